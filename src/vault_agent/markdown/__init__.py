@@ -1,0 +1,1 @@
+"""Text to values: frontmatter, structure, chunks, links and tags. Pure, no I/O."""

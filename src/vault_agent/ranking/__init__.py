@@ -1,0 +1,1 @@
+"""Scores to order: queries, fusion and snippets. Pure, no I/O."""

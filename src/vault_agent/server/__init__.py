@@ -1,0 +1,1 @@
+"""HTTP: one gate, one table of routes, thin handlers."""

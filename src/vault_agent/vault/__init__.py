@@ -1,0 +1,1 @@
+"""The disk: the only package that opens a vault's files."""
