@@ -1,0 +1,76 @@
+# The commands of this repository. Everything they install goes into $(VENV), from the locked sets
+# in requirements/; a second run installs nothing.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Wheels only: a user's machine needs no compiler.
+INSTALL := $(PIP) install --quiet --only-binary :all: --require-hashes
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
+
+# The first of these that is Python 3.11 or newer; `make PYTHON=/path/to/python3.12` overrides.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$name; break; }; \
+	done)
+
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench long build lock clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
+
+demo: $(VENV)/.runtime  ## Serve, index, search and read a synthetic vault
+	@$(BIN)/vault-agent demo
+
+test: lint  ## Linter, formatter, types, and all tests but the long ones
+	$(BIN)/pytest $(ARGS)
+
+lint: $(VENV)/.dev  ## Linter, formatter and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev  ## Format the code and apply safe fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev  ## Measure against the floors, e.g. make bench ARGS=--quick
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+long: $(VENV)/.dev  ## The soaks and fuzzing that `make test` leaves out
+	$(BIN)/pytest -m long $(ARGS)
+
+build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
+	$(BIN)/python -m build --no-isolation
+
+lock: $(VENV)/.dev  ## Resolve the dependencies of pyproject.toml anew
+	$(LOCK) --upgrade pyproject.toml --output-file requirements/runtime.txt
+	$(LOCK) --upgrade --constraint requirements/runtime.txt --group build \
+		--output-file requirements/build.txt
+	$(LOCK) --upgrade --constraint requirements/runtime.txt --constraint requirements/build.txt \
+		--group dev pyproject.toml --output-file requirements/dev.txt
+
+clean:  ## Remove everything that these commands made
+	rm -rf $(VENV) .tox build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { \
+		echo "vault-agent needs Python 3.11 or newer, and no python3 here is." >&2; \
+		echo "Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	@echo "Installing vault-agent and its locked dependencies into $(VENV)"
+	@$(INSTALL) -r requirements/runtime.txt -r requirements/build.txt
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
+	@echo "Installing the locked development tools into $(VENV)"
+	@$(INSTALL) -r requirements/dev.txt
+	@touch $@
