@@ -1,0 +1,111 @@
+"""What every model of the contract has in common, and how bytes become one.
+
+Validation is strict: `true` is no number, `1.0` no integer, and an unknown field is refused. A
+refusal names a place and a rule, and never repeats what was sent.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from vault_agent.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CODES = {
+    "query": "INVALID_QUERY",
+    "mode": "INVALID_MODE",
+    "limit": "INVALID_LIMIT",
+    "id": "INVALID_ID",
+    "noteId": "INVALID_ID",
+    "chunkIndex": "INVALID_ID",
+    "jobId": "INVALID_ID",
+    "path": "INVALID_PATH",
+}
+"""The narrow code of a field; any other is INVALID_REQUEST."""
+
+
+class Model(BaseModel):
+    """A frozen value of the contract: camelCase on the wire, snake_case in Python."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_alias=True,
+        validate_by_name=True,
+        serialize_by_alias=True,
+        hide_input_in_errors=True,
+        # Validators are built at first use: a command that needs three models pays for three.
+        defer_build=True,
+    )
+
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def parse(model: type[AnyModel], body: bytes) -> AnyModel:
+    """Return the request that a JSON body holds.
+
+    Raises InvalidRequest for anything else: text that is not UTF-8 or not JSON, a lone surrogate,
+    nesting or numbers beyond any use, a doubled key, or a field that breaks its rule.
+    """
+    try:
+        request = model.model_validate_json(body, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise invalid(model, error) from None
+    # Which of two equal keys counts differs between parsers, so neither does. What reaches this
+    # line is valid and flat: the second parse cannot fail or run away.
+    json.loads(body, object_pairs_hook=_refuse_doubled_keys)
+    return request
+
+
+def parse_strings(model: type[AnyModel], values: Mapping[str, str]) -> AnyModel:
+    """Return the request that path or query parameters hold; raises InvalidRequest."""
+    try:
+        return model.model_validate(values, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise invalid(model, error) from None
+
+
+def dump(model: Model) -> bytes:
+    """Return a model as JSON."""
+    return orjson.dumps(model.model_dump(mode="json"))
+
+
+def invalid(model: type[Model], error: ValidationError) -> InvalidRequest:
+    """Return the refusal for the first broken rule: its place and its name, never the input."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    rule = first["type"]
+    if rule == "json_invalid":
+        return InvalidRequest("INVALID_REQUEST", "The request body is not valid JSON.")
+    if rule == "extra_forbidden":
+        # The last part of the place is the unknown name itself: the sender's text.
+        known = ", ".join(_wire_names(model))
+        place = ".".join(str(part) for part in first["loc"][:-1])
+        message = (
+            f"{place} has an unknown field."
+            if place
+            else f"Unknown field. Known are: {known or 'none'}."
+        )
+        return InvalidRequest("INVALID_REQUEST", message, {"rule": rule})
+    place = ".".join(str(part) for part in first["loc"])
+    code = _CODES.get(str(first["loc"][0]) if first["loc"] else "", "INVALID_REQUEST")
+    details = {"field": place, "rule": rule} if place else {"rule": rule}
+    return InvalidRequest(code, f"{place or 'The request body'}: {first['msg']}.", details)
+
+
+def _wire_names(model: type[Model]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _refuse_doubled_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise InvalidRequest("INVALID_REQUEST", "A key appears twice in the request body.")

@@ -1,0 +1,182 @@
+"""What a client may send."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from vault_agent.model import Filters, Mode, RelatedQuery, SearchQuery
+from vault_agent.wire.base import Model
+
+ResultFields = Literal["full", "compact"]
+
+
+def _calendar_date(text: str) -> str:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise PydanticCustomError("date", "Should be a date of the calendar") from None
+    return text
+
+
+def _flag(text: object) -> bool:
+    if text not in ("true", "false"):
+        raise PydanticCustomError("flag", "Should be true or false")
+    return text == "true"
+
+
+def _number(text: object) -> int:
+    # Within the pattern's seven digits int() takes only what the pattern took.
+    if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 7):
+        raise PydanticCustomError("index", "Should be a whole number from 0 to 9999999")
+    return int(text)
+
+
+NoteId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+NoteOrChunkId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}(:(0|[1-9][0-9]{0,6}))?$")]
+JobId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
+Limit = Annotated[int, Field(ge=1, le=50)]
+CalendarDate = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+    AfterValidator(_calendar_date),
+    WithJsonSchema({"type": "string", "format": "date"}),
+]
+Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
+"""A boolean in a query string: `true` or `false`, and no other spelling."""
+
+Index = Annotated[
+    int,
+    BeforeValidator(_number),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 9_999_999}),
+]
+"""A whole number in a path."""
+
+_FilterText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+_FilterList = Annotated[tuple[_FilterText, ...], Field(max_length=50)]
+
+
+class FiltersBody(Model):
+    """What a result must satisfy."""
+
+    paths: _FilterList = Field(
+        default=(), description="Folders or glob patterns, relative to the vault; any of them."
+    )
+    tags: _FilterList = Field(
+        default=(), description="All of them; a tag includes those nested under it."
+    )
+    types: _FilterList = Field(default=(), description="The frontmatter's `type`; any of them.")
+    after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
+    before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
+
+    def to_filters(self) -> Filters:
+        """Return the same as the product's own value."""
+        return Filters(
+            paths=self.paths,
+            tags=self.tags,
+            types=self.types,
+            after=self.after,
+            before=self.before,
+        )
+
+
+class _RankingBody(Model):
+    mode: Mode | None = Field(
+        default=None, description="Omitted: the best that is usable, and the reply says which."
+    )
+    limit: Limit = 10
+    filters: FiltersBody = FiltersBody()
+    explain: bool = Field(default=False, description="Say for every result how its score arose.")
+    fields: ResultFields = Field(
+        default="full", description="`compact` makes ten results fit into 1.5 KB."
+    )
+
+
+class SearchBody(_RankingBody):
+    """The body of `POST /search`."""
+
+    query: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)
+    ] = Field(description="Any text; counted after trimming.")
+
+    def to_query(self) -> SearchQuery:
+        """Return the same as the product's own value."""
+        return SearchQuery(
+            query=self.query,
+            mode=self.mode,
+            limit=self.limit,
+            filters=self.filters.to_filters(),
+            explain=self.explain,
+        )
+
+
+class RelatedBody(_RankingBody):
+    """The body of `POST /related`."""
+
+    id: NoteOrChunkId = Field(description="A note ID or a chunk ID.")
+
+    def to_query(self) -> RelatedQuery:
+        """Return the same as the product's own value."""
+        return RelatedQuery(
+            id=self.id,
+            mode=self.mode,
+            limit=self.limit,
+            filters=self.filters.to_filters(),
+            explain=self.explain,
+        )
+
+
+class IndexBody(Model):
+    """The body of `POST /index` and `POST /reindex`; may be left out."""
+
+    require_embeddings: bool = Field(
+        default=False, description="The job fails where embeddings cannot be made."
+    )
+    fresh_embeddings: bool = Field(
+        default=False, description="Every text is embedded anew, none is taken from before."
+    )
+
+
+class NoParams(Model):
+    """A route without parameters."""
+
+
+class NotePath(Model):
+    """The path of a note's route."""
+
+    note_id: NoteId
+
+
+class ChunkPath(Model):
+    """The path of a chunk's route."""
+
+    note_id: NoteId
+    chunk_index: Index
+
+
+class JobPath(Model):
+    """The path of a job's routes."""
+
+    job_id: JobId
+
+
+class AttachmentPath(Model):
+    """The path of an attachment's route; what it may be is for the vault to say."""
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+
+
+class NoteParams(Model):
+    """The query parameters of a note."""
+
+    allow_large: Flag = Field(default=False, description="Lift the limit of 200 KiB.")
+
+
+class AttachmentParams(Model):
+    """The query parameters of an attachment."""
+
+    download: Flag = Field(default=False, description="Send the bytes, not what is known of them.")
+    allow_large: Flag = Field(default=False, description="Lift the limit of 10 MiB.")
