@@ -1,0 +1,55 @@
+"""What a client needs of the settings, read without the cost of validating all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from vault_agent.config import rules
+from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT
+from vault_agent.config.layers import Problem, invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vault_agent.config.layers import Layer
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where the server is, and the key it wants."""
+
+    endpoint: str
+    api_key: str | None = field(repr=False)
+
+
+def connection(layers: Iterable[Layer]) -> Connection:
+    """Return the server's address and key by the rules of the full settings, or CONFIG_INVALID."""
+    ordered = tuple(layers)
+    endpoint = _first(ordered, "server.endpoint", lambda value: rules.http_url(_text(value)))
+    if endpoint is None:
+        host = (
+            _first(ordered, "server.host", lambda value: rules.host(_text(value))) or DEFAULT_HOST
+        )
+        port = _first(ordered, "server.port", rules.port) or DEFAULT_PORT
+        endpoint = rules.endpoint_of(host, port)
+    key = _first(ordered, "server.api_key", lambda value: rules.api_key(_text(value)))
+    return Connection(endpoint, key)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be text")  # noqa: TRY004 - one way to report a broken rule
+    return value
+
+
+def _first(layers: tuple[Layer, ...], name: str, rule: Callable[[Any], _Value]) -> _Value | None:
+    for layer in layers:
+        if name in layer.values:
+            try:
+                return rule(layer.values[name])
+            except ValueError as broken:
+                raise invalid([Problem(name, str(broken), layer.origin)]) from None
+    return None

@@ -1,0 +1,173 @@
+"""Where settings are written: flags, environment, the user's TOML file. In that order.
+
+Reading them here needs neither pydantic nor pydantic-settings; `settings.py` validates the whole
+and `connection.py` the few values that a client needs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.config.keys import (
+    CONFIG_ENV,
+    ENV_PREFIX,
+    ENVIRONMENT,
+    KEYS,
+    SECTIONS,
+    nearest,
+)
+from vault_agent.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_WHERE = re.compile(r"at line (\d+), column (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The values of one source, by dotted key; an empty text counts as not set."""
+
+    origin: str  # "flag", "environment" or "file"
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A rule that a setting breaks; never its value."""
+
+    key: str
+    rule: str
+    origin: str | None = None
+
+    def __str__(self) -> str:
+        """Name the key, where it was set, and the rule."""
+        place = {
+            "flag": " (flag)",
+            "environment": f" ({KEYS[self.key].environment})" if self.key in KEYS else "",
+            "file": " (config file)",
+        }.get(self.origin or "", "")
+        return f"{self.key}{place} {self.rule}"
+
+
+def invalid(problems: Iterable[Problem]) -> Misconfigured:
+    """Return the error CONFIG_INVALID that lists all problems."""
+    found = list(problems)
+    return Misconfigured(
+        "CONFIG_INVALID",
+        "; ".join(map(str, found)),
+        {"problems": [{"key": problem.key, "rule": problem.rule} for problem in found]},
+    )
+
+
+def default_config_path() -> Path:
+    """Return the user's config file, whether or not it exists."""
+    from platformdirs import user_config_path
+
+    return user_config_path("vault-agent", appauthor=False) / "config.toml"
+
+
+def config_path(chosen: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the config file in use: the flag's, VAULT_AGENT_CONFIG's, or the user's default."""
+    named = (os.environ if environ is None else environ).get(CONFIG_ENV)
+    if chosen is None and named:
+        chosen = Path(named)
+    return chosen.expanduser().absolute() if chosen is not None else default_config_path()
+
+
+def read_layers(
+    flags: Mapping[str, Any] | None = None,
+    chosen: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Layer, ...]:
+    """Return the layers, strongest first.
+
+    `flags` maps dotted keys to values; None means that a flag was not given. A config file that
+    was named must exist; the default one need not. Raises CONFIG_INVALID for unknown keys and
+    names, with the nearest known one, and for a file that is no TOML.
+    """
+    environ = os.environ if environ is None else environ
+    path = config_path(chosen, environ)
+    text = read_text(path)
+    if text is None and (chosen is not None or environ.get(CONFIG_ENV)):
+        raise Misconfigured(
+            "CONFIG_INVALID", "the config file that was named does not exist or cannot be read"
+        )
+    given = {name: value for name, value in (flags or {}).items() if value not in (None, "")}
+    return (
+        Layer("flag", _placed(given)),
+        Layer("environment", _placed(_environment(environ))),
+        Layer("file", parse_file(text) if text else {}),
+    )
+
+
+def read_text(path: Path) -> str | None:
+    """Return a config file's text, None if there is none; line ends stay as they are."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise Misconfigured(
+            "CONFIG_INVALID", "the config file cannot be read as UTF-8 text"
+        ) from None
+
+
+def parse_file(text: str) -> dict[str, Any]:
+    """Return a TOML file's values by dotted key, or raise CONFIG_INVALID."""
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        # The parser's own message may quote the file, and the file may hold a key.
+        place = _WHERE.search(str(error))
+        where = f" at line {place[1]}, column {place[2]}" if place else ""
+        raise Misconfigured("CONFIG_INVALID", f"the config file is not valid TOML{where}") from None
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for section, table in tables.items():
+        if section not in SECTIONS:
+            problems.append(Problem(section, f"is no section{nearest(section, list(SECTIONS))}"))
+        elif not isinstance(table, dict):
+            problems.append(Problem(section, f"must be a section, written [{section}]"))
+        else:
+            for option, value in table.items():
+                name = f"{section}.{option}"
+                values[name] = value
+                if name not in KEYS:
+                    hint = nearest(name, list(KEYS))
+                    problems.append(Problem(name, f"is no setting{hint}", "file"))
+    if problems:
+        raise invalid(problems)
+    return {name: value for name, value in values.items() if value != ""}
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    problems: list[Problem] = []
+    for name, value in environ.items():
+        # Windows upper-cases names; elsewhere only the documented spelling counts.
+        if not name.startswith(ENV_PREFIX) or name == CONFIG_ENV:
+            continue
+        if key := ENVIRONMENT.get(name):
+            if value:
+                values[key.name] = value
+        else:
+            hint = nearest(name, [*ENVIRONMENT, CONFIG_ENV])
+            problems.append(Problem(name, f"is no setting's environment variable{hint}"))
+    if problems:
+        raise invalid(problems)
+    return values
+
+
+def _placed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Make relative folders absolute: a flag or variable is meant from where the user stands."""
+    placed = dict(values)
+    for name, value in values.items():
+        if KEYS[name].path and not str(value).startswith("~"):
+            placed[name] = str(Path(value).absolute())
+    return placed

@@ -1,0 +1,156 @@
+"""Checks of single values that both the full settings and the fast client path apply.
+
+Each returns the value in its normal form or raises ValueError with a rule that never repeats the
+value, for it may be a secret.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+SHORTEST_KEY_OFF_LOOPBACK = 32
+
+_BEARER_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # token68 of RFC 9110
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?")
+
+
+def http_url(value: str) -> str:
+    """Return an http or https URL without its trailing slash; no credentials, query, fragment."""
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be a URL that starts with http:// or https://")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not hold a user name or password")
+    if parts.query or parts.fragment or value.endswith(("?", "#")):
+        raise ValueError("must not have a query or fragment")
+    if any(character.isspace() or not character.isprintable() for character in value):
+        raise ValueError("must not hold spaces or control characters")
+    try:
+        parts.port  # noqa: B018 - the property raises where the port is no number
+    except ValueError:
+        raise ValueError("must have a port from 1 to 65535, or none") from None
+    return value.rstrip("/")
+
+
+def api_key(value: str) -> str:
+    """Return a key that fits an `Authorization: Bearer` header."""
+    if not _BEARER_TOKEN.fullmatch(value):
+        raise ValueError("must be letters, digits and - . _ ~ + / only, as a Bearer token is")
+    return value
+
+
+def host(value: str) -> str:
+    """Return an IP address or a host name to bind; brackets around IPv6 are taken off."""
+    bare = value[1:-1] if value.startswith("[") and value.endswith("]") else value
+    try:
+        return str(ip_address(bare))
+    except ValueError:
+        if not _HOST.fullmatch(bare):
+            raise ValueError("must be an IP address or a host name") from None
+        return bare
+
+
+def port(value: object) -> int:
+    """Return a TCP port; text with digits is taken, as the environment can hold nothing else."""
+    number = None
+    if isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+        number = int(value.strip()[:6])
+    if number is None or not 1 <= number <= 65535:
+        raise ValueError("must be a port from 1 to 65535")
+    return number
+
+
+def folder(value: object) -> Path:
+    """Return an absolute path, with `~` expanded; whether it exists is another question."""
+    if not isinstance(value, (str, Path)) or "\0" in str(value):
+        raise ValueError("must be a path")
+    try:
+        path = Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError("starts with a ~ that stands for no home folder") from None
+    if not path.is_absolute():
+        raise ValueError("must be an absolute path, or start with ~")
+    return path
+
+
+def text_list(value: object) -> tuple[str, ...]:
+    """Return a list of texts, from a TOML or JSON list or from text separated by commas."""
+    if isinstance(value, str):
+        value = _split(value)
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise ValueError("must be a list of texts, or texts separated by commas")
+    return tuple(item for item in value if item)
+
+
+def _split(value: str) -> object:
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            pass  # a gitignore pattern may well begin with a bracket
+    return [item.strip() for item in value.split(",")]
+
+
+def ignore_patterns(value: object) -> tuple[str, ...]:
+    """Return gitignore patterns that the library can read."""
+    patterns = text_list(value)
+    if patterns:
+        from pathspec import GitIgnoreSpec
+
+        for number, pattern in enumerate(patterns, 1):
+            try:
+                GitIgnoreSpec.from_lines([pattern])
+            except ValueError:
+                raise ValueError(f"has no valid gitignore pattern as its item {number}") from None
+    return patterns
+
+
+def origins(value: object) -> tuple[str, ...]:
+    """Return web origins, each in normal form and once."""
+    return tuple(dict.fromkeys(origin(item) for item in text_list(value)))
+
+
+def origin(value: str) -> str:
+    """Return a web origin in the form that browsers send: scheme, host, port if not the default."""
+    rule = "must be an origin such as https://notes.example, without path and never *"
+    try:
+        parts = urlsplit(http_url(value))
+    except ValueError:
+        raise ValueError(rule) from None
+    if parts.path or not parts.hostname or "*" in value:
+        raise ValueError(rule)
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    default = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{name}" + (
+        f":{parts.port}" if parts.port and parts.port != default else ""
+    )
+
+
+def is_loopback(bind_host: str) -> bool:
+    """Whether only this computer can reach a server bound there."""
+    if bind_host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(bind_host).is_loopback
+    except ValueError:
+        return False
+
+
+def endpoint_of(bind_host: str, bind_port: int) -> str:
+    """Return the URL by which this computer reaches a server bound there."""
+    try:
+        address = ip_address(bind_host)
+    except ValueError:
+        return f"http://{bind_host}:{bind_port}"
+    if address.is_unspecified:
+        return (
+            f"http://127.0.0.1:{bind_port}" if address.version == 4 else f"http://[::1]:{bind_port}"
+        )
+    name = f"[{address}]" if address.version == 6 else str(address)
+    return f"http://{name}:{bind_port}"

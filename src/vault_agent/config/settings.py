@@ -1,0 +1,228 @@
+"""All settings, validated: flags over environment over the user's file over defaults.
+
+Errors name keys and rules, never values: `hide_input_in_errors` does not reach everywhere, so
+pydantic's own rendering is never shown.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from vault_agent.config import rules
+from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
+from vault_agent.config.layers import Layer, Problem, invalid, read_layers
+from vault_agent.errors import Misconfigured
+from vault_agent.model import identify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pydantic.fields import FieldInfo
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+MIB = 1024 * 1024
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic reports ValueError only
+    return value
+
+
+def _switch(value: object) -> object:
+    if not isinstance(value, (bool, str)):
+        raise ValueError("must be true or false")  # noqa: TRY004
+    return value
+
+
+def _secret_key(value: SecretStr) -> SecretStr:
+    rules.api_key(value.get_secret_value())
+    return value
+
+
+Folder = Annotated[Path, BeforeValidator(rules.folder)]
+Count = Annotated[int, BeforeValidator(_number)]
+Switch = Annotated[bool, BeforeValidator(_switch)]
+Url = Annotated[str, AfterValidator(rules.http_url)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(rules.ignore_patterns)]
+Origins = Annotated[tuple[str, ...], BeforeValidator(rules.origins)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class VaultSettings(_Section):
+    """Which notes."""
+
+    root: Folder | None = None
+    exclude: Patterns = ()
+
+
+class ServerSettings(_Section):
+    """Where the server listens, and who may ask."""
+
+    endpoint: Url | None = None
+    host: Annotated[str, AfterValidator(rules.host)] = DEFAULT_HOST
+    port: Annotated[int, BeforeValidator(rules.port)] = DEFAULT_PORT
+    api_key: Annotated[SecretStr, AfterValidator(_secret_key)] | None = None
+    log_level: LogLevel = "warning"
+
+
+class IndexSettings(_Section):
+    """Where the index lies, and what it takes in."""
+
+    dir: Folder | None = None
+    max_note_bytes: Annotated[Count, Field(ge=1, le=1024 * MIB)] = 16 * MIB
+
+
+class EmbeddingSettings(_Section):
+    """The local embedding provider; off until switched on."""
+
+    enabled: Switch = False
+    endpoint: Url = "http://127.0.0.1:11434/v1/embeddings"
+    model: Annotated[str, Field(max_length=200)] | None = None
+    require: Switch = False
+    allow_private_network_endpoint: Switch = False
+    batch_size: Annotated[Count, Field(ge=1, le=256)] = 8
+    concurrency: Annotated[Count, Field(ge=1, le=32)] = 2
+    timeout_seconds: Annotated[float, BeforeValidator(_number), Field(gt=0, le=3600)] = 60.0
+    query_prefix: Annotated[str, Field(max_length=1000)] | None = None
+    document_prefix: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class CorsSettings(_Section):
+    """Web pages that may call the server; none by default."""
+
+    enabled: Switch = False
+    allowed_origins: Origins = ()
+
+
+class Config(BaseSettings):
+    """Every setting. Made by `load_config`; tests may build one with keyword arguments."""
+
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    vault: VaultSettings = VaultSettings()
+    server: ServerSettings = ServerSettings()
+    index: IndexSettings = IndexSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    cors: CorsSettings = CorsSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take arguments only: `load_config` brings the sources, with the names they came from."""
+        del settings_cls, env_settings, dotenv_settings, file_secret_settings
+        return (init_settings,)
+
+    @property
+    def endpoint(self) -> str:
+        """Where a client on this computer reaches the server."""
+        return self.server.endpoint or rules.endpoint_of(self.server.host, self.server.port)
+
+
+class _LayerSource(PydanticBaseSettingsSource):
+    """Hands one layer to pydantic-settings, which merges them."""
+
+    def __init__(self, layer: Layer) -> None:
+        super().__init__(Config)
+        self._layer = layer
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Return one section of the layer."""
+        del field
+        section = {
+            KEYS[name].option: value
+            for name, value in self._layer.values.items()
+            if KEYS[name].section == field_name
+        }
+        return section or None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """Return all sections that the layer has values for."""
+        sections = {
+            name: self.get_field_value(field, name)[0]
+            for name, field in Config.model_fields.items()
+        }
+        return {name: section for name, section in sections.items() if section}
+
+
+def load_config(
+    flags: Mapping[str, Any] | None = None,
+    config_path: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Config:
+    """Return the settings in force.
+
+    `flags` maps dotted keys (`vault.root`) to values, None where a flag was not given;
+    `config_path` is the `--config` flag. Raises Misconfigured CONFIG_INVALID naming every key and
+    the rule it breaks.
+    """
+    return build_config(read_layers(flags, config_path, environ))
+
+
+def build_config(layers: Iterable[Layer]) -> Config:
+    """Return the settings that these layers, strongest first, add up to; or CONFIG_INVALID."""
+    ordered = tuple(layers)
+    try:
+        # A documented argument, invisible to type checkers as all underscored ones there.
+        config = Config(_build_sources=(tuple(map(_LayerSource, ordered)), {}))  # type: ignore[call-arg]
+    except ValidationError as error:
+        raise invalid(_problems(error, ordered)) from None
+    if config.embedding.enabled and not config.embedding.model:
+        rule = "needs embedding.model to be set first"
+        raise invalid([Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))])
+    return config
+
+
+def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem]:
+    found: dict[str, Problem] = {}
+    for item in error.errors(include_url=False, include_context=False, include_input=False):
+        name = ".".join(str(part) for part in item["loc"][:2])
+        rule = item["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        found.setdefault(name, Problem(name, rule, _origin(layers, name)))
+    return list(found.values())
+
+
+def _origin(layers: tuple[Layer, ...], name: str) -> str | None:
+    return next((layer.origin for layer in layers if name in layer.values), None)
+
+
+def index_directory(config: Config) -> Path:
+    """Return the folder of this vault's index: `{index.dir or user data}/indexes/{identity}`.
+
+    Nothing is created; whoever does uses mode 0700. Raises Misconfigured where no vault is set, and
+    where the index would lie inside the vault.
+    """
+    from platformdirs import user_data_path
+
+    if config.vault.root is None:
+        raise Misconfigured(
+            "VAULT_NOT_FOUND",
+            "no vault is set: run `vault-agent config set vault.root ~/Notes` with your folder",
+        )
+    root = config.vault.root.resolve()
+    parent = (config.index.dir or user_data_path("vault-agent", appauthor=False)).resolve()
+    if parent.is_relative_to(root):
+        raise invalid([Problem("index.dir", "must be outside the vault")])
+    return parent / "indexes" / identify(str(root))
