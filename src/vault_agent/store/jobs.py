@@ -1,0 +1,131 @@
+"""The record of jobs: the last hundred, one active at most, in a database of their own."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import aiosqlite
+import orjson
+
+from vault_agent.errors import Busy
+from vault_agent.model import Job, JobKind, JobState, JobSummary, PhaseProgress, Warning
+from vault_agent.store.database import BUSY_TIMEOUT_MS, script
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+HISTORY = 100
+
+
+@asynccontextmanager
+async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
+    """Open the record, making it where there is none or where it is damaged."""
+    try:
+        connection = await _open(path)
+    except sqlite3.DatabaseError:
+        # History is worth less than a server that starts: the damaged file is put aside.
+        path.replace(path.with_suffix(".damaged"))
+        connection = await _open(path)
+    try:
+        yield JobStore(connection)
+    finally:
+        await connection.close()
+
+
+async def _open(path: Path) -> aiosqlite.Connection:
+    connection = await aiosqlite.connect(path, isolation_level=None)
+    try:
+        # Not WAL: one small file and one process, and nothing to sweep up when it is put aside.
+        for pragma in (f"busy_timeout = {BUSY_TIMEOUT_MS}", "journal_mode = TRUNCATE"):
+            await connection.execute_fetchall(f"PRAGMA {pragma}")
+        await connection.executescript(script("jobs.sql"))
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+class JobStore:
+    """Jobs as rows; the unique index on active jobs is the lock."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._connection = connection
+
+    async def insert(self, job: Job) -> None:
+        """Record a new job.
+
+        Raises:
+            Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
+        """
+        try:
+            await self._connection.execute_fetchall(
+                "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
+            )
+        except sqlite3.IntegrityError:
+            [(active,)] = await self._connection.execute_fetchall(
+                "SELECT id FROM job WHERE state IN ('queued', 'running')"
+            )
+            raise Busy(
+                "INDEX_BUSY",
+                f"An index job is already running. Follow it: vault-agent jobs follow {active}",
+                {"jobId": active},
+            ) from None
+        # Everything older than the newest hundred is forgotten.
+        await self._connection.execute_fetchall(
+            "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
+        )
+
+    async def update(self, job: Job) -> None:
+        """Record a job's new state."""
+        job_id, _, state, document = _row(job)
+        await self._connection.execute_fetchall(
+            "UPDATE job SET state = ?, document = ? WHERE id = ?", (state, document, job_id)
+        )
+
+    async def get(self, job_id: str) -> Job | None:
+        """Return one job, or None."""
+        rows = await self._connection.execute_fetchall(
+            "SELECT document FROM job WHERE id = ?", (job_id,)
+        )
+        return next((_job(document) for (document,) in rows), None)
+
+    async def list(self) -> tuple[Job, ...]:
+        """Return the jobs that are remembered, newest first."""
+        rows = await self._connection.execute_fetchall("SELECT document FROM job ORDER BY seq DESC")
+        return tuple(_job(document) for (document,) in rows)
+
+    async def interrupt_active(self, finished_at: str) -> None:
+        """Mark what an earlier process left running as interrupted."""
+        rows = await self._connection.execute_fetchall(
+            "SELECT document FROM job WHERE state IN ('queued', 'running')"
+        )
+        for (document,) in rows:
+            job = _job(document)
+            await self.update(
+                replace(job, state=JobState.INTERRUPTED, finished_at=finished_at, rate=None)
+            )
+
+
+def _row(job: Job) -> tuple[str, str, str, str]:
+    document = orjson.dumps(asdict(job), default=dict).decode()
+    return job.id, job.kind.value, job.state.value, document
+
+
+def _job(document: str) -> Job:
+    fields: dict[str, Any] = orjson.loads(document)
+    summary, error = fields["summary"], fields["error"]
+    return Job(
+        **{
+            **fields,
+            "kind": JobKind(fields["kind"]),
+            "state": JobState(fields["state"]),
+            "phases": tuple(PhaseProgress(**phase) for phase in fields["phases"]),
+            "warnings": tuple(Warning(**warning) for warning in fields["warnings"]),
+            "summary": JobSummary(**summary) if summary else None,
+            "error": Warning(**error) if error else None,
+        }
+    )

@@ -1,0 +1,10 @@
+-- Jobs live apart from the index, so that a rebuild can't erase its own record.
+CREATE TABLE IF NOT EXISTS job (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          TEXT NOT NULL UNIQUE,
+    kind        TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    document    TEXT NOT NULL           -- the whole job as JSON
+) STRICT;
+-- The lock: at most one job is queued or running.
+CREATE UNIQUE INDEX IF NOT EXISTS one_active_job ON job ((1)) WHERE state IN ('queued', 'running');

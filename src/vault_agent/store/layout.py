@@ -1,0 +1,138 @@
+"""Where one vault's index lives on disk, and which generation of it is current.
+
+    {directory}/
+        server.lock  writer.lock   advisory locks, each on a file of its own
+        jobs.db                    the record of jobs
+        current                    the number of the generation that serves
+        generation-7/
+            index.db               notes, chunks, links, meta
+            fulltext-3/            the full-text engine's files of revision 3
+
+`current` is replaced atomically, and only after the generation is complete and on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_CURRENT = "current"
+_GENERATION = "generation-"
+_FULLTEXT = "fulltext-"
+_DAMAGED = "damaged-"
+
+
+class IndexDirectory:
+    """The folder of one vault's index; made on first use, readable by its owner only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def create(self) -> None:
+        """Make the folder, mode 0700, with its parents."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @property
+    def server_lock(self) -> Path:
+        """The file that a running server locks."""
+        return self.path / "server.lock"
+
+    @property
+    def writer_lock(self) -> Path:
+        """The file that the indexing process locks while it writes."""
+        return self.path / "writer.lock"
+
+    @property
+    def jobs(self) -> Path:
+        """The database of jobs."""
+        return self.path / "jobs.db"
+
+    @property
+    def vectors(self) -> Path:
+        """The database of vectors: it outlives generations."""
+        return self.path / "vectors.db"
+
+    def generation(self, number: int) -> Path:
+        """Return the folder of one generation."""
+        return self.path / f"{_GENERATION}{number}"
+
+    def database(self, number: int) -> Path:
+        """Return the database file of one generation."""
+        return self.generation(number) / "index.db"
+
+    def fulltext(self, number: int, revision: int) -> Path:
+        """Return the full-text folder of one revision of one generation."""
+        return self.generation(number) / f"{_FULLTEXT}{revision}"
+
+    def current(self) -> int | None:
+        """Return the number of the generation that serves, or None where there is none."""
+        try:
+            number = int((self.path / _CURRENT).read_text(encoding="ascii"))
+        except (FileNotFoundError, ValueError):
+            return None
+        return number if self.database(number).is_file() else None
+
+    def publish(self, number: int) -> None:
+        """Make a complete generation current, in one atomic and durable step."""
+        sync_folder(self.generation(number))
+        staged = self.path / f"{_CURRENT}.new"
+        with staged.open("w", encoding="ascii") as file:
+            file.write(f"{number}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(self.path / _CURRENT)
+        sync_folder(self.path)
+
+    def next_generation(self) -> int:
+        """Return a number no generation has had, damaged and abandoned ones included."""
+        return max((number for number, _ in self._numbered()), default=0) + 1
+
+    def put_aside(self, number: int) -> None:
+        """Rename a damaged generation, so that it is never trusted and can still be looked at."""
+        aside = self.path / f"{_DAMAGED}{number}"
+        shutil.rmtree(aside, ignore_errors=True)
+        with suppress(FileNotFoundError):
+            self.generation(number).rename(aside)
+
+    def sweep(self, *, keep: int | None) -> None:
+        """Remove abandoned generations and all but the newest damaged one.
+
+        Only the holder of the writer's lock may call this. On Windows a file that a reader still
+        has open stays for the next sweep.
+        """
+        aside = [number for number, path in self._numbered() if path.name.startswith(_DAMAGED)]
+        newest_aside = max(aside, default=None)
+        for number, path in self._numbered():
+            expected = newest_aside if path.name.startswith(_DAMAGED) else keep
+            if number != expected:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def sweep_fulltext(self, number: int, *, keep: int) -> None:
+        """Remove the full-text revisions of a generation that are not in use."""
+        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
+            if path != self.fulltext(number, keep):
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _numbered(self) -> list[tuple[int, Path]]:
+        found = []
+        for prefix in (_GENERATION, _DAMAGED):
+            for path in self.path.glob(f"{prefix}*"):
+                with suppress(ValueError):
+                    found.append((int(path.name.removeprefix(prefix)), path))
+        return found
+
+
+def sync_folder(path: Path) -> None:
+    """Make renames and new names in a folder durable (a no-op where folders can't be synced)."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

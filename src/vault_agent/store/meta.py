@@ -1,0 +1,72 @@
+"""What a generation says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import IndexUnavailable
+from vault_agent.store.database import damaged, translated
+
+if TYPE_CHECKING:
+    import aiosqlite
+
+SCHEMA_VERSION = 1
+"""SQLite's `user_version`; another one means that the index must be rebuilt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """The generation's account of itself, written in the transaction that changes it."""
+
+    generation: int
+    revision: int  # counts the runs of one generation; names the full-text folder
+    vault: str  # identity of the vault's root
+    fingerprint: str  # of all settings that decide what is indexed and how
+    next_rowid: int
+    notes: int
+    chunks: int
+    links: int
+    unresolved_links: int
+    finished_at: str  # ISO 8601, UTC
+
+
+async def write_meta(connection: aiosqlite.Connection, meta: Meta) -> None:
+    """Write the account; part of the caller's transaction."""
+    await connection.executemany(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        list(asdict(meta).items()),
+    )
+
+
+async def read_meta(connection: aiosqlite.Connection) -> Meta:
+    """Read the account.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where the schema is another, or damaged.
+    """
+    with translated():
+        [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
+        if version != SCHEMA_VERSION:
+            raise incompatible("another version of vault-agent made it")
+        rows = await connection.execute_fetchall("SELECT key, value FROM meta")
+    values = {key: value for key, value in rows}  # noqa: C416 - dict() can't be typed from rows
+    if not {field.name for field in fields(Meta)} <= values.keys():
+        raise damaged()
+    return Meta(**{field.name: values[field.name] for field in fields(Meta)})
+
+
+def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
+    """Raise `INDEX_INCOMPATIBLE` unless the generation is of this vault and these settings."""
+    if meta.vault != vault:
+        raise incompatible("it belongs to another vault")
+    if meta.fingerprint != fingerprint:
+        raise incompatible("the settings that decide what is indexed have changed")
+
+
+def incompatible(reason: str) -> IndexUnavailable:
+    """Return the refusal to query an index that `reason` rules out."""
+    return IndexUnavailable(
+        "INDEX_INCOMPATIBLE",
+        f"The index can't be used: {reason}. Rebuild it: vault-agent reindex.",
+    )

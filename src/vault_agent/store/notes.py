@@ -1,0 +1,228 @@
+"""Reading a generation: notes, chunks and links by their keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from vault_agent.model import LinkKind, LinkSummary, Metadata, identify
+from vault_agent.store.database import translated
+from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS, handle_of_id, metadata_from
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    import aiosqlite
+
+
+class StoredFile(NamedTuple):
+    """What the last run saw of a note's file."""
+
+    rowid: int
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    hash: bytes
+
+
+class StoredNote(NamedTuple):
+    """A note's row."""
+
+    rowid: int
+    handle: int
+    path: str
+    title: str
+    size: int
+    chunk_count: int
+    metadata: Metadata
+
+    @property
+    def id(self) -> str:
+        """The note ID."""
+        return identify(self.path)
+
+
+class StoredChunk(NamedTuple):
+    """A chunk's row."""
+
+    key: int
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    text: str
+
+    @property
+    def note_rowid(self) -> int:
+        """The rowid of the chunk's note."""
+        return self.key >> CHUNK_BITS
+
+    @property
+    def chunk_index(self) -> int:
+        """The chunk's place in its note."""
+        return self.key & (MAX_CHUNKS - 1)
+
+
+async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
+    """Return every note's file as it was last seen."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            "SELECT rowid, path, size, mtime_ns, ctime_ns, inode, hash FROM note"
+        )
+    return [StoredFile(*row) for row in rows]
+
+
+async def attachments(connection: aiosqlite.Connection) -> list[str]:
+    """Return the path of every attachment."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT path FROM attachment")
+    return [path for (path,) in rows]
+
+
+async def names(connection: aiosqlite.Connection) -> list[tuple[str, tuple[str, ...]]]:
+    """Return every note's path with its aliases."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT path, aliases FROM note")
+    return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
+
+
+async def aliases_of(
+    connection: aiosqlite.Connection, rowids: Iterable[int]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the paths and aliases of some notes."""
+    return [(note.path, note.metadata.aliases) for note in await notes_by_rowid(connection, rowids)]
+
+
+async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNote | None:
+    """Return the note with an ID, or None."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _NOTE + "WHERE handle = ?", (handle_of_id(note_id),)
+        )
+    for row in rows:
+        note = _note(row)
+        if note.id == note_id:  # a handle is only the first half of an ID
+            return note
+    return None
+
+
+async def notes_by_rowid(
+    connection: aiosqlite.Connection, rowids: Iterable[int]
+) -> list[StoredNote]:
+    """Return the notes with these rowids, those that still are; in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))", (_array(rowids),)
+        )
+    return [_note(row) for row in rows]
+
+
+async def notes_by_handle(
+    connection: aiosqlite.Connection, handles: Iterable[int]
+) -> list[StoredNote]:
+    """Return the notes with these handles, in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _NOTE + "WHERE handle IN (SELECT value FROM json_each(?))", (_array(handles),)
+        )
+    return [_note(row) for row in rows]
+
+
+async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[StoredChunk]:
+    """Return the chunks with these keys, those that still are; in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _CHUNK + "WHERE key IN (SELECT value FROM json_each(?))", (_array(keys),)
+        )
+    return [_chunk(row) for row in rows]
+
+
+async def chunks_of(connection: aiosqlite.Connection, rowid: int) -> list[StoredChunk]:
+    """Return a note's chunks in document order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _CHUNK + "WHERE key >= ? AND key < ? ORDER BY key",
+            (rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS),
+        )
+    return [_chunk(row) for row in rows]
+
+
+async def links_of(connection: aiosqlite.Connection, rowid: int) -> list[LinkSummary]:
+    """Return a note's links in the order they are written, with what they resolve to."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _LINKS, (rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS)
+        )
+    return [
+        LinkSummary(
+            kind=LinkKind(kind),
+            target=target,
+            fragment=fragment,
+            text=text,
+            line=line,
+            resolved=dest is not None,
+            ambiguous=bool(ambiguous),
+            path=note_path or attachment_path,
+            note_id=identify(note_path) if note_path else None,
+        )
+        for kind, target, fragment, text, line, dest, ambiguous, note_path, attachment_path in rows
+    ]
+
+
+async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict[int, int]:
+    """Return the rowids of notes that `note` links to or is linked from, with how many links."""
+    span = (note.rowid << CHUNK_BITS, (note.rowid + 1) << CHUNK_BITS)
+    counts: dict[int, int] = {}
+    with translated():
+        outgoing = await connection.execute_fetchall(_OUTGOING, span)
+        incoming = await connection.execute_fetchall(_INCOMING, (note.handle,))
+    for rowid, count in (*outgoing, *incoming):
+        if rowid != note.rowid:
+            counts[rowid] = counts.get(rowid, 0) + count
+    return counts
+
+
+def _note(row: sqlite3.Row) -> StoredNote:
+    rowid, handle, path, title, size, chunk_count, *public = row
+    return StoredNote(rowid, handle, path, title, size, chunk_count, metadata_from(*public))
+
+
+def _chunk(row: sqlite3.Row) -> StoredChunk:
+    key, heading_path, start_line, end_line, text = row
+    path = tuple(orjson.loads(heading_path)) if heading_path else ()
+    return StoredChunk(key, path, start_line, end_line, text)
+
+
+def _array(numbers: Iterable[int]) -> str:
+    # One JSON parameter serves any count: no limit on variables, one prepared statement.
+    return orjson.dumps(list(numbers)).decode()
+
+
+_NOTE = """
+SELECT rowid, handle, path, title, size, chunk_count, aliases, metadata, attachment_count
+FROM note
+"""
+
+_CHUNK = "SELECT key, heading_path, start_line, end_line, text FROM chunk "
+
+_LINKS = """
+SELECT link.kind, link.target, link.fragment, link.text, link.line, link.dest, link.ambiguous,
+       note.path, attachment.path
+FROM link
+LEFT JOIN note ON note.handle = link.dest
+LEFT JOIN attachment ON attachment.handle = link.dest
+WHERE link.key >= ? AND link.key < ?
+ORDER BY link.key
+"""
+
+_OUTGOING = """
+SELECT note.rowid, count(*) FROM link JOIN note ON note.handle = link.dest
+WHERE link.key >= ? AND link.key < ? GROUP BY note.rowid
+"""
+
+_INCOMING = f"""
+SELECT key >> {CHUNK_BITS} AS source, count(*) FROM link WHERE dest = ? GROUP BY source
+"""

@@ -1,0 +1,129 @@
+"""Disposable worker processes: what may crash or hang does so in one of these, alone.
+
+Knows nothing of notes. A worker is built once by a `setup` function that runs inside it and
+returns the handler of its tasks; both must be importable by name. A worker that dies, or takes
+longer than it may, costs the task it had and is replaced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from types import TracebackType
+
+    Setup = Callable[..., Callable[[Any], Any]]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+MEMORY_LIMIT_BYTES = 4 << 30
+"""Address space of one worker: room for the largest note, far from the machine's end."""
+
+
+class WorkerCrashed(Exception):
+    """The worker that had the task died, or was killed for taking too long."""
+
+
+class WorkerPool(Generic[Task, Result]):
+    """At most `size` processes, started when first needed, all ended on leaving the context."""
+
+    def __init__(self, setup: Setup, args: tuple[object, ...], *, size: int) -> None:
+        self._setup = setup
+        self._args = args
+        self._free = asyncio.Semaphore(size)
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker] = set()
+
+    async def __aenter__(self) -> WorkerPool[Task, Result]:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for worker in self._all:
+            worker.kill()
+        self._all.clear()
+        self._idle.clear()
+
+    async def run(self, task: Task, *, timeout_seconds: float) -> Result:
+        """Return the handler's result for one task.
+
+        Raises:
+            WorkerCrashed: when the process ended, or exceeded `timeout_seconds` and was killed.
+        """
+        async with self._free:
+            worker = self._idle.pop() if self._idle else self._start()
+            try:
+                result: Result = await asyncio.to_thread(worker.call, task, timeout_seconds)
+            except BaseException:
+                # Also when cancelled: its answer would be taken for the next task's.
+                self._all.discard(worker)
+                worker.kill()
+                raise
+            self._idle.append(worker)
+            return result
+
+    def _start(self) -> _Worker:
+        worker = _Worker(self._setup, self._args)
+        self._all.add(worker)
+        return worker
+
+
+class _Worker:
+    def __init__(self, setup: Setup, args: tuple[object, ...]) -> None:
+        context = multiprocessing.get_context("spawn")  # the one way that all platforms share
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_serve, args=(theirs, setup, args, MEMORY_LIMIT_BYTES), daemon=True
+        )
+        self._process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+
+    def call(self, task: object, timeout_seconds: float) -> Any:
+        """Send a task and wait for its result; blocking, for a thread."""
+        try:
+            self._connection.send(task)
+            if not self._connection.poll(timeout_seconds):
+                raise WorkerCrashed
+            return self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise WorkerCrashed from error
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+
+
+def _serve(
+    connection: Connection, setup: Setup, args: tuple[object, ...], memory_limit: int
+) -> None:
+    # Ctrl-C reaches every process of a terminal; whoever started this one decides for it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit_memory(memory_limit)
+    handle = setup(*args)
+    with suppress(EOFError, OSError):  # the other end went away: nothing is left to do
+        while True:
+            connection.send(handle(connection.recv()))
+
+
+def _limit_memory(limit: int) -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard == resource.RLIM_INFINITY or hard > limit:
+        with suppress(ValueError, OSError):  # macOS knows the name and refuses the value
+            resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
