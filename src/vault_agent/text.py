@@ -1,0 +1,219 @@
+"""Text to terms: the one normalisation that notes and queries share.
+
+Two steps, so that the costly one runs where there is room for it:
+
+`prepare` is pure Python and runs in the processes that parse notes. It leaves plain English as it
+is and rewrites only what a word splitter would lose: accents and compatibility forms are folded,
+scripts written without spaces become overlapping pairs, emoji and names such as C++ or .NET become
+words, and the parts of `camelCase` names are added at the end. Its result has no meaning for a
+reader, only for `analyzer`.
+
+`analyzer` is tantivy's native pipeline (split at everything but letters and digits, lower case,
+English stem); the full-text index runs it over prepared text, and `terms` runs the very same one
+over a query.
+
+Sources: Unicode TR 15 (normal forms) and TR 29 (clusters); Snowball English for the stems; pairs of
+characters as in Lucene's CJKBigramFilter.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tantivy import TextAnalyzer
+
+MAX_TERM_BYTES = 80  # longer runs are data, not words
+
+# Scripts written without spaces between words. Hangul has spaces, but its particles are glued to
+# the noun, so pairs find the noun too.
+_HAN_AND_KANA = (
+    "\u2e80-\u2fd5\u3005-\u3007\u3021-\u3029\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_HANGUL = "\uac00-\ud7a3"
+_SOUTH_EAST_ASIAN = (  # Thai, Lao, Myanmar, Khmer: a letter and the marks above and below it
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u17dd"
+)
+# Marks of those scripts; the last pair joins a subscript letter to the one before it (Khmer coeng,
+# Myanmar virama).
+_SOUTH_EAST_ASIAN_MARKS = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd"
+    "\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d"
+    "\u17b4-\u17d3\u17dd"
+)
+_JOINERS = "\u17d2\u1039"
+
+# Accents that do not make another letter for somebody who searches: Latin, Greek, Cyrillic, then
+# Hebrew points and Arabic vowel signs. Also joiners, soft hyphens, direction marks and variation
+# selectors, which nobody sees.
+_IGNORED = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+    "\u00ad\u034f\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
+    "\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]+"
+)
+_LETTERS = str.maketrans(  # Latin letters that no normal form takes apart
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t"}
+    | {"ı": "i", "ŋ": "ng", "ĸ": "k", "\u2044": "/"}
+)
+_MARK = re.compile(  # marks that the native splitter would take for a border between words
+    "[\u0740-\u074a\u07eb-\u07f3\u093c\u094d\u0951-\u0954\u09bc\u09cd\u0a3c\u0a4d\u0abc\u0acd"
+    "\u0afd-\u0aff\u0b3c\u0b4d\u0b55\u0bcd\u0c3c\u0c4d\u0cbc\u0ccd\u0d3b\u0d3c\u0d4d\u0dca"
+    "\u0e47-\u0e4c\u0e4e\u0eba\u0ec8-\u0ecc\u0f35\u0f37\u0f39\u0f84\u1037\u1039\u103a"
+    "\u1714\u1715\u1734\u17c9-\u17d3\u17dd\u1a60\u1b44\u1bab]"
+)
+_UNSPACED = re.compile(f"[{_HAN_AND_KANA}]+|[{_HANGUL}]+|[{_SOUTH_EAST_ASIAN}]+")
+_CLUSTER = re.compile(
+    f"[{_SOUTH_EAST_ASIAN}](?:[{_SOUTH_EAST_ASIAN_MARKS}]|(?<=[{_JOINERS}])[{_SOUTH_EAST_ASIAN}])*"
+)
+_EMOJI = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\U0001f000-\U0001faff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # not text, and no UTF-8
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+# Each of these begins with a fixed character or a rare one, which lets the regex engine skip
+# through plain prose at memchr speed; the lookbehind then checks what stands before.
+_PLUS_PLUS = re.compile(r"\+\+(?<=\b[A-Za-z]\+\+)(?!\+)")
+_SHARP = re.compile(r"#(?<=\b[A-Za-z]#)(?![\w#])")
+_DOT_NET = re.compile(r"\.(?:NET|Net|net)\b(?<!\w....)")
+_VERSION = re.compile(r"[vV](?=\d+\.\d)(?<=\b.)")
+_CAMEL_BORDER = re.compile(r"[A-Z](?<=[a-z0-9].)|[A-Z](?=[a-z])(?<=[A-Z]{2})")
+_CAMEL_PART = re.compile(r"[A-Z]{1,40}(?![a-z])|[A-Z][a-z0-9]{0,40}")
+_LOWER_OR_DIGIT = string.ascii_lowercase + string.digits
+
+
+def prepare(text: str) -> str:
+    """Return `text` rewritten for `analyzer`; plain English prose comes back unchanged.
+
+    Linear in the length of `text`. Any string is allowed, lone surrogates included.
+    """
+    if not text.isascii():
+        text = _NON_ASCII.sub(_fold_match, text)
+    if "++" in text:
+        text = _PLUS_PLUS.sub("plusplus", text)
+    if "#" in text:
+        text = _SHARP.sub("sharp", text)
+    if ".N" in text or ".n" in text:
+        text = _DOT_NET.sub(" dotnet", text)
+    text = _VERSION.sub("v ", text)
+    if parts := _camel_parts(text):
+        text = f"{text}\n{' '.join(parts)}"
+    return text
+
+
+def _camel_parts(text: str) -> dict[str, None]:
+    """Return the parts of all names in `camelCase`, `PascalCase` or `HTTPServer` style, once each.
+
+    Looks only around the borders between parts, never along a whole name: a megabyte of base64 is
+    a name too.
+    """
+    parts: dict[str, None] = {}
+    for border in _CAMEL_BORDER.finditer(text):
+        position = border.start()
+        before = text[max(0, position - 40) : position]
+        rest = len(before.rstrip(_LOWER_OR_DIGIT))
+        if rest == len(before):  # an acronym: HTTP|Server
+            rest = len(before.rstrip(string.ascii_uppercase))
+        elif rest and before[rest - 1] in string.ascii_uppercase:
+            rest -= 1
+        parts[before[rest:]] = None
+        if after := _CAMEL_PART.match(text, position):
+            parts[after[0]] = None
+    return parts
+
+
+def _fold_match(match: re.Match[str]) -> str:
+    run = match[0]
+    # Words repeat, sentences do not.
+    return _fold_cached(run) if len(run) <= 24 else _fold(run)
+
+
+def _fold(run: str) -> str:
+    """Fold a run of characters beyond ASCII (see the module's docstring for what that means)."""
+    run = _IGNORED.sub("", unicodedata.normalize("NFKD", run).casefold())
+    run = unicodedata.normalize("NFC", run).translate(_LETTERS)
+    run = _UNSPACED.sub(lambda match: f" {' '.join(_pairs(match[0]))} ", run)
+    run = _SURROGATE.sub(" ", run)
+    run = _EMOJI.sub(lambda match: f" u{ord(match[0]):x} ", run)
+    return _MARK.sub(_mark_letter, run)
+
+
+_fold_cached = lru_cache(maxsize=1 << 16)(_fold)
+
+
+def _mark_letter(match: re.Match[str]) -> str:
+    """Stand-in for a mark: a letter of the Vai script, which keeps the word in one piece."""
+    return chr(0xA500 + (ord(match[0]) & 0xFF))
+
+
+def _clusters(run: str) -> list[str]:
+    return _CLUSTER.findall(run) if "\u0e00" <= run[0] <= "\u17ff" else list(run)
+
+
+def _pairs(run: str) -> list[str]:
+    """Return the overlapping pairs of a run, then its last unit alone.
+
+    Every unit thus begins one term, so that a word of one character is found by prefix wherever it
+    stands, without a term for each single character.
+    """
+    units = _clusters(run)
+    return [first + second for first, second in pairwise(units)] + units[-1:]
+
+
+@cache
+def analyzer() -> TextAnalyzer:
+    """Return the native pipeline that turns prepared text into stemmed terms."""
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    return (
+        TextAnalyzerBuilder(Tokenizer.simple())
+        .filter(Filter.remove_long(MAX_TERM_BYTES))
+        .filter(Filter.lowercase())
+        .filter(Filter.stemmer("english"))
+        .build()
+    )
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms that the index holds for `text`, in order, repeats kept."""
+    return analyzer().analyze(prepare(text))
+
+
+@lru_cache(maxsize=1 << 15)
+def word_terms(word: str) -> tuple[str, ...]:
+    """Return the terms of one word; remembered, for text is made of few different words."""
+    return tuple(terms(word))
+
+
+_WORD = re.compile(
+    f"(?P<unspaced>[{_HAN_AND_KANA}]+|[{_HANGUL}]+|[{_SOUTH_EAST_ASIAN}]+)"
+    f"|{_EMOJI.pattern}"
+    f"|[A-Za-z](?:\\+\\+|\\#)(?![\\w+#])"
+    f"|(?:(?![{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}_])[\\w\u0300-\u036f\u0483-\u0489"
+    "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f18-\u0fc6"
+    "\u200c\u200d\u00ad])+"
+)
+
+
+def located_terms(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Yield each word of `text` as (its terms, start, end), in characters of `text` itself.
+
+    In unspaced scripts every unit yields its pair with the next one, over both.
+    """
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if match.lastgroup is None:
+            yield word_terms(match[0]), start, end
+            continue
+        units = _clusters(match[0])
+        for index, unit in enumerate(units):
+            following = units[index + 1] if index + 1 < len(units) else ""
+            yield word_terms(unit + following)[:1], start, start + len(unit) + len(following)
+            start += len(unit)
