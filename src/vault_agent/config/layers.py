@@ -102,7 +102,7 @@ def read_layers(
     return (
         Layer("flag", _placed(given)),
         Layer("environment", _placed(_environment(environ))),
-        Layer("file", parse_file(text) if text else {}),
+        Layer("file", parse_file(text or "")),
     )
 
 
@@ -118,8 +118,11 @@ def read_text(path: Path) -> str | None:
         ) from None
 
 
-def parse_file(text: str) -> dict[str, Any]:
-    """Return a TOML file's values by dotted key, or raise CONFIG_INVALID."""
+def parse_file(text: str, *, lenient: bool = False) -> dict[str, Any]:
+    """Return a TOML file's values by dotted key, or raise CONFIG_INVALID.
+
+    `lenient` leaves unknown keys out instead: a file can then be mended setting by setting.
+    """
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -141,9 +144,9 @@ def parse_file(text: str) -> dict[str, Any]:
                 if name not in KEYS:
                     hint = nearest(name, list(KEYS))
                     problems.append(Problem(name, f"is no setting{hint}", "file"))
-    if problems:
+    if problems and not lenient:
         raise invalid(problems)
-    return {name: value for name, value in values.items() if value != ""}
+    return {name: value for name, value in values.items() if value != "" and name in KEYS}
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

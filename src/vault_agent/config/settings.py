@@ -7,7 +7,7 @@ pydantic's own rendering is never shown.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import (
     AfterValidator,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -183,25 +184,47 @@ def load_config(
 
 def build_config(layers: Iterable[Layer]) -> Config:
     """Return the settings that these layers, strongest first, add up to; or CONFIG_INVALID."""
+    config, problems = check(layers)
+    if config is None or problems:
+        raise invalid(problems)
+    return config
+
+
+def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
+    """Return the settings, and every rule that is broken; None where no settings come of it."""
     ordered = tuple(layers)
     try:
         # A documented argument, invisible to type checkers as all underscored ones there.
         config = Config(_build_sources=(tuple(map(_LayerSource, ordered)), {}))  # type: ignore[call-arg]
     except ValidationError as error:
-        raise invalid(_problems(error, ordered)) from None
+        return None, _problems(error, ordered)
     if config.embedding.enabled and not config.embedding.model:
         rule = "needs embedding.model to be set first"
-        raise invalid([Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))])
-    return config
+        return config, [Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))]
+    return config, []
+
+
+def convert(name: str, text: str) -> object:
+    """Return the typed value of one setting from its text, or raise CONFIG_INVALID."""
+    section, option = KEYS[name].section, KEYS[name].option
+    model = cast("type[BaseModel]", Config.model_fields[section].annotation)
+    try:
+        return getattr(model.model_validate({option: text}), option)
+    except ValidationError as error:
+        rule = _rule(error.errors(include_url=False, include_context=False, include_input=False)[0])
+        raise invalid([Problem(name, rule)]) from None
 
 
 def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem]:
     found: dict[str, Problem] = {}
     for item in error.errors(include_url=False, include_context=False, include_input=False):
         name = ".".join(str(part) for part in item["loc"][:2])
-        rule = item["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        found.setdefault(name, Problem(name, rule, _origin(layers, name)))
+        found.setdefault(name, Problem(name, _rule(item), _origin(layers, name)))
     return list(found.values())
+
+
+def _rule(item: ErrorDetails) -> str:
+    return item["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
 
 
 def _origin(layers: tuple[Layer, ...], name: str) -> str | None:

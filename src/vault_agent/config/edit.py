@@ -1,0 +1,112 @@
+"""Changing one setting in the user's TOML file; every other byte stays as it was."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from vault_agent.config.keys import KEYS, Key, nearest
+from vault_agent.config.layers import Layer, Problem, invalid, parse_file, read_text
+from vault_agent.config.private import write_private
+from vault_agent.config.settings import check, convert
+from vault_agent.errors import Misconfigured
+
+
+def known_key(name: str) -> Key:
+    """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
+    if name not in KEYS:
+        raise invalid([Problem(name, f"is no setting{nearest(name, list(KEYS))}")])
+    return KEYS[name]
+
+
+def set_value(path: Path, name: str, text: str) -> list[Problem]:
+    """Write one setting to the file, which is made if there is none.
+
+    An empty text removes the setting, so that its default applies. The value must keep its rule;
+    what else is wrong with the file is returned, because it must be possible to mend a file step
+    by step. Raises CONFIG_INVALID.
+    """
+    key = known_key(name)
+    before = read_text(path) or ""
+    value = _typed(key, text) if text.strip() else None
+    after = _edited(before, key, value)
+    _, problems = check([Layer("file", parse_file(after, lenient=True))])
+    if mine := [problem for problem in problems if problem.key == name]:
+        raise invalid(mine)
+    try:
+        write_private(path, after)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Misconfigured(
+            "CONFIG_INVALID", f"the config file cannot be written: {reason}"
+        ) from None
+    return problems
+
+
+def _typed(key: Key, text: str) -> object:
+    """Return a value as TOML is to hold it; folders stay as typed where they begin with `~`."""
+    if key.path and not text.startswith("~"):
+        text = str(Path(text).absolute())
+    value = convert(key.name, text)
+    if key.path or key.secret:
+        return text
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _edited(text: str, key: Key, value: object) -> str:
+    try:
+        document = tomlkit.parse(text)
+    except TOMLKitError:
+        # The parser's message may quote the file, and the file may hold a key.
+        raise Misconfigured(
+            "CONFIG_INVALID", "the config file is not valid TOML: mend it by hand first"
+        ) from None
+    section = document.get(key.section)
+    if section is not None and not isinstance(section, dict):
+        raise invalid([Problem(key.section, f"must be a section, written [{key.section}]")])
+    if value is None:
+        if section and key.option in section:
+            del section[key.option]
+        return tomlkit.dumps(document)
+    expected = tomllib.loads(text)
+    expected.setdefault(key.section, {})[key.option] = value
+    if section is None or key.option not in section:
+        placed = _beside_its_comment(text, key, value)
+        if placed is not None and _loads(placed) == expected:
+            return placed
+    if section is None:
+        section = document[key.section] = tomlkit.table()
+        section = document[key.section]
+    section[key.option] = value
+    return tomlkit.dumps(document)
+
+
+def _beside_its_comment(text: str, key: Key, value: object) -> str | None:
+    """Return the text with a line after `# option = …` of that section, if it has such a line.
+
+    The example file lists each setting in a comment; a value is looked for next to it. Lines are
+    all this sees, so the caller must check what came of it.
+    """
+    lines = text.splitlines(keepends=True)
+    inside = False
+    for number, line in enumerate(lines):
+        if header := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
+            inside = header[1] == key.section
+        elif inside and re.match(rf"\s*#\s*{re.escape(key.option)}\s*=", line):
+            end = "\r\n" if line.endswith("\r\n") else "\n"
+            new = tomlkit.dumps({key.option: value}).rstrip("\n") + end
+            ended = line if line.endswith("\n") else line + end
+            return "".join([*lines[:number], ended, new, *lines[number + 1 :]])
+    return None
+
+
+def _loads(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None

@@ -1,0 +1,20 @@
+"""No test here may see the settings of whoever runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vault_agent.config.layers import default_config_path
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test a home of its own, on every system."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "USERPROFILE", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(folder))
+    assert default_config_path().is_relative_to(folder)
+    return folder

@@ -1,0 +1,220 @@
+"""`config set` changes one value, keeps all else, and leaves a file only its owner may read."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from vault_agent.config import load_config
+from vault_agent.config.access import require_key_off_loopback
+from vault_agent.config.edit import set_value
+from vault_agent.config.keys import KEYS
+from vault_agent.config.layers import default_config_path
+from vault_agent.errors import Misconfigured, Unauthorized
+
+EXAMPLE = Path(__file__).parent.parent.parent / "config.example.toml"
+KEY = "k" * 43
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "config.toml"
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(text.encode())
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_file_and_its_folder_are_made_private(file: Path):
+    set_value(file, "vault.root", "~/notes")
+    assert tomllib.loads(file.read_text("utf-8")) == {"vault": {"root": "~/notes"}}
+    assert (mode(file), mode(file.parent)) == (0o600, 0o700)
+
+
+def test_a_readable_file_becomes_private_before_it_holds_a_key(file: Path):
+    write(file, "[server]\nport = 1001\n")
+    file.chmod(0o644)
+    before = file.open()  # whoever had it open must not see the key either
+    set_value(file, "server.api_key", KEY)
+    assert mode(file) == 0o600
+    assert KEY in file.read_text("utf-8")
+    assert KEY not in before.read()
+    before.close()
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_comments_order_and_spacing_stay_byte_for_byte(file: Path, end: str):
+    text = (
+        "# mine\n\n[server]   # where\nport=1001# odd\nhost = '127.0.0.1'\n\n"
+        "[vault]\nexclude = [\n  'a/', # one\n]\n# the end"
+    ).replace("\n", end)
+    write(file, text)
+    set_value(file, "server.port", "1002")
+    assert file.read_bytes().decode() == text.replace("1001", "1002")
+
+
+def test_a_value_joins_the_comment_that_describes_it(file: Path):
+    text = EXAMPLE.read_text("utf-8")
+    write(file, text)
+    set_value(file, "server.port", "9000")
+    lines = file.read_text("utf-8").splitlines()
+    assert lines.index("port = 9000") == lines.index("# port = 8787") + 1
+    lines.remove("port = 9000")
+    assert lines == text.splitlines()
+
+
+def test_the_example_file_lists_every_key_with_its_default(file: Path):
+    text = EXAMPLE.read_text("utf-8")
+    lines = [line.removeprefix("# ") if " = " in line else line for line in text.splitlines()]
+    tables = tomllib.loads("\n".join(line for line in lines if not line.startswith("#")))
+    assert {f"{s}.{o}" for s, table in tables.items() for o in table} == set(KEYS)
+    settings = load_config(environ={}).model_dump()
+    shown = {"vault.root", "vault.exclude", "server.endpoint", "index.dir", "cors.allowed_origins"}
+    for name in set(KEYS) - shown:
+        section, _, option = name.partition(".")
+        assert (tables[section][option] or None) == (settings[section][option] or None), name
+
+
+def test_every_setting_can_be_set_and_read_back(file: Path):
+    values = {
+        "vault.root": "/notes",
+        "vault.exclude": "a/, !b/",
+        "server.endpoint": "http://127.0.0.1:1",
+        "server.host": "::1",
+        "server.port": "1",
+        "server.api_key": KEY,
+        "server.log_level": "info",
+        "index.dir": "/data",
+        "index.max_note_bytes": "5",
+        "embedding.model": "m",
+        "embedding.enabled": "true",
+        "embedding.endpoint": "http://127.0.0.1:2/v1/embeddings",
+        "embedding.require": "yes",
+        "embedding.allow_private_network_endpoint": "false",
+        "embedding.batch_size": "3",
+        "embedding.concurrency": "4",
+        "embedding.timeout_seconds": "1.5",
+        "embedding.query_prefix": "q: ",
+        "embedding.document_prefix": "d: ",
+        "cors.enabled": "true",
+        "cors.allowed_origins": "https://a.example",
+    }
+    assert set(values) == set(KEYS)
+    for name, text in values.items():
+        assert set_value(file, name, text) == []
+    config = load_config(None, file, {})
+    assert config.vault.exclude == ("a/", "!b/")
+    assert config.embedding.enabled
+    assert config.embedding.query_prefix == "q: "
+    assert config.cors.allowed_origins == ("https://a.example",)
+    for name in reversed(values):
+        set_value(file, name, "")
+    assert load_config(None, file, {}) == load_config(environ={})
+
+
+def test_a_relative_folder_is_written_in_full(file: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(file.parent.parent)
+    set_value(file, "vault.root", "notes")
+    assert load_config(None, file, {}).vault.root == file.parent.parent / "notes"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rule"),
+    [
+        ("server.prot", "1", "did you mean server.port"),
+        ("server.port", "70000", "must be a port"),
+        ("server.api_key", "canary with spaces", "Bearer"),
+        ("embedding.enabled", "true", "needs embedding.model to be set first"),
+        ("embedding.enabled", "maybe", "boolean"),
+        ("vault.exclude", "!", "gitignore"),
+    ],
+)
+def test_a_bad_value_leaves_the_file_as_it_was(file: Path, name: str, text: str, rule: str):
+    write(file, "[vault]\n")
+    with pytest.raises(Misconfigured, match=rule) as refusal:
+        set_value(file, name, text)
+    assert "canary" not in str(refusal.value)
+    assert file.read_bytes() == b"[vault]\n"
+
+
+def test_a_broken_file_can_be_mended_setting_by_setting(file: Path):
+    write(file, "[server]\nport = 0\nlog_level = 'loud'\n[other]\nx = 1\n")
+    problems = set_value(file, "server.port", "8787")
+    assert [problem.key for problem in problems] == ["server.log_level"]
+    assert set_value(file, "server.log_level", "info") == []
+
+
+def test_a_file_that_is_no_toml_is_not_touched_and_not_quoted(file: Path):
+    write(file, "api_key = canary")
+    with pytest.raises(Misconfigured, match="not valid TOML") as refusal:
+        set_value(file, "server.port", "1")
+    assert "canary" not in str(refusal.value)
+    assert file.read_bytes() == b"api_key = canary"
+
+
+def test_a_link_to_a_file_kept_elsewhere_stays_a_link(file: Path, tmp_path: Path):
+    write(file, "")
+    link = tmp_path / "link.toml"
+    link.symlink_to(file)
+    set_value(link, "server.port", "1001")
+    assert link.is_symlink()
+    assert "1001" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "text", ["vault.root = '/a'\n", "vault = { root = '/a' }\n", "", "[vault]"]
+)
+def test_every_way_to_write_a_section_can_be_added_to(file: Path, text: str):
+    write(file, text)
+    set_value(file, "vault.exclude", "a/")
+    set_value(file, "server.port", "1001")
+    config = load_config(None, file, {})
+    assert (config.vault.exclude, config.server.port) == (("a/",), 1001)
+
+
+# --- keys -------------------------------------------------------------------------------------
+
+
+def test_a_loopback_server_needs_no_key():
+    for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost"):
+        config = load_config({"server.host": host}, environ={})
+        assert require_key_off_loopback(config, None, {}) == (config, False)
+    assert not default_config_path().exists()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "laptop.local"])
+def test_off_loopback_a_key_is_made_once_and_kept_privately(host: str):
+    config, made = require_key_off_loopback(
+        load_config({"server.host": host}, environ={}), None, {}
+    )
+    assert made
+    assert len(config.server.api_key.get_secret_value()) >= 43
+    assert mode(default_config_path()) == 0o600
+    again = load_config({"server.host": host}, environ={})
+    assert again.server.api_key == config.server.api_key
+    assert require_key_off_loopback(again, None, {}) == (again, False)
+
+
+def test_no_key_is_written_into_a_file_that_lies_elsewhere(file: Path):
+    write(file, "[server]\nhost = '0.0.0.0'\n")
+    for chosen, environ in ((file, {}), (None, {"VAULT_AGENT_CONFIG": str(file)})):
+        with pytest.raises(Unauthorized) as refusal:
+            require_key_off_loopback(load_config(None, chosen, environ), chosen, environ)
+        assert refusal.value.code == "API_KEY_REQUIRED"
+    assert b"api_key" not in file.read_bytes()
+    assert not default_config_path().exists()
+
+
+def test_a_short_key_is_refused_off_loopback_only():
+    short = {"server.api_key": "x" * 31}
+    with pytest.raises(Misconfigured, match="32 characters"):
+        require_key_off_loopback(load_config({**short, "server.host": "::"}, environ={}), None, {})
+    require_key_off_loopback(load_config(short, environ={}), None, {})

@@ -1,0 +1,293 @@
+"""Settings come from flags, environment, file and defaults, in that order, and typos are found."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import pytest
+
+from vault_agent.config import Config, index_directory, load_config
+from vault_agent.config.connection import connection
+from vault_agent.config.keys import KEYS
+from vault_agent.config.layers import read_layers
+from vault_agent.errors import Misconfigured
+from vault_agent.model import identify
+
+SECRET = "canary-key-3f9a-must-never-be-printed"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def load(file: Path, text: str = "", flags=None, **environ: str) -> Config:
+    file.write_text(text, "utf-8")
+    names = {f"VAULT_AGENT_{name}": value for name, value in environ.items()}
+    return load_config(flags, file, names)
+
+
+def broken(file: Path, text: str = "", flags=None, **environ: str) -> str:
+    with pytest.raises(Misconfigured) as refusal:
+        load(file, text, flags, **environ)
+    assert refusal.value.code == "CONFIG_INVALID"
+    assert SECRET not in "".join(traceback.format_exception(refusal.value))
+    return refusal.value.message
+
+
+def test_every_key_of_the_table_has_a_field_and_every_field_a_key():
+    fields = {
+        f"{section}.{option}": str(value.annotation)
+        for section, field in Config.model_fields.items()
+        for option, value in field.annotation.model_fields.items()
+    }
+    assert set(fields) == set(KEYS)
+    for name, annotation in fields.items():
+        assert KEYS[name].secret == ("SecretStr" in annotation)
+        assert KEYS[name].path == ("Path" in annotation)
+        assert KEYS[name].many == ("tuple" in annotation)
+
+
+def test_defaults_are_those_of_the_contract():
+    config = load_config(environ={})
+    assert config.vault.root is None
+    assert (config.server.host, config.server.port) == ("127.0.0.1", 8787)
+    assert config.endpoint == "http://127.0.0.1:8787"
+    assert config.server.api_key is None
+    assert config.index.max_note_bytes == 16 * 1024 * 1024
+    assert not config.embedding.enabled
+    assert config.embedding.model is None
+    assert not config.cors.enabled
+
+
+def test_a_flag_goes_before_the_environment_before_the_file_before_the_default(file: Path):
+    text = "[server]\nport = 1001\n"
+    assert load(file, text, {"server.port": 1003}, SERVER_PORT="1002").server.port == 1003
+    assert load(file, text, {"server.port": None}, SERVER_PORT="1002").server.port == 1002
+    assert load(file, text).server.port == 1001
+    assert load(file, "[server]\nhost = '127.0.0.1'\n").server.port == 8787
+
+
+def test_layers_are_merged_key_by_key_not_section_by_section(file: Path):
+    config = load(file, "[server]\nport = 1001\n", SERVER_LOG_LEVEL="info")
+    assert (config.server.port, config.server.log_level) == (1001, "info")
+
+
+def test_an_empty_variable_counts_as_not_set(file: Path):
+    assert load(file, "[server]\nport = 1001\n", SERVER_PORT="").server.port == 1001
+
+
+@pytest.mark.parametrize(
+    "text", ["drafts/,!build/", " drafts/ , !build/ ", '["drafts/", "!build/"]']
+)
+def test_a_list_in_the_environment_is_separated_by_commas_or_json(file: Path, text: str):
+    assert load(file, VAULT_EXCLUDE=text).vault.exclude == ("drafts/", "!build/")
+
+
+def test_a_pattern_that_begins_with_a_bracket_is_no_json(file: Path):
+    assert load(file, VAULT_EXCLUDE="[Dd]rafts/").vault.exclude == ("[Dd]rafts/",)
+
+
+def test_long_option_names_are_found_in_the_environment(file: Path):
+    config = load(file, EMBEDDING_ALLOW_PRIVATE_NETWORK_ENDPOINT="true")
+    assert config.embedding.allow_private_network_endpoint
+
+
+def test_home_is_expanded_and_a_relative_folder_is_meant_from_here(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(file.parent)
+    assert load(file, "[vault]\nroot = '~/notes'\n").vault.root == Path.home() / "notes"
+    assert load(file, VAULT_ROOT="notes").vault.root == file.parent / "notes"
+    assert load(file, flags={"vault.root": "notes"}).vault.root == file.parent / "notes"
+    assert "vault.root (config file) must be an absolute path" in broken(
+        file, "[vault]\nroot = 'notes'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "[vault]\nrot = 'x'\n",
+            "vault.rot (config file) is no setting (did you mean vault.root?)",
+        ),
+        ("[valut]\nroot = 'x'\n", "valut is no section (did you mean vault?)"),
+        ("port = 8787\n", "port is no section"),
+        ("server = 1\n", "server must be a section, written [server]"),
+        ("[server.tls]\ncert = 'x'\n", "server.tls (config file) is no setting"),
+    ],
+)
+def test_an_unknown_key_of_the_file_is_an_error_with_the_nearest_one(
+    file: Path, text: str, hint: str
+):
+    assert hint in broken(file, text)
+
+
+def test_an_unknown_variable_is_an_error_with_the_nearest_one(file: Path):
+    message = broken(file, VAULT_ROT="x")
+    assert "VAULT_AGENT_VAULT_ROT" in message
+    assert "did you mean VAULT_AGENT_VAULT_ROOT?" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("[server]\nport = 0", "server.port (config file) must be a port from 1 to 65535"),
+        ("[server]\nport = true", "server.port (config file) must be a port"),
+        ("[server]\nhost = 'a b'", "server.host (config file) must be an IP address"),
+        ("[server]\nendpoint = 'ftp://x'", "server.endpoint (config file) must be a URL"),
+        ("[server]\nendpoint = 'http://u:p@x'", "must not hold a user name"),
+        ("[server]\nlog_level = 'loud'", "server.log_level (config file) must be 'debug'"),
+        ("[index]\nmax_note_bytes = 0", "index.max_note_bytes"),
+        ("[embedding]\nbatch_size = true", "embedding.batch_size (config file) must be a number"),
+        ("[embedding]\nenabled = 1", "embedding.enabled (config file) must be true or false"),
+        ("[embedding]\nenabled = true", "needs embedding.model to be set first"),
+        ("[embedding]\ntimeout_seconds = nan", "embedding.timeout_seconds"),
+        ("[cors]\nallowed_origins = ['*']", "cors.allowed_origins (config file) must be an origin"),
+        ("[cors]\nallowed_origins = ['null']", "must be an origin"),
+        ("[cors]\nallowed_origins = ['https://a.example/path']", "must be an origin"),
+        ("[vault]\nexclude = ['ok', '!']", "no valid gitignore pattern as its item 2"),
+        ("[vault]\nexclude = [1]", "vault.exclude (config file) must be a list of texts"),
+    ],
+)
+def test_a_bad_value_is_refused_by_its_rule(file: Path, text: str, rule: str):
+    assert rule in broken(file, text)
+
+
+def test_all_broken_rules_are_listed_at_once(file: Path):
+    message = broken(file, "[server]\nport = 0\nhost = ''\nlog_level = 'loud'", INDEX_DIR="\0")
+    assert "server.port" in message
+    assert "server.log_level" in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[server]\napi_key = '{SECRET} with a space'",
+        f"[server]\napi_key = ['{SECRET}']",
+        f"[server]\napi_key = '{SECRET}",
+        f"[server]\napi_key = '{SECRET}'\nport = '{SECRET}'",
+        f"[embedding]\nendpoint = 'http://user:{SECRET}@host/'",
+        f"[server]\napi_key = '{SECRET}'\n[server]\napi_key = '{SECRET}'",
+    ],
+)
+def test_no_error_repeats_a_value(file: Path, text: str):
+    assert SECRET not in broken(file, text)
+
+
+def test_a_key_is_never_part_of_what_is_printed_of_the_settings(file: Path):
+    config = load(file, f"[server]\napi_key = '{SECRET}'")
+    assert SECRET not in repr(config)
+    assert SECRET not in str(config.model_dump())
+    assert SECRET not in config.model_dump_json()
+    assert config.server.api_key.get_secret_value() == SECRET
+
+
+def test_a_syntax_error_is_placed_by_line(file: Path):
+    assert "not valid TOML at line 2" in broken(file, "[vault]\nroot = \n")
+
+
+def test_a_named_file_must_exist(tmp_path: Path):
+    for flags in ({"chosen": tmp_path / "none.toml"}, {"chosen": None}):
+        environ = {"VAULT_AGENT_CONFIG": str(tmp_path / "none.toml")}
+        with pytest.raises(Misconfigured, match="does not exist"):
+            read_layers(environ=environ, **flags)
+
+
+def test_a_file_that_is_no_text_is_an_error(file: Path):
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(Misconfigured, match="UTF-8"):
+        load_config(None, file, {})
+
+
+def test_origins_have_the_form_that_browsers_send(file: Path):
+    text = "[cors]\nallowed_origins = ['https://Notes.Example:443/', 'http://localhost:3000']"
+    assert load(file, text).cors.allowed_origins == (
+        "https://notes.example",
+        "http://localhost:3000",
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "endpoint"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:8787"),
+        ("::", "http://[::1]:8787"),
+        ("::1", "http://[::1]:8787"),
+        ("localhost", "http://localhost:8787"),
+    ],
+)
+def test_the_endpoint_follows_the_bound_address(file: Path, host: str, endpoint: str):
+    text = f"[server]\nhost = '{host}'"
+    assert load(file, text).endpoint == endpoint
+    assert connection(read_layers(None, file, {})).endpoint == endpoint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[server]\nport = 9000",
+        f"[server]\nendpoint = 'http://[::1]:1/base/'\napi_key = '{SECRET}'",
+        "[server]\nhost = '192.168.0.2'",
+    ],
+)
+def test_a_client_reads_the_same_values_by_the_fast_path(file: Path, text: str):
+    config = load(file, text)
+    fast = connection(read_layers(None, file, {}))
+    assert fast.endpoint == config.endpoint
+    key = config.server.api_key
+    assert fast.api_key == (key.get_secret_value() if key else None)
+    assert SECRET not in repr(fast)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[server]\nport = 0",
+        "[server]\nport = 1.5",
+        "[server]\nendpoint = 3",
+        "[server]\nhost = 3",
+        f"[server]\napi_key = '{SECRET} x'",
+    ],
+)
+def test_the_fast_path_keeps_the_same_rules(file: Path, text: str):
+    broken(file, text)
+    with pytest.raises(Misconfigured) as refusal:
+        connection(read_layers(None, file, {}))
+    assert SECRET not in str(refusal.value)
+
+
+def test_the_index_of_a_vault_lies_in_the_users_data(tmp_path: Path):
+    root = tmp_path / "vault"
+    root.mkdir()
+    parent = tmp_path / "data"
+    config = load_config({"vault.root": root, "index.dir": parent}, environ={})
+    assert index_directory(config) == parent / "indexes" / identify(str(root.resolve()))
+    default = index_directory(load_config({"vault.root": root}, environ={}))
+    assert default.parent.name == "indexes"
+    assert default.parent.parent.name == "vault-agent"
+
+
+def test_two_spellings_of_one_vault_share_its_index(tmp_path: Path):
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "vault")
+    first, second = (
+        index_directory(load_config({"vault.root": tmp_path / name}, environ={}))
+        for name in ("vault", "link")
+    )
+    assert first == second
+
+
+def test_an_index_inside_the_vault_is_refused(tmp_path: Path):
+    config = load_config({"vault.root": tmp_path, "index.dir": tmp_path / "x"}, environ={})
+    with pytest.raises(Misconfigured, match="outside the vault"):
+        index_directory(config)
+
+
+def test_without_a_vault_the_error_says_how_to_set_one():
+    with pytest.raises(Misconfigured, match=r"vault-agent config set vault\.root") as refusal:
+        index_directory(Config())
+    assert refusal.value.code == "VAULT_NOT_FOUND"
