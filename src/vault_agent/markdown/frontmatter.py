@@ -1,0 +1,222 @@
+"""Frontmatter: where it ends, and what it says, kept as it was written.
+
+The split is ours, because offsets must be exact: python-frontmatter strips the body and loses text
+between two thematic breaks. The YAML goes to its handler with a loader of ours that
+
+- turns every scalar into the string in the file (`12:30` stays `12:30`, `010` stays `010`, a date
+  stays a date as typed),
+- reads parser events with an explicit stack and stops at anchors, aliases and deep nesting, so
+  that neither an alias bomb nor the recursion of the C composer is ever reached,
+- keeps what was read before an error.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    _Base = yaml.SafeLoader
+else:
+    _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+MAX_BYTES = 64 * 1024
+MAX_DEPTH = 32
+
+Value: TypeAlias = "Scalar | list[Value] | dict[str, Value] | None"
+
+_OPENING = re.compile(r"---[ \t]*+(?:\r\n?|\n)")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)", re.MULTILINE)
+_LONE_CR_CLOSING = re.compile(r"(?<![^\r\n])(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)")
+_KEY = re.compile(r"^[^\s#\-\[{&*!|>%@`][^\n:]*+:(?:\s|\Z)", re.MULTILINE)
+_STRUCTURE = tuple("[{&*!|>%@`\"'?")
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_DATE_KEYS = frozenset(("date", "created", "updated"))
+_ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)")
+
+
+class Scalar(str):
+    """A scalar as written, with the 1-based line of the file on which it starts."""
+
+    __slots__ = ("line",)
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frontmatter:
+    """What stands before the body.
+
+    `end` is the offset at which the body starts, `problem` a phrase without any content that says
+    why some of the frontmatter could not be read. Keys are lower case, as Obsidian compares them.
+    """
+
+    end: int = 0
+    values: Mapping[str, Value] = field(default_factory=dict)
+    problem: str | None = None
+
+
+class _RefusedError(Exception):
+    """The YAML is valid, or may be, but is not read any further."""
+
+
+class _AsWritten(_Base):
+    """A loader that builds strings, lists and dicts from parser events, without recursion."""
+
+    def get_single_data(self) -> tuple[Value, str | None]:
+        """Return the first document's value and what went wrong, if anything did."""
+        root: list[Value] = []
+        problem = None
+        try:
+            self._build(root)
+        except _RefusedError as error:
+            problem = str(error)
+        except (yaml.YAMLError, ValueError) as error:
+            mark = getattr(error, "problem_mark", None)
+            # The opening fence is the file's first line.
+            problem = "not valid YAML" + (f" (line {mark.line + 2})" if mark else "")
+        return (root[0] if root else None), problem
+
+    def _build(self, root: list[Value]) -> None:
+        """Append the document's value to `root`, however little of it can be read."""
+        stack: list[list[Value] | dict[str, Value]] = [root]
+        keys: list[str | None] = [None]  # for each of `stack`, the key that waits for its value
+        duplicate: str | None = None
+        while self.check_event():
+            event = self.get_event()  # type: ignore[no-untyped-call]
+            if isinstance(event, yaml.DocumentEndEvent):
+                break
+            if isinstance(event, yaml.CollectionEndEvent):
+                stack.pop()
+                keys.pop()
+                continue
+            if not isinstance(event, yaml.NodeEvent):
+                continue
+            if event.anchor is not None:
+                raise _RefusedError("anchors and aliases are not read")
+            top = stack[-1]
+            if isinstance(top, dict) and keys[-1] is None:
+                key = _key_of(event, top_level=len(stack) == 2)
+                keys[-1] = key
+                if key in top:
+                    duplicate = duplicate or f"a key is given twice (line {_line(event)})"
+                continue
+            value = _value_of(event)
+            if isinstance(top, list):
+                top.append(value)
+            else:
+                top.setdefault(keys[-1] or "", value)
+                keys[-1] = None
+            if isinstance(value, (list, dict)):
+                if len(stack) > MAX_DEPTH:
+                    raise _RefusedError("nested too deeply")
+                stack.append(value)
+                keys.append(None)
+        if duplicate:
+            raise _RefusedError(duplicate)
+
+
+def _key_of(event: yaml.NodeEvent, *, top_level: bool) -> str:
+    if not isinstance(event, yaml.ScalarEvent):
+        raise _RefusedError("a key is not plain text")
+    key = str(event.value)
+    return key.lower() if top_level else key
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 2
+
+
+def _value_of(event: yaml.NodeEvent) -> Value:
+    if isinstance(event, yaml.SequenceStartEvent):
+        return []
+    if isinstance(event, yaml.MappingStartEvent):
+        return {}
+    text = str(getattr(event, "value", ""))
+    if text in _NULLS and not getattr(event, "style", None):
+        return None
+    scalar = Scalar(text)
+    scalar.line = _line(event)
+    return scalar
+
+
+def read(text: str) -> Frontmatter:
+    """Split the frontmatter off `text` and read it; never raises.
+
+    Frontmatter is a block that opens with `---` on the file's very first line (after a byte order
+    mark) and closes with `---` or `...`. What never closes is body, and so is prose between two
+    thematic breaks: nothing that a person wrote may be lost to search.
+    """
+    start = 1 if text.startswith("\ufeff") else 0
+    opening = _OPENING.match(text, start)
+    if opening is None:
+        return Frontmatter(start)
+    # Where a lone CR ends lines, MULTILINE does not see them.
+    pattern = _LONE_CR_CLOSING if opening.group().endswith("\r") else _CLOSING
+    closing = pattern.search(text, opening.end())
+    if closing is None:
+        return Frontmatter(start)
+    block = text[opening.end() : closing.start()]
+    if not block.strip():
+        return Frontmatter(closing.end())
+    if _KEY.search(block) is None and not block.lstrip().startswith(_STRUCTURE):
+        return Frontmatter(_start_of_prose(block, start, closing.end()))
+    if len(block) > MAX_BYTES or len(block.encode("utf-8", "replace")) > MAX_BYTES:
+        return Frontmatter(closing.end(), problem="larger than 64 KiB")
+    values, problem = load(block)
+    return Frontmatter(closing.end(), values, problem)
+
+
+def _start_of_prose(block: str, start: int, end: int) -> int:
+    """Return where the body starts when no line of the block is a key: comments alone are YAML."""
+    only_comments = all(
+        line.lstrip().startswith("#") or not line.strip() for line in block.splitlines()
+    )
+    has_heading = re.search(r"^#{1,6} ", block, re.MULTILINE)
+    return end if only_comments and not has_heading else start
+
+
+def load(block: str) -> tuple[dict[str, Value], str | None]:
+    """Read the YAML of one block as (values, problem); at most `MAX_BYTES` of it."""
+    try:
+        value, problem = YAMLHandler().load(block, Loader=_AsWritten)
+    except (yaml.YAMLError, ValueError):  # the reader refuses control characters at once
+        return {}, "not valid YAML"
+    if isinstance(value, dict):
+        return value, problem or _impossible_date(value)
+    return {}, problem or "not a list of keys and values"
+
+
+def _impossible_date(values: Mapping[str, Value]) -> str | None:
+    for key in _DATE_KEYS & values.keys():
+        value = values[key]
+        match = _ISO_DATE.match(value) if isinstance(value, str) else None
+        if match:
+            try:
+                datetime.date(*map(int, match.groups()))
+            except ValueError:
+                return f"a day that no calendar has (line {getattr(value, 'line', 0)})"
+    return None
+
+
+def text_of(values: Mapping[str, Value], key: str) -> str | None:
+    """Return a key's value as one line of text, or None where it is missing, empty or no scalar."""
+    value = values.get(key)
+    return (" ".join(value.split()) or None) if isinstance(value, str) else None
+
+
+def texts_of(value: Value) -> Iterator[Scalar]:
+    """Yield the scalars of a value, lists within lists included, in order."""
+    waiting: list[Value] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Scalar):
+            yield item
+        elif isinstance(item, list):
+            waiting.extend(reversed(item))

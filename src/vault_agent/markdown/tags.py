@@ -1,0 +1,61 @@
+"""Tags: inline `#tags` by Obsidian's rules, and the frontmatter's `tags` and `tag`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .frontmatter import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from .frontmatter import Value
+
+# Letters, digits, "_", "-", "/", and whatever is no punctuation, emoji above all. Spaces and
+# punctuation of Latin, general and CJK blocks end a tag; the two joiners that build emoji and
+# Persian words do not.
+_END = (
+    r"\s!-,.:-@\[-^`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf"
+    r"\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030"
+    r"\ufe30-\ufe4f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65\ufffd\0"
+)
+_TAG = re.compile(rf"(?<![^\s(])#([^{_END}]++)")
+_SEPARATORS = re.compile(r"[,\s]+")
+MAX_TAG_CHARS = 200
+
+
+def inline_tags(text: str) -> list[str]:
+    """Return the `#tags` of a text from which code and links are masked.
+
+    A tag stands at the start of a word and holds at least one character that is not a digit.
+    """
+    return list(filter(None, map(_counted, _TAG.findall(text))))
+
+
+def frontmatter_tags(values: Mapping[str, Value]) -> Iterator[str]:
+    """Yield the tags of the frontmatter: a list, or one string split at commas and spaces."""
+    for key in ("tags", "tag"):
+        value = values.get(key)
+        if isinstance(value, str):
+            yield from filter(None, map(_bare, _SEPARATORS.split(value)))
+        else:
+            yield from filter(None, map(_bare, texts_of(value)))
+
+
+def distinct(tags: Iterable[str]) -> tuple[str, ...]:
+    """Keep the first spelling of each tag; case makes no difference."""
+    seen: dict[str, str] = {}
+    for tag in tags:
+        seen.setdefault(tag.casefold(), tag)
+    return tuple(seen.values())
+
+
+def _counted(tag: str) -> str | None:
+    """Return an inline tag without empty levels at its end, or None where it is only a number."""
+    tag = tag.rstrip("/")[:MAX_TAG_CHARS]
+    return None if not tag or tag.isdecimal() else tag
+
+
+def _bare(tag: str) -> str:
+    return tag.strip().lstrip("#").strip().rstrip("/")[:MAX_TAG_CHARS]
