@@ -12,7 +12,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 VALUES = {"errors", "model", "text"}
 ROOMS = {"markdown", "ranking", "vault", "store", "embedding", "config"}
-WORK = {"actions", "jobs"}
+WORK = {"actions", "jobs", "process", "workers"}
 ROOTS = {"engine", "indexer"}
 
 # What each room may import of the others. A room that is not named here fails the test, so that a
@@ -61,14 +61,14 @@ def imports(tree: ast.AST, module: Path) -> list[tuple[str, int, int]]:
 def violations(module: Path, source: str) -> list[str]:
     """Return what a module imports against the rules, one line each."""
     room, place = room_of(module), module.relative_to(PACKAGE).as_posix()
-    found = []
+    found = [] if room in MAY_IMPORT else [f"{place}: MAY_IMPORT gives {room} no place"]
     for name, line, column in imports(ast.parse(source), module):
         top, _, rest = name.partition(".")
         if top == "vault_agent":
             target = rest.partition(".")[0]
             own = target in ("", room, "__version__")
             lazy = target == "server" and place in LAZY_SERVER and column > 0
-            allowed = own or lazy or target in MAY_IMPORT[room]
+            allowed = own or lazy or target in MAY_IMPORT.get(room, set())
         else:
             allowed = room in OWNED_BY.get(top, {room}) and not (room in PURE and top in IMPURE)
         if not allowed:
