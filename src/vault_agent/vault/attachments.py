@@ -1,0 +1,111 @@
+"""Files of a vault that are not notes: what they are, and their bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO
+
+from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
+from vault_agent.model import AttachmentInfo
+from vault_agent.vault.media import media_type
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.paths import is_note, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vault_agent.vault.root import OpenedFile, VaultRoot
+
+DOWNLOAD_LIMIT = 10 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAttachment:
+    """An attachment open for reading: seekable, and of the size that `info` tells."""
+
+    info: AttachmentInfo
+    file: BinaryIO
+
+
+def describe(root: VaultRoot, path: str) -> AttachmentInfo:
+    """Return what is known of the attachment at the exact vault-relative `path`.
+
+    Raises InvalidRequest INVALID_PATH, Forbidden PATH_OUTSIDE_VAULT, Forbidden
+    ATTACHMENT_NOT_ALLOWED (a note, or an excluded name, there or not) and NotFound
+    ATTACHMENT_NOT_FOUND.
+    """
+    with _open(root, path) as file:
+        return _info(path, file.stat)
+
+
+@contextmanager
+def open_attachment(
+    root: VaultRoot, path: str, *, allow_large: bool = False
+) -> Iterator[OpenAttachment]:
+    """Open the attachment at `path` for reading; closed when the context ends.
+
+    Raises what `describe` raises, and TooLarge ATTACHMENT_TOO_LARGE over 10 MiB unless
+    `allow_large`. The file's size and ETag are those of the very file that is open.
+    """
+    with _open(root, path) as opened:
+        info = _info(path, opened.stat)
+        if info.size > DOWNLOAD_LIMIT and not allow_large:
+            raise TooLarge(
+                "ATTACHMENT_TOO_LARGE",
+                "The attachment is over the limit for downloads. Ask for it with allowLarge=true.",
+                {"size": info.size, "limit": DOWNLOAD_LIMIT},
+            )
+        with os.fdopen(opened.detach(), "rb") as file:
+            yield OpenAttachment(info, file)
+
+
+def _open(root: VaultRoot, path: str) -> OpenedFile:
+    validate(path)
+    if root.exclusions.excludes(path) or is_note(path):
+        raise _not_allowed()
+    try:
+        file = root.open_file(path)
+    except CannotOpen as error:
+        raise _refusal(error.cause) from None
+    if is_note(file.path):  # a link to a note
+        file.close()
+        raise _not_allowed()
+    return file
+
+
+def _info(path: str, status: os.stat_result) -> AttachmentInfo:
+    name = path.rpartition("/")[2]
+    version = f"{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
+    modified = datetime.fromtimestamp(status.st_mtime_ns // 1_000_000_000, UTC)
+    return AttachmentInfo(
+        path=path,
+        name=name,
+        size=status.st_size,
+        media_type=media_type(name),
+        modified=modified.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        etag=hashlib.sha256(version.encode()).hexdigest()[:32],
+    )
+
+
+def _refusal(cause: Cause) -> VaultAgentError:
+    if cause is Cause.EXCLUDED:
+        return _not_allowed()
+    if cause is Cause.OUTSIDE:
+        return Forbidden(
+            "PATH_OUTSIDE_VAULT", "The path leads out of the vault through a symbolic link."
+        )
+    return NotFound(
+        "ATTACHMENT_NOT_FOUND", "There is no readable attachment at this path of the vault."
+    )
+
+
+def _not_allowed() -> Forbidden:
+    return Forbidden(
+        "ATTACHMENT_NOT_ALLOWED",
+        "This is not an attachment that may be served: notes have their own call, and hidden and "
+        "excluded paths are never served.",
+    )

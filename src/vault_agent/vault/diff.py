@@ -1,0 +1,65 @@
+"""What changed between the files that were indexed and those a walk has found. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from vault_agent.model import FileEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Each path in one list, in the order given; removed ones in the order of what was stored."""
+
+    added: list[FileEntry]
+    maybe_changed: list[FileEntry]  # as found now; only the content can tell
+    unchanged: list[FileEntry]
+    removed: list[str]
+    kept: list[str]  # in folders that could not be listed: nothing is known, nothing is removed
+
+
+def diff(
+    stored: Mapping[str, FileEntry],
+    found: Iterable[FileEntry],
+    unlisted: Collection[str] = (),
+) -> Diff:
+    """Compare by size, modification time, change time and inode.
+
+    The change time gives away an edit that kept size and modification time (`touch -r`, a clock
+    set back, a restore), the inode a file put in another's place. Both also differ where nothing
+    changed (a backup restored, `chmod`): hence `maybe_changed`, to be settled by a hash.
+
+    Not noticed: an edit of equal size within the same tick of the file system's clock as the
+    read before it (some milliseconds; two seconds on FAT), and on Windows, where a walk is told
+    neither inode nor change time, any edit that keeps size and modification time. A full
+    reindex reads everything.
+    """
+    added: list[FileEntry] = []
+    maybe_changed: list[FileEntry] = []
+    unchanged: list[FileEntry] = []
+    present: set[str] = set()
+    for entry in found:
+        path = entry.path
+        present.add(path)
+        before = stored.get(path)
+        if before is None:
+            added.append(entry)
+        elif before == entry:
+            unchanged.append(entry)
+        else:
+            maybe_changed.append(entry)
+    removed: list[str] = []
+    kept: list[str] = []
+    if len(present) - len(added) < len(stored):
+        for path in stored:
+            if path not in present:
+                (kept if _lies_in(path, unlisted) else removed).append(path)
+    return Diff(added, maybe_changed, unchanged, removed, kept)
+
+
+def _lies_in(path: str, folders: Collection[str]) -> bool:
+    return any(not folder or path.startswith(folder + "/") for folder in folders)

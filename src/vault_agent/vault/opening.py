@@ -1,0 +1,342 @@
+"""Opening what lies beneath a folder, and never anything else: three ways, one promise.
+
+An opener turns a vault-relative path into a descriptor, or says why not. It never returns a
+descriptor of anything outside the root, whatever is renamed or linked meanwhile, and it follows a
+link only to a target that is inside and not excluded.
+
+- `DescriptorOpener`: segment by segment, each relative to the descriptor of the one before and
+  never through a link; links are read, and walked by hand. POSIX.
+- `KernelOpener`: Linux' openat2(2) settles a path without links in one call; with links the
+  walk above takes over.
+- `PortableOpener`: by name, then the system is asked where the descriptor really leads. It needs
+  no descriptor-relative calls: Windows.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from vault_agent.errors import Failed
+from vault_agent.vault.system import descriptor_path, openat2, relative_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    # (path, is_dir) -> whether a link may lead there. Asked before the disk is.
+    Admits = Callable[[str, bool], bool]
+    Entries = Iterator[os.DirEntry[str]]
+
+# The kernel's own limit for links in one path.
+MAX_LINKS = 40
+
+_READ = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)  # should a FIFO slip in, the open must not hang
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)  # Windows translates line ends otherwise
+    | getattr(os, "O_NOINHERIT", 0)
+)
+_LIST = _READ | getattr(os, "O_DIRECTORY", 0)
+# A folder on the way has to be passable, not readable.
+_PASS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+class Cause(StrEnum):
+    """Why a path could not be opened."""
+
+    VANISHED = "vanished"
+    OUTSIDE = "outside"
+    EXCLUDED = "excluded"
+    LOOP = "loop"
+    DIRECTORY = "directory"
+    IRREGULAR = "irregular"
+    UNREADABLE = "unreadable"
+
+
+class CannotOpen(Exception):
+    """The path was not opened. Carries no path, so it is safe wherever it ends up."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause.value)
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Where a path leads once its links are followed, and what is there."""
+
+    path: str
+    stat: os.stat_result
+
+
+class Opener(Protocol):
+    """One way to stay beneath a root. Every method raises CannotOpen."""
+
+    def open(self, path: str) -> tuple[int, str]:
+        """Return a descriptor of a regular file, and its path with all links followed."""
+        ...
+
+    def resolve(self, path: str) -> Resolved:
+        """Follow the path's links without opening what is at its end."""
+        ...
+
+    def listing(self, path: str) -> AbstractContextManager[Entries]:
+        """Return the entries of a folder ("" is the root), `.` and `..` left out."""
+        ...
+
+
+def cannot_open(error: OSError) -> CannotOpen:
+    """Translate an error of the system; what would fail for every file ends the work."""
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        raise Failed(
+            "INTERNAL_ERROR", "Too many files are open. Raise the limit and try again."
+        ) from None
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ESTALE):
+        return CannotOpen(Cause.VANISHED)
+    if error.errno == errno.ELOOP:
+        return CannotOpen(Cause.LOOP)
+    return CannotOpen(Cause.UNREADABLE)
+
+
+def check_regular(mode: int) -> None:
+    """Refuse all but a regular file. Asked before an open, which can have effects, and after."""
+    if stat.S_ISDIR(mode):
+        raise CannotOpen(Cause.DIRECTORY)
+    if stat.S_ISLNK(mode):
+        raise CannotOpen(Cause.LOOP)  # all that can be followed has been
+    if not stat.S_ISREG(mode):
+        raise CannotOpen(Cause.IRREGULAR)
+
+
+class DescriptorOpener:
+    """Segment by segment, relative to descriptors, through no link at any step."""
+
+    def __init__(self, root: int, root_path: str, admits: Admits) -> None:
+        self._root = root
+        self._root_path = root_path
+        self._admits = admits
+
+    def open(self, path: str) -> tuple[int, str]:
+        """See Opener.open."""
+        with self._walk(path, is_dir=False) as (folder, name, place):
+            check_regular(place.stat.st_mode)
+            return _step(folder, name, _READ), place.path
+
+    def resolve(self, path: str) -> Resolved:
+        """See Opener.resolve."""
+        with self._walk(path, is_dir=False) as (_, _, place):
+            return place
+
+    @contextmanager
+    def listing(self, path: str) -> Iterator[Entries]:
+        """See Opener.listing."""
+        with self._walk(path, is_dir=True) as (folder, name, _):
+            fd = _step(folder, name, _LIST)
+        with _listing(fd) as entries:
+            yield entries
+
+    @contextmanager
+    def _walk(  # noqa: PLR0912 - one state machine: in pieces, its order could not be read
+        self, path: str, *, is_dir: bool
+    ) -> Iterator[tuple[int, str, Resolved]]:
+        """Yield the open folder that holds the end of `path`, its name there, and what it is.
+
+        A link's target is put in front of the segments still to go. One that is absolute, or
+        climbs past the root, is resolved by name once and walked again from the root: if it is
+        not inside, or is no longer when the walk gets there, nothing is opened.
+        """
+        pending = path.split("/")[::-1] if path else ["."]
+        names: list[str] = []
+        folders = [self._root]
+        links = 0
+        try:
+            while True:
+                name = pending.pop()
+                if name == ".." and not names:
+                    pending = self._reenter("..", pending)
+                    continue
+                if name == "..":
+                    names.pop()
+                    os.close(folders.pop())
+                if name in ("", ".", ".."):
+                    if pending:
+                        continue
+                    here = Resolved("/".join(names), os.fstat(folders[-1]))
+                    yield folders[-1], ".", here
+                    return
+                here_path = "/".join((*names, name))
+                if links and not self._admits(here_path, bool(pending) or is_dir):
+                    raise CannotOpen(Cause.EXCLUDED)
+                status = os.stat(name, dir_fd=folders[-1], follow_symlinks=False)
+                if stat.S_ISLNK(status.st_mode):
+                    links += 1
+                    if links > MAX_LINKS:
+                        raise CannotOpen(Cause.LOOP)
+                    target = os.readlink(name, dir_fd=folders[-1])
+                    if target.startswith("/"):
+                        pending = self._reenter(target, pending)
+                        names.clear()
+                        _close(folders)
+                    else:
+                        pending.extend(reversed(target.split("/")))
+                elif pending:
+                    folders.append(_step(folders[-1], name, _PASS | os.O_DIRECTORY))
+                    names.append(name)
+                else:
+                    yield folders[-1], name, Resolved(here_path, status)
+                    return
+        except OSError as error:
+            raise cannot_open(error) from None
+        finally:
+            _close(folders)
+
+    def _reenter(self, start: str, pending: list[str]) -> list[str]:
+        """Return the segments from the root to `start` and what is pending after it."""
+        target = os.path.join(self._root_path, start, *reversed(pending))  # noqa: PTH118 - hot
+        inside = relative_to(self._root_path, os.path.realpath(target))
+        if inside is None:
+            raise CannotOpen(Cause.OUTSIDE)
+        return inside.split("/")[::-1] if inside else ["."]
+
+
+class KernelOpener:
+    """openat2(2), with a walk by hand where a path has links."""
+
+    def __init__(self, root: int, by_hand: DescriptorOpener) -> None:
+        self._root = root
+        self._by_hand = by_hand
+
+    def open(self, path: str) -> tuple[int, str]:
+        """See Opener.open."""
+        try:
+            # A descriptor that only names the file: opening a device for reading can have effects.
+            handle = openat2(self._root, path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                mode = os.fstat(handle).st_mode
+            finally:
+                os.close(handle)
+            check_regular(mode)
+            return openat2(self._root, path, _READ), path
+        except OSError as error:
+            if error.errno not in _BY_HAND:
+                raise cannot_open(error) from None
+        return self._by_hand.open(path)
+
+    def resolve(self, path: str) -> Resolved:
+        """See Opener.resolve; rare, and only for links, so always by hand."""
+        return self._by_hand.resolve(path)
+
+    @contextmanager
+    def listing(self, path: str) -> Iterator[Entries]:
+        """See Opener.listing."""
+        try:
+            fd = openat2(self._root, path or ".", _LIST)
+        except OSError as error:
+            if error.errno not in _BY_HAND:
+                raise cannot_open(error) from None
+            fd = -1
+        with _listing(fd) if fd >= 0 else self._by_hand.listing(path) as entries:
+            yield entries
+
+
+# A link in the path, or one that left the root between the look and the open; a race with a mount.
+_BY_HAND = (errno.ELOOP, errno.EXDEV, errno.EAGAIN)
+
+
+class PortableOpener:
+    """By absolute name; what was opened is then asked for the place it is in.
+
+    The name is only a proposal: what decides is the path the system reports for the descriptor,
+    before a single byte is read.
+    """
+
+    def __init__(self, root_path: str, admits: Admits) -> None:
+        self._root_path = root_path
+        self._admits = admits
+
+    def open(self, path: str) -> tuple[int, str]:
+        """See Opener.open."""
+        target = self._target(path, is_dir=False)
+        try:
+            check_regular(os.lstat(target).st_mode)
+            fd = os.open(target, _READ)
+        except OSError as error:
+            raise cannot_open(error) from None
+        try:
+            return fd, self._inside(descriptor_path(fd), path, is_dir=False)
+        except OSError as error:
+            os.close(fd)
+            raise cannot_open(error) from None
+        except CannotOpen:
+            os.close(fd)
+            raise
+
+    def resolve(self, path: str) -> Resolved:
+        """See Opener.resolve."""
+        target = self._target(path, is_dir=False)
+        try:
+            return Resolved(self._inside(target, path, is_dir=False), os.lstat(target))
+        except OSError as error:
+            raise cannot_open(error) from None
+
+    @contextmanager
+    def listing(self, path: str) -> Iterator[Entries]:
+        """See Opener.listing. A folder swapped meanwhile is noticed at the end: CannotOpen."""
+        target = self._target(path, is_dir=True)
+        try:
+            entries = os.scandir(target)
+        except OSError as error:
+            raise cannot_open(error) from None
+        with entries:
+            yield entries
+        if self._target(path, is_dir=True) != target:
+            raise CannotOpen(Cause.VANISHED)
+
+    def _target(self, path: str, *, is_dir: bool) -> str:
+        named = os.path.join(self._root_path, *path.split("/"))  # noqa: PTH118 - hot
+        target = os.path.realpath(named)
+        self._inside(target, path, is_dir=is_dir)
+        return target
+
+    def _inside(self, target: str, path: str, *, is_dir: bool) -> str:
+        inside = relative_to(self._root_path, target)
+        if inside is None:
+            raise CannotOpen(Cause.OUTSIDE)
+        if inside != path and not self._admits(inside, is_dir):
+            raise CannotOpen(Cause.EXCLUDED)
+        return inside
+
+
+def _step(folder: int, name: str, flags: int) -> int:
+    """Open a name in an open folder. A link there now was not there a moment ago."""
+    try:
+        return os.open(name, flags | _NO_FOLLOW, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise CannotOpen(Cause.VANISHED) from None
+        raise
+
+
+@contextmanager
+def _listing(fd: int) -> Iterator[Entries]:
+    """List an open folder, and close it."""
+    try:
+        with os.scandir(fd) as entries:
+            yield entries
+    finally:
+        os.close(fd)
+
+
+def _close(folders: list[int]) -> None:
+    """Close all but the root, which stays open."""
+    while len(folders) > 1:
+        os.close(folders.pop())

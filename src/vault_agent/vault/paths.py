@@ -1,0 +1,133 @@
+"""Vault-relative paths as a person, a link or an HTTP client types them.
+
+Nothing here touches the disk. `validate` is the first of two walls: it refuses what is malformed
+or plainly points elsewhere. The second, `VaultRoot`, holds on its own, whatever the path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from urllib.parse import unquote_to_bytes
+
+from vault_agent.errors import Forbidden, InvalidRequest
+
+NOTE_SUFFIXES = (".md", ".markdown")
+MAX_PATH_BYTES = 4096
+MAX_NAME_LENGTH = 255
+# Nobody writes a name that is encoded this often; who does is looking for a decoder to fool.
+_MAX_DECODINGS = 8
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
+_ESCAPED_UTF16 = re.compile(r"%[uU][0-9A-Fa-f]{4}")
+_DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)")
+
+
+def is_note(path: str) -> bool:
+    """Whether the name is a note's: `.md` or `.markdown` in any letter case."""
+    return path.lower().endswith(NOTE_SUFFIXES)
+
+
+def comparison_key(path: str) -> str:
+    """Return what two spellings of one path have in common: NFC, without letter case.
+
+    Lower case, not case folding: `Maße` and `Masse` are two notes, as they are for Obsidian.
+    """
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).lower())
+
+
+def validate(path: str) -> str:
+    """Return `path` if it can name something in a vault, unchanged.
+
+    Raises Forbidden PATH_OUTSIDE_VAULT where it would lead out of the vault, as written or after
+    any number of URL decodings, and InvalidRequest INVALID_PATH where it is otherwise malformed:
+    empty, over-long, with control characters, backslashes, empty, `.` or `..` segments. The
+    messages never repeat the path.
+    """
+    try:
+        encoded = path.encode("utf-8")
+    except UnicodeEncodeError:
+        raise _invalid("is not valid Unicode") from None
+    if not path:
+        raise _invalid("is empty")
+    if len(encoded) > MAX_PATH_BYTES:
+        raise _invalid("is too long")
+    for spelling in _decodings(path):
+        _check_shape(spelling)
+    if any(len(name) > MAX_NAME_LENGTH for name in path.split("/")):
+        raise _invalid("has a name that is too long")
+    if os.name == "nt":
+        check_windows_name(path)
+    return path
+
+
+def check_windows_name(path: str) -> None:
+    """Refuse what Windows reads as something else: streams, devices, names cut at their end."""
+    for name in path.split("/"):
+        if ":" in name or _DEVICE.match(name) or name != name.rstrip(" ."):
+            raise _invalid("has a name that Windows keeps for itself")
+
+
+def _decodings(path: str) -> list[str]:
+    """Return the path and every text that decoding it again and again makes of it.
+
+    A percent sign is a legal character of a name (`my%20image.png`, `100%.png`), so it is refused
+    only where decoding would change the path's shape.
+    """
+    spellings = [path]
+    while _ESCAPED.search(path):
+        if len(spellings) > _MAX_DECODINGS:
+            raise _invalid("is encoded too often")
+        try:
+            path = unquote_to_bytes(path).decode("utf-8")
+        except UnicodeDecodeError:
+            raise _invalid("has escapes that are not UTF-8") from None
+        spellings.append(path)
+    if _ESCAPED_UTF16.search(path):
+        raise _invalid("has escapes of an unknown kind")
+    # A separator that only decoding brings forth is refused even where it leads nowhere bad.
+    if path.count("/") != spellings[0].count("/"):
+        _check_shape(path)
+        raise _invalid("has an encoded separator")
+    return spellings
+
+
+def _check_shape(path: str) -> None:
+    """Refuse a spelling by its segments; what leads out is told from what is only malformed."""
+    segments = path.replace("\\", "/").split("/")
+    depth = 0
+    for segment in segments:
+        trimmed = segment.rstrip(" ")
+        if trimmed == "..":
+            depth -= 1
+        elif trimmed not in ("", "."):
+            depth += 1
+        if depth < 0:
+            raise _outside()
+    if (not segments[0] and path) or _DRIVE.match(path):
+        raise _outside()
+    if "\\" in path:
+        raise _invalid("has a backslash; separate folders with /")
+    if _CONTROL.search(path):
+        raise _invalid("has control characters")
+    # Dots and spaces alone: `.`, `..`, `...`, `.. `. Windows drops them from the end of a name.
+    if any(not segment.strip(" .") for segment in segments):
+        raise _invalid("has an empty or dotted segment")
+
+
+def _invalid(why: str) -> InvalidRequest:
+    return InvalidRequest(
+        "INVALID_PATH", f"The path {why}. Give a path relative to the vault, such as Folder/name."
+    )
+
+
+def _outside() -> Forbidden:
+    return Forbidden(
+        "PATH_OUTSIDE_VAULT",
+        "The path leads out of the vault. Give a path relative to the vault, such as Folder/name.",
+    )

@@ -1,0 +1,106 @@
+"""Reading a note's bytes, and making text of them."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault_agent.vault.entry import file_entry
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.skipped import Skipped, not_opened, notice
+
+if TYPE_CHECKING:
+    from vault_agent.model import FileEntry
+    from vault_agent.model import Warning as Notice
+    from vault_agent.vault.root import OpenedFile, VaultRoot
+
+MAX_ATTEMPTS = 3
+
+# A file is binary where NUL bytes make up more than a hundredth of its beginning. So few of them
+# are a slip of the keyboard in any file, however short.
+_SAMPLE_BYTES = 8192
+_STRAY_NULS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file's bytes with the `stat` they belong to."""
+
+    data: bytes
+    entry: FileEntry
+    complete: bool  # False where the file is larger than the limit, and `data` its beginning
+    warnings: tuple[Notice, ...] = ()
+
+
+def read_bytes(root: VaultRoot, path: str, limit: int) -> Content:
+    """Read at most `limit` bytes of the file at `path`.
+
+    A file that changes meanwhile is read again at most twice; then it is returned as it was
+    read last, with the warning FILE_CHANGED_WHILE_READING and the `stat` from before that
+    reading, so that the next run finds it changed. Raises Skipped with FILE_VANISHED,
+    FILE_UNREADABLE or SYMLINK_SKIPPED.
+    """
+    for _ in range(MAX_ATTEMPTS):
+        try:
+            with root.open_file(path) as file:
+                data = _read(file, limit)
+                after = file_entry(path, os.fstat(file.fd))
+        except CannotOpen as error:
+            raise Skipped(not_opened(path, error.cause)) from None
+        except OSError:
+            raise Skipped(notice("FILE_UNREADABLE", path, "unreadable")) from None
+        entry = file_entry(path, file.stat)
+        complete = entry.size <= limit
+        if entry == after and len(data) == min(entry.size, limit):
+            return Content(data, entry, complete)
+    changed = notice("FILE_CHANGED_WHILE_READING", path, "changing")
+    return Content(data[:limit], entry, complete and len(data) <= limit, (changed,))
+
+
+def _read(file: OpenedFile, limit: int) -> bytes:
+    """Read to the end or the limit; one byte over the expected size would show that it grew."""
+    wanted = min(file.stat.st_size + 1, limit)
+    data = os.read(file.fd, wanted)
+    if len(data) == wanted or len(data) >= file.stat.st_size:
+        return data
+    parts = [data]  # a signal, or a file system that answers piecemeal
+    wanted -= len(data)
+    while wanted and (part := os.read(file.fd, wanted)):
+        parts.append(part)
+        wanted -= len(part)
+    return b"".join(parts)
+
+
+def decode(data: bytes, path: str, *, complete: bool = True) -> tuple[str, tuple[Notice, ...]]:
+    """Return the text of a note: UTF-8 with or without BOM, or UTF-16 with one.
+
+    Bytes that are neither are replaced by U+FFFD with the warning FILE_NOT_UTF8; stray NULs are
+    replaced silently. Line ends stay as they are. With `complete` False the data may end within
+    a character. Raises Skipped with FILE_BINARY.
+    """
+    encoding = "utf-8"
+    if data.startswith(codecs.BOM_UTF8):
+        data = data[len(codecs.BOM_UTF8) :]
+    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    if encoding == "utf-8":
+        _refuse_binary(data[:_SAMPLE_BYTES].count(0), len(data), path)
+    warnings: tuple[Notice, ...] = ()
+    try:
+        text = codecs.getincrementaldecoder(encoding)("strict").decode(data, complete)
+    except UnicodeDecodeError:
+        text = codecs.getincrementaldecoder(encoding)("replace").decode(data, complete)
+        warnings = (notice("FILE_NOT_UTF8", path, f"not valid {encoding.upper()}"),)
+    if "\0" in text:
+        if encoding == "utf-16":
+            # UTF-32 begins with the same bytes, and every other unit of it is NUL.
+            _refuse_binary(text[:_SAMPLE_BYTES].count("\0"), len(text), path)
+        text = text.replace("\0", "\ufffd")
+    return text, warnings
+
+
+def _refuse_binary(nuls: int, length: int, path: str) -> None:
+    if nuls > _STRAY_NULS and nuls * 100 > min(length, _SAMPLE_BYTES):
+        raise Skipped(notice("FILE_BINARY", path, "NUL bytes"))

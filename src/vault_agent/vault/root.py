@@ -1,0 +1,216 @@
+"""The boundary of a vault: everything that is read of it is opened here."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from typing import TYPE_CHECKING, Self
+
+from vault_agent.errors import Misconfigured
+from vault_agent.model import identify
+from vault_agent.vault import system
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.opening import (
+    CannotOpen,
+    Cause,
+    DescriptorOpener,
+    KernelOpener,
+    Opener,
+    PortableOpener,
+    cannot_open,
+    check_regular,
+)
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from vault_agent.vault.opening import Entries, Resolved
+
+
+class Strategy(StrEnum):
+    """How a root stays the boundary; `detect` picks the strongest that works here."""
+
+    KERNEL = "kernel"
+    DESCRIPTOR = "descriptor"
+    PORTABLE = "portable"
+
+    @classmethod
+    def detect(cls, root: int | None) -> Strategy:
+        """Return the strategy for a root with this descriptor (None: there is none)."""
+        if root is None:
+            return cls.PORTABLE
+        return cls.KERNEL if system.has_openat2(root) else cls.DESCRIPTOR
+
+
+class OpenedFile:
+    """A regular file of the vault, open for reading. Close it, or use it as a context manager."""
+
+    __slots__ = ("fd", "path", "stat")
+
+    def __init__(self, fd: int, path: str, status: os.stat_result) -> None:
+        self.fd = fd
+        self.path = path  # where it really lies in the vault, links followed
+        self.stat = status
+
+    def detach(self) -> int:
+        """Hand the descriptor over; closing is the caller's from now on."""
+        fd, self.fd = self.fd, -1
+        return fd
+
+    def close(self) -> None:
+        """Close the file; a second time does nothing."""
+        if self.fd >= 0:
+            os.close(self.detach())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+class VaultRoot:
+    """One open vault: what is in it, and not excluded, can be opened, and nothing else can.
+
+    Safe to share between threads. Links are followed where they end inside the vault and not
+    in an excluded place. A hard link is a file of the vault like any other, and a file system
+    mounted inside the vault belongs to it.
+    """
+
+    def __init__(
+        self, path: str, fd: int | None, exclusions: Exclusions, strategy: Strategy
+    ) -> None:
+        self.path = path
+        self.exclusions = exclusions
+        self.strategy = strategy
+        self._fd = fd
+        self._opener = self._choose_opener()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        exclusions: Exclusions | None = None,
+        *,
+        strategy: Strategy | None = None,
+    ) -> VaultRoot:
+        """Open the vault at `path`, with the default exclusions unless given others.
+
+        Raises Misconfigured VAULT_NOT_FOUND where there is no folder that can be read. The
+        message leaves the path out: who knows the path may add it. `strategy` is for tests.
+        """
+        resolved = os.path.realpath(path)
+        fd: int | None = None
+        try:
+            if system.has_descriptor_relative_calls():
+                fd = os.open(resolved, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                if not system.names_are_exact():
+                    resolved = system.descriptor_path(fd)
+            else:
+                os.scandir(resolved).close()
+        except OSError as error:
+            raise _not_found(error) from None
+        except ValueError:  # a NUL in the path
+            raise _not_found(FileNotFoundError()) from None
+        return cls(resolved, fd, exclusions or Exclusions(), strategy or Strategy.detect(fd))
+
+    def close(self) -> None:
+        """Close the root; a second time does nothing."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @property
+    def identity(self) -> str:
+        """The vault's identity: names its index, tells nothing of its path."""
+        return identify(self.path)
+
+    def open_file(self, path: str) -> OpenedFile:
+        """Open a regular file for reading, by its exact path. Raises CannotOpen.
+
+        An excluded path is refused by its name, before the disk is asked.
+        """
+        self._check(path)
+        fd, real_path = self._opener.open(path)
+        file = OpenedFile(fd, real_path, os.fstat(fd))
+        try:
+            check_regular(file.stat.st_mode)
+            if not system.names_are_exact():
+                self._check_spelling(file)
+        except CannotOpen:
+            file.close()
+            raise
+        return file
+
+    def resolve(self, path: str) -> Resolved:
+        """Follow the links of a path to what is at its end, unopened. Raises CannotOpen."""
+        self._check(path)
+        return self._opener.resolve(path)
+
+    def listing(self, path: str = "") -> AbstractContextManager[Entries]:
+        """List a folder ("" is the vault itself). Raises CannotOpen.
+
+        The folder's own name is not judged: a walk does that with what it knows of the parents.
+        """
+        if path:
+            _check_segments(path)
+        return self._opener.listing(path)
+
+    def _choose_opener(self) -> Opener:
+        def admits(path: str, is_dir: bool) -> bool:
+            return not path or not self.exclusions.excludes(path, is_dir)
+
+        if self._fd is None or self.strategy is Strategy.PORTABLE:
+            return PortableOpener(self.path, admits)
+        by_hand = DescriptorOpener(self._fd, self.path, admits)
+        if self.strategy is Strategy.DESCRIPTOR:
+            return by_hand
+        return KernelOpener(self._fd, by_hand)
+
+    def _check(self, path: str) -> None:
+        _check_segments(path)
+        if self.exclusions.excludes(path):
+            raise CannotOpen(Cause.EXCLUDED)
+
+    def _check_spelling(self, file: OpenedFile) -> None:
+        """Judge the name on disk, where another spelling of an excluded one finds it too."""
+        try:
+            path = system.relative_to(self.path, system.descriptor_path(file.fd))
+        except OSError as error:
+            raise cannot_open(error) from None
+        if path is None:
+            raise CannotOpen(Cause.OUTSIDE)
+        if self.exclusions.excludes(path):
+            raise CannotOpen(Cause.EXCLUDED)
+        file.path = path
+
+
+def _check_segments(path: str) -> None:
+    """Refuse what is not a plain run of names; the openers count on it."""
+    try:
+        raw = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise CannotOpen(Cause.OUTSIDE) from None
+    strange = b"\0" in raw or (os.sep != "/" and ("\\" in path or ":" in path))
+    if strange or any(name in ("", ".", "..") for name in path.split("/")):
+        raise CannotOpen(Cause.OUTSIDE)
+
+
+def _not_found(error: OSError) -> Misconfigured:
+    if isinstance(error, NotADirectoryError):
+        why = "The vault root is not a folder."
+    elif isinstance(error, PermissionError):
+        why = "The vault root cannot be read."
+    else:
+        why = "The vault root does not exist."
+    return Misconfigured(
+        "VAULT_NOT_FOUND",
+        f"{why} Set vault.root to the folder that holds your notes, or give --vault-root.",
+    )

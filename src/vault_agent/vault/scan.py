@@ -1,0 +1,244 @@
+"""The walk: every note and attachment of a vault, by `stat` alone.
+
+It is to cost little more than the bare walk that finds the names, because every index run and
+every check for staleness pays for it: hence one loop with its conditions in order of likelihood.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections import deque
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from vault_agent.model import Warning as Notice
+from vault_agent.vault import system
+from vault_agent.vault.entry import file_entry
+from vault_agent.vault.exclude import Verdict
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.paths import is_note
+from vault_agent.vault.skipped import not_opened, notice
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+    from vault_agent.model import FileEntry
+    from vault_agent.vault.root import VaultRoot
+
+# How far a folder that is left out by default is searched for notes, to be told of them.
+MAX_EXCLUDED_ENTRIES = 20_000
+
+
+class ScanStopped(Exception):
+    """The walk was stopped; there is no partial result that could be mistaken for a whole one."""
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a vault holds: notes and attachments by path, and what could not be told."""
+
+    notes: list[FileEntry] = field(default_factory=list)
+    attachments: list[FileEntry] = field(default_factory=list)
+    warnings: list[Notice] = field(default_factory=list)
+    unlisted: list[str] = field(default_factory=list)  # folders whose content is not known
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to list: where it is seen, where it really is, and the links that led there."""
+
+    path: str
+    real_path: str
+    linked_from: tuple[str, ...] = ()  # real folders that held those links
+
+
+def scan(
+    root: VaultRoot,
+    *,
+    on_progress: Callable[[int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Scan:
+    """Walk the vault and return what is not excluded, sorted by path.
+
+    `on_progress` is called after each folder with the number of notes so far; `should_stop` is
+    asked before each one, and ends the walk with ScanStopped. Folders that cannot be listed are
+    warned about and named in `unlisted`, so that nobody takes their notes for deleted.
+    """
+    walk = _Walk(root)
+    for folder in walk.folders():
+        if should_stop is not None and should_stop():
+            raise ScanStopped
+        walk.list(folder)
+        if on_progress is not None:
+            on_progress(len(walk.scan.notes))
+    by_path = attrgetter("path")
+    walk.scan.notes.sort(key=by_path)
+    walk.scan.attachments.sort(key=by_path)
+    return walk.scan
+
+
+class _Walk:
+    """One walk under way. Real folders come first, then links, in the order of their paths."""
+
+    def __init__(self, root: VaultRoot) -> None:
+        self.scan = Scan()
+        self._root = root
+        self._exclusions = root.exclusions
+        self._folders = [_Folder("", "")]
+        self._links: deque[tuple[str, _Folder]] = deque()
+        self._entered: set[str] = set()  # real paths of the folders that links led to
+
+    def folders(self) -> Iterator[_Folder]:
+        """Yield the folders to list; listing one makes more of them known."""
+        yield from self._real_folders()
+        self._links = deque(sorted(self._links, key=lambda link: link[0]))
+        while self._links:
+            self._follow(*self._links.popleft())
+            yield from self._real_folders()
+
+    def list(self, folder: _Folder) -> None:
+        """Take in one folder's entries."""
+        try:
+            with self._root.listing(folder.path) as entries:
+                self._take(folder, entries)
+        except CannotOpen as error:
+            cause = error.cause
+        except OSError:
+            cause = Cause.UNREADABLE
+        else:
+            return
+        if cause is Cause.VANISHED and folder.path:
+            return  # gone since its parent was listed: there is nothing to know of it
+        self.scan.unlisted.append(folder.path)
+        self.scan.warnings.append(not_opened(folder.path, cause))
+
+    def _real_folders(self) -> Iterator[_Folder]:
+        while self._folders:
+            yield self._folders.pop()
+
+    def _take(self, folder: _Folder, entries: Iterator[os.DirEntry[str]]) -> None:
+        prefix = folder.path + "/" if folder.path else ""
+        by_pattern = self._exclusions.by_pattern
+        verdict = self._exclusions.verdict
+        notes, attachments = self.scan.notes, self.scan.attachments
+        for entry in entries:
+            name = entry.name
+            if name[0] == ".":
+                continue
+            path = prefix + name
+            if not name.isascii() and not _is_utf8(name):
+                self.scan.warnings.append(notice("FILE_NAME_NOT_UTF8", path, "name"))
+            elif entry.is_file(follow_symlinks=False):
+                if by_pattern and verdict(path, name, is_dir=False):
+                    continue
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                (notes if is_note(name) else attachments).append(file_entry(path, status))
+            elif system.is_link(entry):
+                self._links.append((path, folder))
+            elif entry.is_dir(follow_symlinks=False):
+                self._enter(folder, path, name)
+            elif is_note(name) and not verdict(path, name, is_dir=False):
+                self.scan.warnings.append(not_opened(path, Cause.IRREGULAR))
+
+    def _enter(self, parent: _Folder, path: str, name: str) -> None:
+        verdict = self._exclusions.verdict(path, name, is_dir=True)
+        if verdict is None:
+            real_path = f"{parent.real_path}/{name}" if parent.real_path else name
+            self._folders.append(_Folder(path, real_path, parent.linked_from))
+        elif verdict is Verdict.DEFAULT:
+            count, complete = self._count_notes(path)
+            if count:
+                self.scan.warnings.append(_notes_excluded(path, count, complete=complete))
+
+    def _follow(self, path: str, parent: _Folder) -> None:
+        """Take in a link: a file as any other, a folder to be walked under the link's name."""
+        name = path.rpartition("/")[2]
+        if self._exclusions.verdict(path, name, is_dir=False):
+            return
+        try:
+            target = self._root.resolve(path)
+        except CannotOpen as error:
+            reason = "broken" if error.cause is Cause.VANISHED else error.cause.value
+            self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
+            return
+        mode = target.stat.st_mode
+        if stat.S_ISREG(mode):
+            if is_note(path):
+                self.scan.notes.append(file_entry(path, target.stat))
+            elif not is_note(target.path):  # a note is not to be had as an attachment
+                self.scan.attachments.append(file_entry(path, target.stat))
+        elif not stat.S_ISDIR(mode):
+            if is_note(path):
+                self.scan.warnings.append(not_opened(path, Cause.IRREGULAR))
+        elif not self._exclusions.verdict(path, name, is_dir=True):
+            self._follow_folder(path, target.path, parent)
+
+    def _follow_folder(self, path: str, target: str, parent: _Folder) -> None:
+        """Walk a linked folder unless that would not end, or multiply without bound.
+
+        A link into a folder that is being walked already is a loop. Links met while a link is
+        being followed lead to each folder once: ten folders that all link to one another would
+        otherwise be millions of paths.
+        """
+        linked_from = (*parent.linked_from, parent.real_path)
+        if self._exclusions.excludes(target, is_dir=True):
+            reason = Cause.EXCLUDED.value
+        elif any(_is_within(folder, target) for folder in linked_from):
+            reason = Cause.LOOP.value
+        elif parent.linked_from and target in self._entered:
+            reason = "repeated"
+        else:
+            self._entered.add(target)
+            self._folders.append(_Folder(path, target, linked_from))
+            return
+        self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
+
+    def _count_notes(self, path: str) -> tuple[int, bool]:
+        """Count the notes under a folder left out by default; False where it was too much."""
+        count = seen = 0
+        folders = [path]
+        while folders:
+            folder = folders.pop()
+            try:
+                with self._root.listing(folder) as entries:
+                    for entry in entries:
+                        seen += 1
+                        if seen > MAX_EXCLUDED_ENTRIES:
+                            return count, False
+                        if entry.name[0] == "." or system.is_link(entry):
+                            continue
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(f"{folder}/{entry.name}")
+                        elif is_note(entry.name):
+                            count += 1
+            except (CannotOpen, OSError):
+                continue
+        return count, True
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(folder + "/")
+
+
+def _is_utf8(name: str) -> bool:
+    """Whether a name is Unicode: bytes that are not UTF-8 arrive as lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _notes_excluded(path: str, count: int, *, complete: bool) -> Notice:
+    name = path.rpartition("/")[2]
+    return Notice(
+        "NOTES_EXCLUDED",
+        "A folder with notes was left out because of its name. To index it, add the pattern in "
+        "details.pattern to vault.exclude.",
+        {"path": path, "count": count, "complete": complete, "pattern": f"!{name}/"},
+    )
