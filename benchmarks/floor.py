@@ -1,0 +1,50 @@
+"""The floors: the least work that anything doing our job must do. Each prints its seconds.
+
+    python benchmarks/floor.py fts VAULT DATABASE    read every note into one FTS5 table
+    python benchmarks/floor.py walk VAULT            stat every file, read none
+
+Run as a process of its own, so that nothing of the benchmark weighs on it; the start of Python is
+not counted.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+
+def notes(vault: str):
+    """Yield the path of every note."""
+    for folder, _, names in os.walk(vault):
+        for name in names:
+            if name.endswith(".md"):
+                yield os.path.join(folder, name)  # noqa: PTH118 - the floor takes the fastest way
+
+
+def fts(vault: str, database: str) -> float:
+    """Read each file and insert its text into one FTS5 table, in one transaction."""
+    Path(database).unlink(missing_ok=True)
+    started = time.perf_counter()
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("CREATE VIRTUAL TABLE note USING fts5(path UNINDEXED, text)")
+        connection.executemany(
+            "INSERT INTO note VALUES (?, ?)",
+            ((path, Path(path).read_text("utf-8")) for path in notes(vault)),
+        )
+    return time.perf_counter() - started
+
+
+def walk(vault: str) -> float:
+    """Walk the vault and stat every note."""
+    started = time.perf_counter()
+    for path in notes(vault):
+        os.stat(path)  # noqa: PTH116 - as above
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    print({"fts": fts, "walk": walk}[sys.argv[1]](*sys.argv[2:]))

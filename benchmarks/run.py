@@ -1,0 +1,341 @@
+"""Measure vault-agent against the least that its work could cost, in one run, as ratios.
+
+A vault is generated, a real server is started on it, and everything is asked for over HTTP and the
+command line as a user would. A floor and what is measured against it run in turns on the same
+machine, so the ratios hold where the seconds do not. Prints a Markdown table.
+
+    python benchmarks/run.py                      10,000 notes, a few minutes
+    python benchmarks/run.py --quick              1,000 notes, for a first look
+    python benchmarks/run.py --sizes 1000 10000 100000
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import random
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+
+from server import FINAL, PROGRAM, Server, disk_bytes, isolated, watch
+from vault import Vault, queries
+
+FLOOR = Path(__file__).with_name("floor.py")
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    what: str
+    measured: str
+    against: str = ""
+    ratio: float | None = None
+    goal: str = ""
+    met: bool | None = None
+
+    def cells(self) -> str:
+        """Return the line as Markdown."""
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
+        met = "" if self.met is None else ("yes" if self.met else "**no**")
+        return f"| {self.what} | {self.measured} | {self.against} | {ratio} | {self.goal} | {met} |"
+
+
+def say(text: str) -> None:
+    """Tell the person who waits."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def seconds(value: float) -> str:
+    """Return a duration with three significant digits."""
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.3g} ms"
+
+
+def megabytes(value: float) -> str:
+    """Return a size in MB."""
+    return f"{value / 1e6:.1f} MB"
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Return the value that `share` of the sorted values do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def floor(*arguments: str | Path) -> float:
+    """Run one floor in a process of its own; return its seconds."""
+    command = [sys.executable, str(FLOOR), *map(str, arguments)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+class Measured:
+    """One vault of one size with its server: every measurement appends rows."""
+
+    def __init__(self, notes: int, work: Path, repeats: int, searches: int) -> None:
+        self.notes, self.repeats, self.searches = notes, repeats, searches
+        self.root = work / f"vault-{notes}"
+        self.home = work / f"home-{notes}"
+        self.home.mkdir()
+        self.rows: list[Row] = []
+        say(f"writing {notes:,} notes")
+        plan = Vault(notes, SEED)
+        self.size = plan.write(self.root)
+        self.paths = [self.root / plan.path(i) for i in range(notes)]
+        self.queries = queries(plan.vocabulary, searches)
+        # One pass over every file, so that neither side reads from a cold disk.
+        self.walk = floor("walk", self.root)
+        floor("fts", self.root, self.home / "floor.db")
+        self.full = self.unchanged = self.idle_p50 = 0.0
+
+    def measure(self, *, all_of_it: bool) -> None:
+        """Take every figure, or those that tell how work grows with the notes."""
+        with Server(self.root, self.home) as server:
+            say("first index")
+            if job := server.running_job():
+                server.finish(job)
+            self.measure_full(server)
+            self.measure_unchanged(server)
+            if all_of_it:
+                self.measure_change(server)
+                self.measure_size(server)
+                self.measure_memory_idle(server)
+            idle = self.measure_search(server)
+            if all_of_it:
+                self.measure_search_during_reindex(server, idle)
+                self.measure_memory(server)
+                self.measure_commands(server)
+        if all_of_it:
+            self.measure_restart()
+
+    def measure_full(self, server: Server) -> None:
+        """Compare a full index with reading every file into one FTS5 table."""
+        say("full index against its floor")
+        full, bare = [], []
+        for _ in range(self.repeats):
+            bare.append(floor("fts", self.root, self.home / "floor.db"))
+            full.append(server.run("reindex"))
+        self.full = statistics.median(full)
+        least = statistics.median(bare)
+        ratio = self.full / least
+        self.rows.append(
+            Row("Full index", seconds(self.full), f"one FTS5 table: {seconds(least)}", ratio,
+                "≤ 3 ×", ratio <= 3)
+        )  # fmt: skip
+
+    def measure_unchanged(self, server: Server) -> None:
+        """Compare an index run that has nothing to do with a walk with stat."""
+        say("unchanged index against a bare walk")
+        unchanged, bare = [], []
+        for _ in range(2 * self.repeats + 1):
+            bare.append(floor("walk", self.root))
+            unchanged.append(server.run("index"))
+        self.unchanged = statistics.median(unchanged)
+        least = statistics.median(bare)
+        ratio = self.unchanged / least
+        self.rows.append(
+            Row("Unchanged `index`", seconds(self.unchanged), f"walk with stat: {seconds(least)}",
+                ratio, "≤ 4 ×, < 1 s", ratio <= 4 and self.unchanged < 1)
+        )  # fmt: skip
+
+    def measure_change(self, server: Server) -> None:
+        """Time an index run that finds one note changed."""
+        say("one changed note")
+        chance = random.Random(SEED)
+        taken = []
+        for turn in range(2 * self.repeats + 1):
+            with chance.choice(self.paths).open("a", encoding="utf-8") as note:
+                note.write(f"\nOne more line, the {turn}th.\n")
+            taken.append(server.run("index"))
+        middle = statistics.median(taken)
+        self.rows.append(
+            Row("One changed note", seconds(middle), goal="< 500 ms", met=middle < 0.5)
+        )
+
+    def measure_size(self, server: Server) -> None:
+        """Compare the bytes of a fresh index with those of the vault."""
+        server.run("reindex")
+        size = disk_bytes(server.index_dir)
+        ratio = size / self.size
+        self.rows.append(
+            Row("Index on disk", megabytes(size), f"the vault: {megabytes(self.size)}", ratio,
+                "≤ 2.5 ×", ratio <= 2.5)
+        )  # fmt: skip
+
+    def measure_memory_idle(self, server: Server) -> None:
+        """Weigh the server with an index open, before the first search."""
+        peak = watch(server.process.pid, lambda: time.sleep(0.5))
+        self.rows.append(
+            Row(
+                "Server, idle",
+                f"RSS {megabytes(peak.server_rss)}, PSS {megabytes(peak.server_pss)}",
+            )
+        )
+        self.rows.append(
+            Row("Standby indexer, idle", f"PSS {megabytes(peak.below_pss)} in "
+                f"{peak.below_processes} processes")
+        )  # fmt: skip
+
+    def measure_search(self, server: Server) -> list[float]:
+        """Time searches over HTTP with nothing else going on."""
+        say("search, idle")
+        for query in self.queries[:50]:
+            server.search(query)
+        taken = [server.search(query) for query in self.queries]
+        self.idle_p50 = percentile(taken, 0.5)
+        self.rows.append(
+            Row(f"Search, idle ({len(taken)} queries)", self._latency(taken),
+                goal="p50 ≤ 15 ms, p99 ≤ 60 ms",
+                met=self.idle_p50 <= 0.015 and percentile(taken, 0.99) <= 0.06)
+        )  # fmt: skip
+        return taken
+
+    def measure_search_during_reindex(self, server: Server, idle: list[float]) -> None:
+        """Time searches while the vault is indexed anew, as often as it takes."""
+        say("search during reindex")
+        taken: list[float] = []
+        while len(taken) < self.searches:
+            job = server.submit("reindex")
+            for turn, query in enumerate(self.queries * 1000):
+                # Asking after the job is outside what is timed, and rare.
+                if turn % 10 == 9 and server.job(job)["state"] in FINAL:
+                    break
+                taken.append(server.search(query))
+            server.finish(job)
+        ratio = percentile(taken, 0.99) / percentile(idle, 0.99)
+        self.rows.append(
+            Row(f"Search, during reindex ({len(taken)} queries)", self._latency(taken),
+                f"idle p99: {seconds(percentile(idle, 0.99))}", ratio, "p99 ≤ 3 ×", ratio <= 3)
+        )  # fmt: skip
+
+    @staticmethod
+    def _latency(taken: list[float]) -> str:
+        shares = (0.5, 0.95, 0.99)
+        return ", ".join(f"p{s * 100:.0f} {seconds(percentile(taken, s))}" for s in shares)
+
+    def measure_memory(self, server: Server) -> None:
+        """Weigh the server and the indexing processes during a reindex."""
+        say("memory during reindex")
+        peak = watch(server.process.pid, lambda: server.run("reindex"))
+        self.rows += [
+            Row("Server, after searching and during reindex",
+                f"RSS {megabytes(peak.server_rss)}, PSS {megabytes(peak.server_pss)}",
+                goal="< 200 MB", met=peak.server_rss < 200e6),
+            Row("Indexer and its workers, peak",
+                f"PSS {megabytes(peak.below_pss)} in {peak.below_processes} processes"),
+        ]  # fmt: skip
+
+    def measure_commands(self, server: Server) -> None:
+        """Compare the start-up of the command line with bare imports, in turns."""
+        say("command line")
+        pairs = [
+            ("`vault-agent --version`", [PROGRAM, "--version"], "asyncclick", 1.5),
+            ("`vault-agent search`", [PROGRAM, "search", self.queries[0]],
+             "aiohttp, pydantic_settings, asyncclick, orjson", 1.3),
+        ]  # fmt: skip
+        for name, command, modules, goal in pairs:
+            bare = [sys.executable, "-c", f"import {modules}"]
+            ours, theirs = [], []
+            for _ in range(5 * self.repeats + 1):
+                theirs.append(run_command(bare, server.environment))
+                ours.append(run_command(command, server.environment))
+            # The first of each pays for compiling.
+            mine, least = statistics.median(ours[1:]), statistics.median(theirs[1:])
+            ratio = mine / least
+            self.rows.append(
+                Row(name, seconds(mine), f"`import {modules}`: {seconds(least)}", ratio,
+                    f"≤ {goal} ×", ratio <= goal)
+            )  # fmt: skip
+
+    def measure_restart(self) -> None:
+        """Time the server from its start on an existing index to the first answer."""
+        say("restart")
+        started = time.perf_counter()
+        with Server(self.root, self.home) as server:
+            server.search(self.queries[0])
+            taken = time.perf_counter() - started
+        self.rows.append(Row("Start to first answer", seconds(taken), goal="< 2 s", met=taken < 2))
+
+
+def run_command(command: list[str], environment: dict[str, str]) -> float:
+    """Run a command to its end; return its seconds."""
+    started = time.perf_counter()
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    return time.perf_counter() - started
+
+
+def machine() -> str:
+    """Return what the figures were taken on, without naming the machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    packages = ("vault-agent", "tantivy", "aiosqlite", "aiohttp", "pyromark")
+    libraries = ", ".join(f"{name} {version(name)}" for name in packages)
+    return (
+        f"{cores} cores, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {libraries}"
+    )
+
+
+def growth(measured: list[Measured]) -> list[Row]:
+    """Return how the work for one note grows from each size of vault to the next."""
+    rows = []
+    for small, large in pairwise(measured):
+        times = large.notes / small.notes
+        for what, before, after in (
+            ("full index", small.full, large.full),
+            ("unchanged `index`", small.unchanged, large.unchanged),
+        ):
+            ratio = after / before / times
+            rows.append(
+                Row(f"Growth of {what}, {small.notes:,} to {large.notes:,} notes",
+                    seconds(after), f"{times:.0f} × {seconds(before)}", ratio,
+                    "about 1, or less", ratio <= 1.3)
+            )  # fmt: skip
+        rows.append(
+            Row(f"Growth of search p50, {small.notes:,} to {large.notes:,} notes",
+                seconds(large.idle_p50), seconds(small.idle_p50), large.idle_p50 / small.idle_p50)
+        )  # fmt: skip
+    return rows
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--notes", type=int, default=10_000, help="size of the vault")
+    parser.add_argument("--sizes", type=int, nargs="+", help="sizes to see the growth over")
+    parser.add_argument("--quick", action="store_true", help="1,000 notes, fewer turns")
+    parser.add_argument("--work", type=Path, help="where to put vaults and indexes meanwhile")
+    arguments = parser.parse_args()
+    notes = 1_000 if arguments.quick else arguments.notes
+    sizes = sorted({*(arguments.sizes or [max(100, notes // 10)]), notes})
+    repeats, searches = (1, 200) if arguments.quick else (3, 1_000)
+
+    measured = []
+    with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
+        work = Path(folder)
+        # Compiles what a user's second run finds compiled.
+        run_command([PROGRAM, "--version"], isolated(work))
+        for size in sizes:
+            one = Measured(size, work, repeats, searches)
+            one.measure(all_of_it=size == notes)
+            measured.append(one)
+    main_one = next(one for one in measured if one.notes == notes)
+    print(f"{machine()}.")
+    print(f"A synthetic vault of {notes:,} notes, {megabytes(main_one.size)}, seed {SEED}.\n")
+    print("| what | measured | against | ratio | goal | met |\n|---|---|---|---:|---|---|")
+    for row in [*main_one.rows, *growth(measured)]:
+        print(row.cells())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""A real server as a child process, driven over HTTP, and what it weighs."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROGRAM = str(Path(sys.executable).with_name("vault-agent"))
+FINAL = {"succeeded", "failed", "cancelled", "interrupted"}
+JSON = {"Content-Type": "application/json"}
+
+
+def isolated(home: Path) -> dict[str, str]:
+    """Return an environment in which no setting of the user is seen."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("VAULT_AGENT_")}
+    folders = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
+    folders += ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+    return kept | dict.fromkeys(folders, str(home)) | {"NO_COLOR": "1"}
+
+
+class Server:
+    """`vault-agent serve` on a free port; use as a context manager."""
+
+    def __init__(self, vault: Path, home: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.endpoint = f"http://127.0.0.1:{self.port}"
+        self.index_dir = home / "index"
+        self.environment = isolated(home) | {"VAULT_AGENT_SERVER_ENDPOINT": self.endpoint}
+        self._command = (PROGRAM, "serve", "--vault-root", str(vault), "--port", str(self.port))
+        self._command += ("--index-dir", str(self.index_dir))
+        self._log = home / "serve.log"
+
+    def __enter__(self) -> Server:
+        started = time.perf_counter()
+        with self._log.open("w") as log:
+            self.process = subprocess.Popen(
+                self._command,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
+        while not self._reachable():
+            if self.process.poll() is not None or time.perf_counter() - started > 60:
+                raise SystemExit(f"The server did not start:\n{self._log.read_text()}")
+            time.sleep(0.005)
+        self.start_seconds = time.perf_counter() - started
+        self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def _reachable(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return True
+        except OSError:
+            return False
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Send one request over the kept connection; return `data` or end the benchmark."""
+        payload = None if body is None else json.dumps(body).encode()
+        self._connection.request(method, path, payload, JSON if payload else {})
+        response = self._connection.getresponse()
+        reply = json.loads(response.read())
+        if response.status >= 400:
+            raise SystemExit(f"{method} {path}: {response.status} {reply['error']}")
+        return reply["data"]
+
+    def search(self, query: str) -> float:
+        """Return the seconds that one search takes, request to reply."""
+        payload = json.dumps({"query": query}).encode()
+        started = time.perf_counter()
+        self._connection.request("POST", "/search", payload, JSON)
+        response = self._connection.getresponse()
+        content = response.read()
+        elapsed = time.perf_counter() - started
+        if response.status != 200:
+            raise SystemExit(f"search: {response.status} {content[:300]!r}")
+        return elapsed
+
+    def submit(self, kind: str) -> str:
+        """Start an index or reindex job; return its id."""
+        return self.call("POST", f"/{kind}", {})["job"]["id"]
+
+    def job(self, job_id: str) -> dict[str, Any]:
+        """Return a job as it stands."""
+        return self.call("GET", f"/jobs/{job_id}")["job"]
+
+    def finish(self, job_id: str) -> dict[str, Any]:
+        """Wait until a job has ended; return it."""
+        while (job := self.job(job_id))["state"] not in FINAL:
+            time.sleep(0.005)
+        if job["state"] != "succeeded":
+            raise SystemExit(f"job {job['state']}: {job['error']}")
+        return job
+
+    def run(self, kind: str) -> float:
+        """Run a job; return the seconds from the request until its end is seen."""
+        started = time.perf_counter()
+        self.finish(self.submit(kind))
+        return time.perf_counter() - started
+
+    def running_job(self) -> str | None:
+        """Return the id of the job at work, if there is one."""
+        return self.call("GET", "/health")["runningJob"]
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+def _memory(pid: int) -> tuple[int, int]:
+    """Return the resident and the proportional set size of one process, in bytes."""
+    sizes = {"Rss": 0, "Pss": 0}
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        name, _, rest = line.partition(":")
+        if name in sizes:
+            sizes[name] = int(rest.split()[0]) * 1024
+    return sizes["Rss"], sizes["Pss"]
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes below one, children first."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
+@dataclass
+class Peak:
+    """The most that the server, and all below it together, have weighed while watched."""
+
+    server_rss: int = 0
+    server_pss: int = 0
+    below_pss: int = 0
+    below_processes: int = 0
+
+    def sample(self, pid: int) -> None:
+        """Weigh everything once."""
+        try:
+            rss, pss = _memory(pid)
+            children = descendants(pid)
+        except OSError:  # Not Linux, or just gone.
+            return
+        below = 0
+        for child in children:
+            try:
+                below += _memory(child)[1]
+            except OSError:  # Ended between the listing and the look.
+                continue
+        self.server_rss = max(self.server_rss, rss)
+        self.server_pss = max(self.server_pss, pss)
+        self.below_pss = max(self.below_pss, below)
+        self.below_processes = max(self.below_processes, len(children))
+
+
+def watch(pid: int, work: Callable[[], object]) -> Peak:
+    """Weigh the processes twenty times a second while `work` is done."""
+    peak = Peak()
+    stop = threading.Event()
+
+    def loop() -> None:
+        while not stop.wait(0.05):
+            peak.sample(pid)
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        work()
+    finally:
+        stop.set()
+        thread.join()
+    peak.sample(pid)
+    return peak
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return what a folder occupies, a hard-linked file counted once."""
+    seen: dict[tuple[int, int], int] = {}
+    for path in folder.rglob("*"):
+        if path.is_file():
+            status = path.stat()
+            seen[status.st_dev, status.st_ino] = status.st_size
+    return sum(seen.values())
