@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from tantivy import TextAnalyzer
 
+TEXT_VERSION = 1
+"""Grows whenever the same text gives other terms: an index made before must then be rebuilt."""
+
 MAX_TERM_BYTES = 80  # longer runs are data, not words
 
 # Scripts written without spaces between words. Hangul has spaces, but its particles are glued to

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from vault_agent.model import LinkKind, LinkSummary, Metadata, identify
+from vault_agent.model import FileEntry, LinkKind, LinkSummary, Metadata, identify
 from vault_agent.store.database import translated
 from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS, handle_of_id, metadata_from
 
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
 
 
 class StoredFile(NamedTuple):
-    """What the last run saw of a note's file."""
+    """A note's file as the last run saw it, and the hash of its content."""
 
     rowid: int
-    path: str
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
     hash: bytes
+    entry: FileEntry
 
 
 class StoredNote(NamedTuple):
@@ -70,9 +66,9 @@ async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
     """Return every note's file as it was last seen."""
     with translated():
         rows = await connection.execute_fetchall(
-            "SELECT rowid, path, size, mtime_ns, ctime_ns, inode, hash FROM note"
+            "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note"
         )
-    return [StoredFile(*row) for row in rows]
+    return [StoredFile(rowid, hashed, FileEntry(*seen)) for rowid, hashed, *seen in rows]
 
 
 async def attachments(connection: aiosqlite.Connection) -> list[str]:
@@ -87,13 +83,6 @@ async def names(connection: aiosqlite.Connection) -> list[tuple[str, tuple[str, 
     with translated():
         rows = await connection.execute_fetchall("SELECT path, aliases FROM note")
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
-
-
-async def aliases_of(
-    connection: aiosqlite.Connection, rowids: Iterable[int]
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the paths and aliases of some notes."""
-    return [(note.path, note.metadata.aliases) for note in await notes_by_rowid(connection, rowids)]
 
 
 async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNote | None:

@@ -38,7 +38,9 @@ async def create_schema(connection: aiosqlite.Connection) -> None:
 
 async def create_indexes(connection: aiosqlite.Connection) -> None:
     """Build what speeds up reading, once the bulk is in."""
-    await connection.executescript(script("indexes.sql"))
+    # One by one: executescript would commit the transaction it is called in.
+    for statement in filter(str.strip, script("indexes.sql").split(";")):
+        await connection.execute_fetchall(statement)
 
 
 class NoteWriter:
@@ -215,6 +217,6 @@ UPDATE note SET attachment_count = (
 """
 
 _TOTALS = """
-SELECT (SELECT count(*) FROM note), (SELECT total(chunk_count) FROM note),
+SELECT (SELECT count(*) FROM note), (SELECT coalesce(sum(chunk_count), 0) FROM note),
        (SELECT count(*) FROM link), (SELECT count(*) FROM link WHERE dest IS NULL)
 """

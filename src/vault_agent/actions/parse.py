@@ -1,0 +1,172 @@
+"""Files into rows and prepared text: what the disposable worker processes do."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+from enum import Enum, auto
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.errors import Failed
+from vault_agent.markdown.parse import parse_note, stem
+from vault_agent.markdown.resolve import target_key
+from vault_agent.model import ParsedNote, Warning
+from vault_agent.store.fulltext_schema import to_fulltext
+from vault_agent.store.rows import MAX_CHUNKS, to_rows
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.skipped import Skipped
+from vault_agent.workers import WorkerCrashed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vault_agent.model import FileEntry
+    from vault_agent.store.fulltext_schema import FulltextNote
+    from vault_agent.store.rows import NoteRows
+    from vault_agent.workers import WorkerPool
+
+SECONDS_PER_BATCH = 30.0
+SECONDS_PER_MEGABYTE = 2.0
+"""How long a worker may take; a hundred times what the slowest hostile note took."""
+
+
+class FileTask(NamedTuple):
+    """A file to read, and the hash of its content as the index knows it."""
+
+    entry: FileEntry
+    known_hash: bytes | None
+
+
+class Outcome(Enum):
+    """What became of a file."""
+
+    PARSED = auto()
+    SAME = auto()  # touched, but its content is what the index holds
+    GONE = auto()  # no longer there, or no longer a note
+    KEPT = auto()  # can't be read now: what the index holds of it stays
+
+
+class ParsedFile(NamedTuple):
+    """What a worker sends back; `rows` and `text` where the outcome is PARSED."""
+
+    entry: FileEntry
+    outcome: Outcome
+    hash: bytes = b""
+    rows: NoteRows | None = None
+    text: FulltextNote | None = None
+    aliases: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+
+
+def parser(
+    root: str, exclude: Sequence[str], max_note_bytes: int
+) -> Callable[[list[FileTask]], list[ParsedFile]]:
+    """Set a worker process up and return its handler of batches."""
+    # Rows and events die young and refer to nothing: counting finds them, collecting only costs.
+    gc.disable()
+    vault = VaultRoot.open(root, Exclusions(exclude))
+
+    def parse_batch(tasks: list[FileTask]) -> list[ParsedFile]:
+        return [parse_file(vault, task, max_note_bytes) for task in tasks]
+
+    return parse_batch
+
+
+def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFile:
+    """Read and parse one file; whatever it holds, there is an outcome."""
+    path = task.entry.path
+    if task.entry.size > max_note_bytes:
+        return _too_large(task.entry)
+    try:
+        content = read_bytes(root, path, max_note_bytes)
+        if not content.complete:
+            return _too_large(content.entry)
+        content_hash = blake2b(content.data, digest_size=16).digest()
+        if content_hash == task.known_hash:
+            return ParsedFile(content.entry, Outcome.SAME, content_hash, warnings=content.warnings)
+        text, warnings = decode(content.data, path)
+    except Skipped as skipped:
+        code = skipped.warning.code
+        outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
+        return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
+    return _parsed(
+        content.entry, content_hash, parse_note(text, path=path), content.warnings + warnings
+    )
+
+
+def _too_large(entry: FileEntry) -> ParsedFile:
+    warning = Warning(
+        "FILE_TOO_LARGE_FOR_INDEXING",
+        "A note is over index.max_note_bytes: it is found by title and path, not by its text.",
+        {"path": entry.path, "size": entry.size},
+    )
+    return _registered(entry, warning)
+
+
+def _registered(entry: FileEntry, warning: Warning) -> ParsedFile:
+    """Keep a note that can't be parsed findable by its name."""
+    note = replace(_NAMELESS, title=stem(entry.path))
+    identity = blake2b(repr(entry).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    return _parsed(entry, identity, note, (warning,))
+
+
+def _parsed(
+    entry: FileEntry, content_hash: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
+) -> ParsedFile:
+    if len(note.chunks) > MAX_CHUNKS:
+        raise Failed("NOTE_TOO_LONG", "A note has more chunks than an index can name.")
+    return ParsedFile(
+        entry,
+        Outcome.PARSED,
+        content_hash,
+        to_rows(note, target_key),
+        to_fulltext(entry.path, note),
+        note.aliases,
+        warnings + note.warnings,
+    )
+
+
+class Parser:
+    """Spreads batches over workers; a note that breaks its worker is put aside, alone."""
+
+    def __init__(self, pool: WorkerPool[list[FileTask], list[ParsedFile]]) -> None:
+        self._pool = pool
+
+    async def parse(self, tasks: list[FileTask]) -> list[ParsedFile]:
+        """Parse a batch, in order."""
+        size = sum(task.entry.size for task in tasks)
+        timeout = SECONDS_PER_BATCH + SECONDS_PER_MEGABYTE * size / 1e6
+        try:
+            return await self._pool.run(tasks, timeout_seconds=timeout)
+        except WorkerCrashed:
+            if len(tasks) == 1:
+                return [_put_aside(tasks[0].entry)]
+        # One of them did it. Halving finds it in a few steps and keeps the others together.
+        middle = len(tasks) // 2
+        return [*await self.parse(tasks[:middle]), *await self.parse(tasks[middle:])]
+
+
+def _put_aside(entry: FileEntry) -> ParsedFile:
+    warning = Warning(
+        "NOTE_PARSER_CRASHED",
+        "A note could not be parsed in its time or memory: it is found by title and path only.",
+        {"path": entry.path},
+    )
+    return _registered(entry, warning)
+
+
+_NAMELESS = ParsedNote(
+    title="",
+    aliases=(),
+    tags=(),
+    date=None,
+    created=None,
+    updated=None,
+    type=None,
+    headings=(),
+    chunks=(),
+    links=(),
+)

@@ -1,0 +1,285 @@
+"""The one composition root: opens everything a server needs, and closes it in order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from vault_agent import __version__
+from vault_agent.actions import fetch
+from vault_agent.actions.index import fingerprint_of
+from vault_agent.actions.related import related
+from vault_agent.actions.search import search
+from vault_agent.config import index_directory
+from vault_agent.errors import Busy, IndexUnavailable, VaultAgentError
+from vault_agent.jobs import Jobs
+from vault_agent.model import Health, JobKind, JobState, JobSummary, Warning
+from vault_agent.process import Indexer
+from vault_agent.store.current import CurrentIndex
+from vault_agent.store.jobs import open_jobs
+from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.lock import FileLock
+from vault_agent.vault.attachments import describe, open_attachment
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import VaultRoot
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+
+    from vault_agent.config import Config
+    from vault_agent.jobs import JobOptions, Progress
+    from vault_agent.model import (
+        Answer,
+        AttachmentInfo,
+        ChunkContent,
+        NoteContent,
+        RelatedQuery,
+        SearchQuery,
+    )
+    from vault_agent.store.current import Snapshot
+    from vault_agent.vault.attachments import OpenAttachment
+
+STALE_CHECK_SECONDS = 30.0
+MAX_PARALLEL = 4
+
+
+class Engine:
+    """What the server can do. Made by `open_engine`."""
+
+    def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
+        self,
+        config: Config,
+        root: VaultRoot,
+        directory: IndexDirectory,
+        index: CurrentIndex,
+        indexer: Indexer,
+        task: dict[str, Any],
+    ) -> None:
+        self.config = config
+        self.jobs: Jobs
+        self._root = root
+        self._directory = directory
+        self._index = index
+        self._indexer = indexer
+        self._task = task
+        self._stale = False
+        self._incomplete = False
+        self._next_check = 0.0
+        self._background: set[asyncio.Task[None]] = set()
+
+    # --- what is asked of it ------------------------------------------------------------------
+
+    async def search(self, query: SearchQuery) -> Answer:
+        """Return ranked candidates for a query."""
+        async with self._snapshot() as snapshot:
+            return await search(snapshot, query, warnings=self._warnings())
+
+    async def related(self, query: RelatedQuery) -> Answer:
+        """Return candidates like a note or chunk."""
+        async with self._snapshot() as snapshot:
+            return await related(snapshot, query, warnings=self._warnings())
+
+    async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
+        """Return one note."""
+        async with self._snapshot() as snapshot:
+            return await fetch.note(snapshot, self._root, note_id, allow_large=allow_large)
+
+    async def chunk(self, note_id: str, index: int) -> ChunkContent:
+        """Return one chunk."""
+        async with self._snapshot() as snapshot:
+            return await fetch.chunk(snapshot, note_id, index, warnings=self._warnings())
+
+    async def attachment(self, path: str) -> AttachmentInfo:
+        """Return what is known of an attachment."""
+        return await asyncio.to_thread(describe, self._root, path)
+
+    async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
+        """Open an attachment for reading."""
+        return await asyncio.to_thread(open_attachment, self._root, path, allow_large=allow_large)
+
+    async def health(self) -> Health:
+        """Return what can be done at this moment."""
+        meta, refusal, running = self._index.meta, self._index.refusal, self.jobs.running
+        warnings = self._warnings() if meta else ()
+        if refusal is not None:
+            warnings = (Warning(refusal.code, refusal.message),)
+        status = "error" if refusal else "degraded" if meta is None or warnings else "ok"
+        return Health(
+            status=status,
+            version=__version__,
+            index_available=meta is not None,
+            index_stale=self._stale,
+            index_generation=meta.generation if meta else None,
+            notes=meta.notes if meta else 0,
+            chunks=meta.chunks if meta else 0,
+            embeddings_enabled=self.config.embedding.enabled,
+            embeddings_available=False,
+            embeddings_share=0.0,
+            running_job=running.id if running else None,
+            warnings=warnings,
+        )
+
+    # --- what it does by itself -----------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Take up the index there is, or begin to build the first one."""
+        await self.jobs.recover()
+        await self._index.refresh()
+        self._incomplete = await self._last_run_was_cut_short()
+        if self._index.meta is None and self._index.refusal is None:
+            await self.jobs.submit(JobKind.INDEX)
+        else:
+            self._spawn(self._indexer.warm_up())
+
+    async def run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+        """Carry out one index job in the indexing process."""
+        del options  # embeddings are not part of the run yet
+
+        def on_event(event: dict[str, Any]) -> None:
+            if event["event"] == "phase":
+                progress.phase(event["phase"], event["done"], event["total"])
+            elif event["event"] == "warning":
+                progress.warn(Warning(event["code"], event["message"], event["details"]))
+            elif event["event"] == "published":
+                self._spawn(self._index.refresh())
+
+        task = {**self._task, "task": "index", "rebuild": kind is JobKind.REINDEX}
+        try:
+            summary = await self._indexer.index(task, on_event)
+        except BaseException:
+            self._incomplete = True
+            await asyncio.to_thread(self._sweep)
+            raise
+        finally:
+            self._spawn(self._indexer.warm_up())
+        await self._index.refresh()
+        self._stale = self._incomplete = False
+        self._next_check = time.monotonic() + STALE_CHECK_SECONDS
+        return summary
+
+    async def close(self) -> None:
+        """Stop what runs, in the order in which things depend on each other."""
+        await self.jobs.close()
+        for task in tuple(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._indexer.close()
+        await self._index.close()
+
+    @asynccontextmanager
+    async def _snapshot(self) -> AsyncIterator[Snapshot]:
+        self._check_freshness()
+        try:
+            async with self._index.snapshot() as snapshot:
+                yield snapshot
+        except IndexUnavailable as error:
+            running = self.jobs.running
+            if error.code == "INDEX_NOT_FOUND" and running is not None:
+                raise IndexUnavailable(
+                    error.code,
+                    "The first index is being built. Follow it: "
+                    f"vault-agent jobs follow {running.id}",
+                    {"jobId": running.id},
+                ) from None
+            if error.code == "INDEX_INCOMPATIBLE":
+                await self._index.refuse(error)  # damage found while reading
+            raise
+
+    def _warnings(self) -> tuple[Warning, ...]:
+        warnings = []
+        if self._stale:
+            warnings.append(
+                Warning(
+                    "INDEX_STALE",
+                    "Notes have changed since the last run. Bring the index up to date: "
+                    "vault-agent index.",
+                )
+            )
+        if self._incomplete:
+            warnings.append(
+                Warning(
+                    "INDEX_INCOMPLETE",
+                    "The last index run did not finish. Run it again: vault-agent index.",
+                )
+            )
+        return tuple(warnings)
+
+    def _check_freshness(self) -> None:
+        """Have the idle process look at the files, now and then, never in a request's way."""
+        now = time.monotonic()
+        if now < self._next_check or self.jobs.running is not None or self._index.meta is None:
+            return
+        self._next_check = now + STALE_CHECK_SECONDS
+        self._spawn(self._look_for_changes())
+
+    async def _look_for_changes(self) -> None:
+        answer = await self._indexer.ask({**self._task, "task": "check", "rebuild": False})
+        if answer is not None and self.jobs.running is None:
+            self._stale = bool(answer.get("stale"))
+
+    async def _last_run_was_cut_short(self) -> bool:
+        last = await self.jobs.last_finished()
+        return last is not None and last.state is not JobState.SUCCEEDED
+
+    def _sweep(self) -> None:
+        """Remove what an ended run left half-written, unless another one has begun."""
+        lock = FileLock(self._directory.writer_lock)
+        with suppress(Busy):
+            lock.acquire(message="", wait_seconds=1.0)
+            try:
+                self._directory.sweep(keep=self._directory.current())
+            finally:
+                lock.release()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(_quietly(work))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+@asynccontextmanager
+async def open_engine(config: Config) -> AsyncIterator[Engine]:
+    """Open the vault and its index; one server at a time.
+
+    Raises:
+        Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
+        Busy: `INDEX_LOCKED` while another server has this index.
+    """
+    directory = IndexDirectory(index_directory(config))
+    exclusions = Exclusions(config.vault.exclude)
+    async with AsyncExitStack() as stack:
+        root = stack.enter_context(VaultRoot.open(config.vault.root or "", exclusions))
+        directory.create()
+        lock = FileLock(directory.server_lock)
+        lock.acquire(
+            message="Another vault-agent server has this index. Use that one, stop it, or give "
+            "this one another index.dir."
+        )
+        stack.callback(lock.release)
+        fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
+        index = CurrentIndex(directory, vault=root.identity, fingerprint=fingerprint)
+        task = {
+            "root": root.path,
+            "directory": str(directory.path),
+            "vault": root.identity,
+            "exclude": list(config.vault.exclude),
+            "max_note_bytes": config.index.max_note_bytes,
+            "fingerprint": fingerprint,
+            "parallel": min(MAX_PARALLEL, os.cpu_count() or 1),
+        }
+        engine = Engine(config, root, directory, index, Indexer(), task)
+        engine.jobs = Jobs(
+            await stack.enter_async_context(open_jobs(directory.jobs)), engine.run_job
+        )
+        stack.push_async_callback(engine.close)
+        await engine.start()
+        yield engine
+
+
+async def _quietly(work: Coroutine[Any, Any, None]) -> None:
+    """Run background work whose failure must not disturb: what it found shows in `health`."""
+    with suppress(VaultAgentError, OSError):
+        await work

@@ -1,0 +1,97 @@
+"""The indexing process: reads tasks as JSON lines, works, and says how it goes.
+
+Ends as soon as its standard input does, whatever it is doing: a killed server leaves nothing
+running behind it, and a run that is cut off leaves the index as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_agent.actions.index import IndexTask, index, is_stale
+from vault_agent.actions.parse import FileTask, ParsedFile, Parser, parser
+from vault_agent.errors import VaultAgentError
+from vault_agent.workers import WorkerPool
+
+if TYPE_CHECKING:
+    from vault_agent.model import JobSummary, Warning
+
+PROGRESS_INTERVAL_SECONDS = 0.1
+NICENESS = 10
+"""Below the server, so that a search goes first where both want the processor."""
+
+
+def main() -> None:
+    """Serve tasks from standard input until it ends, or until one index run is done."""
+    with suppress(AttributeError, OSError):  # Windows has no niceness
+        os.nice(NICENESS)
+    tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(tasks,), daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which decides
+    while _carry_out(tasks.get()):
+        pass
+    os._exit(0)  # the reading thread still waits for input, and would hold up an orderly end
+
+
+def _read(tasks: queue.SimpleQueue[dict[str, Any]]) -> None:
+    for line in sys.stdin.buffer:
+        tasks.put(orjson.loads(line))
+    os._exit(1)
+
+
+def _carry_out(message: dict[str, Any]) -> bool:
+    """Do one task; True when this process can do another."""
+    task = IndexTask(**{field.name: message[field.name] for field in fields(IndexTask)})
+    report = _Report()
+    try:
+        if message["task"] == "check":
+            report.say(event="checked", stale=asyncio.run(is_stale(task)))
+            return True
+        summary = asyncio.run(_index(task, report))
+        report.say(event="done", summary=asdict(summary))
+    except VaultAgentError as error:
+        report.say(event="failed", code=error.code, message=error.message)
+    return False
+
+
+async def _index(task: IndexTask, report: _Report) -> JobSummary:
+    args = (task.root, task.exclude, task.max_note_bytes)
+    pool: WorkerPool[list[FileTask], list[ParsedFile]]
+    async with WorkerPool(parser, args, size=task.parallel) as pool:
+        return await index(task, Parser(pool).parse, report)
+
+
+class _Report:
+    """Progress as JSON lines on standard output, ten times a second at most."""
+
+    def __init__(self) -> None:
+        self._said: tuple[str, float] = ("", 0.0)
+
+    def phase(self, name: str, done: int, total: int | None) -> None:
+        last, at = self._said
+        now = time.monotonic()
+        if name == last and done != total and now - at < PROGRESS_INTERVAL_SECONDS:
+            return
+        self._said = (name, now)
+        self.say(event="phase", phase=name, done=done, total=total)
+
+    def warn(self, warning: Warning) -> None:
+        self.say(event="warning", **asdict(warning))
+
+    def published(self) -> None:
+        self.say(event="published")
+
+    def say(self, **event: object) -> None:
+        sys.stdout.buffer.write(orjson.dumps(event, default=dict) + b"\n")
+        sys.stdout.buffer.flush()

@@ -1,0 +1,117 @@
+"""The indexing process seen from the server: started warm, given a task, ended.
+
+JSON lines both ways. The process ends by itself when its standard input does, so it never
+outlives a server that was killed. Stopping it needs no ceremony: what it writes is either
+published in one atomic step or swept up by the next run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_agent.errors import Failed
+from vault_agent.model import JobSummary
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    Event = dict[str, Any]
+
+# Not -m: a spawned worker would import that module once more. -P keeps the folder we happen to
+# be in, which may be somebody's vault, off the import path.
+_COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexer import main; main()")
+_LINE_LIMIT = 4 << 20
+
+
+class Indexer:
+    """Keeps one idle indexing process, so that a job begins without waiting for imports."""
+
+    def __init__(self) -> None:
+        self._standby: Process | None = None
+        self._using = asyncio.Lock()
+
+    async def warm_up(self) -> None:
+        """Start the idle process unless there is one."""
+        async with self._using:
+            await self._ready()
+
+    async def index(self, task: Event, on_event: Callable[[Event], None]) -> JobSummary:
+        """Run one indexing task in a process of its own and return its account.
+
+        Raises:
+            VaultAgentError: what ended the run, by its code.
+            Failed: `INDEXER_FAILED` where the process ended without a word.
+        """
+        async with self._using:
+            process = await self._ready()
+            self._standby = None
+        try:
+            async for event in _converse(process, task):
+                if event["event"] == "done":
+                    return JobSummary(**event["summary"])
+                if event["event"] == "failed":
+                    raise Failed(event["code"], event["message"])
+                on_event(event)
+        finally:
+            await _end(process)
+        raise Failed(
+            "INDEXER_FAILED",
+            "The indexing process ended unexpectedly. The last complete index still serves; run "
+            "vault-agent index again.",
+        )
+
+    async def ask(self, task: Event) -> Event | None:
+        """Put a short question to the idle process; None where it did not answer."""
+        async with self._using:
+            process = await self._ready()
+            try:
+                async for event in _converse(process, task):
+                    return event
+            except BaseException:
+                self._standby = None
+                await _end(process)
+                raise
+            self._standby = None
+        return None
+
+    async def close(self) -> None:
+        """End the idle process."""
+        async with self._using:
+            if self._standby is not None:
+                await _end(self._standby)
+                self._standby = None
+
+    async def _ready(self) -> Process:
+        if self._standby is None or self._standby.returncode is not None:
+            self._standby = await asyncio.create_subprocess_exec(
+                *_COMMAND,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,  # a traceback may hold what a note says
+                limit=_LINE_LIMIT,
+            )
+        return self._standby
+
+
+async def _converse(process: Process, task: Event) -> AsyncIterator[Event]:
+    assert process.stdin is not None  # noqa: S101 - both are pipes, for the type checker
+    assert process.stdout is not None  # noqa: S101
+    with suppress(ConnectionError):  # it died before it was asked: the reading says so
+        process.stdin.write(orjson.dumps(task) + b"\n")
+        await process.stdin.drain()
+    while line := await process.stdout.readline():
+        yield orjson.loads(line)
+
+
+async def _end(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+    if process.stdin is not None:
+        process.stdin.close()

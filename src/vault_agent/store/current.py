@@ -1,0 +1,142 @@
+"""The generation that serves: opened read-only, replaced without pausing a reader."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import IndexUnavailable
+from vault_agent.store.database import open_reader
+from vault_agent.store.fulltext import FulltextReader
+from vault_agent.store.meta import check_compatible, read_meta
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import aiosqlite
+
+    from vault_agent.store.layout import IndexDirectory
+    from vault_agent.store.meta import Meta
+
+READERS = 2
+"""Connections a snapshot keeps: one more than the engine's threads gain from on small machines."""
+
+
+class Snapshot:
+    """One revision of one generation, open for reading until its last user has left."""
+
+    def __init__(
+        self,
+        meta: Meta,
+        fulltext: FulltextReader,
+        connections: list[aiosqlite.Connection],
+        resources: AsyncExitStack,
+    ) -> None:
+        self.meta = meta
+        self.fulltext = fulltext
+        self._resources = resources
+        self._idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
+        for connection in connections:
+            self._idle.put_nowait(connection)
+        self._users = 1  # whoever holds it as the current one
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Lend a read-only connection."""
+        connection = await self._idle.get()
+        try:
+            yield connection
+        finally:
+            self._idle.put_nowait(connection)
+
+    def enter(self) -> None:
+        """Count one more user."""
+        self._users += 1
+
+    async def leave(self) -> None:
+        """Count one user less; the last one closes."""
+        self._users -= 1
+        if self._users == 0:
+            await self._resources.aclose()
+
+
+class CurrentIndex:
+    """Follows the index directory from one complete state to the next."""
+
+    def __init__(self, directory: IndexDirectory, *, vault: str, fingerprint: str) -> None:
+        self._directory = directory
+        self._vault = vault
+        self._fingerprint = fingerprint
+        self._snapshot: Snapshot | None = None
+        self._refusal: IndexUnavailable | None = None
+        self._refreshing = asyncio.Lock()
+
+    @property
+    def meta(self) -> Meta | None:
+        """What is being served, or None."""
+        return self._snapshot.meta if self._snapshot else None
+
+    @property
+    def refusal(self) -> IndexUnavailable | None:
+        """Why an index that exists may not be queried, or None."""
+        return self._refusal
+
+    async def refresh(self) -> None:
+        """Take up the newest complete state; readers of the old one finish undisturbed."""
+        async with self._refreshing:
+            number = await asyncio.to_thread(self._directory.current)
+            if number is None:
+                await self._replace(None, None)
+                return
+            try:
+                snapshot = await self._open(number)
+            except IndexUnavailable as refusal:
+                await self._replace(None, refusal)
+            else:
+                await self._replace(snapshot, None)
+
+    async def refuse(self, refusal: IndexUnavailable) -> None:
+        """Stop serving: the files turned out to be damaged."""
+        async with self._refreshing:
+            await self._replace(None, refusal)
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """Lend the current state.
+
+        Raises:
+            IndexUnavailable: `INDEX_NOT_FOUND` or `INDEX_INCOMPATIBLE`.
+        """
+        snapshot = self._snapshot
+        if snapshot is None:
+            raise self._refusal or IndexUnavailable(
+                "INDEX_NOT_FOUND", "There is no index yet. Build one: vault-agent index."
+            )
+        snapshot.enter()
+        try:
+            yield snapshot
+        finally:
+            await snapshot.leave()
+
+    async def close(self) -> None:
+        """Let go of the current state."""
+        await self._replace(None, None)
+
+    async def _replace(self, snapshot: Snapshot | None, refusal: IndexUnavailable | None) -> None:
+        old, self._snapshot, self._refusal = self._snapshot, snapshot, refusal
+        if old is not None:
+            await old.leave()
+
+    async def _open(self, number: int) -> Snapshot:
+        database = self._directory.database(number)
+        async with AsyncExitStack() as stack:
+            connections = [
+                await stack.enter_async_context(open_reader(database)) for _ in range(READERS)
+            ]
+            meta = await read_meta(connections[0])
+            check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
+            folder = self._directory.fulltext(number, meta.revision)
+            fulltext = await asyncio.to_thread(FulltextReader, folder)
+            stack.callback(fulltext.close)
+            return Snapshot(meta, fulltext, connections, stack.pop_all())

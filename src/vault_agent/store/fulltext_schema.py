@@ -1,0 +1,144 @@
+"""What the full-text engine keeps of a note and of a chunk, and how filters are spelt in it.
+
+Two tantivy indexes, so that the statistics of notes and of their parts never mix:
+
+notes   one document a note: `body` (its whole text and its names), `names` (title, aliases, file
+        name), `name` (each of those whole, for exact matches)
+chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
+
+Both hold what filters ask for, because a filter must hold before anything is ranked: `path`,
+`folder` (every folder above), `tag` (with those it is nested under), `type`, `day`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
+
+from tantivy import SchemaBuilder
+
+from vault_agent.text import prepare, terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tantivy import Schema
+
+    from vault_agent.model import ParsedNote
+
+ANALYZER = "terms"
+_ISO_DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+
+
+def notes_schema() -> Schema:
+    """Return the schema of the index of notes."""
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("rowid", indexed=True, fast=True)
+    builder.add_text_field("body", tokenizer_name=ANALYZER, index_option="position")
+    builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="position")
+    _add_filters(builder)
+    return builder.build()
+
+
+def chunks_schema() -> Schema:
+    """Return the schema of the index of chunks; `rowid` is the note's."""
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("key", fast=True)
+    builder.add_unsigned_field("rowid", indexed=True)
+    builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="position")
+    builder.add_text_field("context", tokenizer_name=ANALYZER, index_option="position")
+    _add_filters(builder)
+    return builder.build()
+
+
+def _add_filters(builder: SchemaBuilder) -> None:
+    for field in ("name", "path", "folder", "tag", "type"):
+        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("day", indexed=True, fast=True)
+
+
+class FulltextNote(NamedTuple):
+    """One note ready for the engine: text prepared, filters normalised. Plain data, to be sent."""
+
+    names: str
+    name: list[str]
+    path: str
+    folder: list[str]
+    tag: list[str]
+    type: str | None
+    day: int | None
+    chunks: list[tuple[str, str, str]]
+    """Of each chunk: text, context, the key of its own heading."""
+
+
+def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
+    """Prepare a parsed note; this is where the time goes, so it runs in the parser processes."""
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    names = list(dict.fromkeys((note.title, *note.aliases, stem)))
+    comparable = comparable_path(path)
+    return FulltextNote(
+        names=prepare("\n".join(names)),
+        name=list(dict.fromkeys(filter(None, map(name_key, names)))),
+        path=comparable,
+        folder=_ancestors(comparable.rpartition("/")[0]),
+        tag=list(dict.fromkeys(each for tag in note.tags for each in _ancestors(tag_key(tag)))),
+        type=tag_key(note.type) if note.type else None,
+        day=first_day(note.date, note.created, note.updated),
+        chunks=[
+            (
+                prepare(chunk.text),
+                prepare("\n".join((note.title, *chunk.heading_path))),
+                name_key(chunk.heading) if chunk.heading else "",
+            )
+            for chunk in note.chunks
+        ],
+    )
+
+
+def name_key(name: str) -> str:
+    """Return what equal names share: their terms, in order."""
+    return " ".join(terms(name))
+
+
+def comparable_path(path: str) -> str:
+    """Return a path as paths are compared: NFC, without letter case, no surrogates."""
+    return _comparable(path).strip("/")
+
+
+def tag_key(tag: str) -> str:
+    """Return a tag, or a type, as it is compared; with or without its `#`."""
+    return _comparable(tag).strip().lstrip("#").strip("/")
+
+
+def _comparable(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def _ancestors(path: str) -> list[str]:
+    """Return `a`, `a/b`, `a/b/c` for `a/b/c`; nothing for the empty path."""
+    parts = [part for part in path.split("/") if part]
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def day_number(text: str) -> int | None:
+    """Return the day an ISO date or date and time names, counted from 1970-01-01, or None."""
+    match = _ISO_DATE.match(text)
+    if match is None:
+        return None
+    try:
+        day = datetime.date(*map(int, match.groups()))
+    except ValueError:
+        return None
+    return (day - datetime.date(1970, 1, 1)).days
+
+
+def first_day(*dates: str | None) -> int | None:
+    """Return the first of `dates` that names a day."""
+    return next((day for date in _present(dates) if (day := day_number(date)) is not None), None)
+
+
+def _present(dates: Iterable[str | None]) -> Iterable[str]:
+    return (date for date in dates if date)
