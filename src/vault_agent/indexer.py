@@ -20,14 +20,17 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_agent.actions.index import IndexTask, index, is_stale
-from vault_agent.actions.parse import FileTask, ParsedFile, Parser, parser
+from vault_agent.actions.parse import FileTask, ParsedFile, parser, put_aside
 from vault_agent.errors import VaultAgentError
-from vault_agent.workers import WorkerPool
+from vault_agent.workers import WorkerCrashed, WorkerPool
 
 if TYPE_CHECKING:
     from vault_agent.model import JobSummary, Warning
 
 PROGRESS_INTERVAL_SECONDS = 0.1
+SECONDS_PER_BATCH = 30.0
+SECONDS_PER_MEGABYTE = 2.0
+"""How long a worker may take; a hundred times what the slowest hostile note took."""
 NICENESS = 10
 """Below the server, so that a search goes first where both want the processor."""
 
@@ -69,7 +72,27 @@ async def _index(task: IndexTask, report: _Report) -> JobSummary:
     args = (task.root, task.exclude, task.max_note_bytes)
     pool: WorkerPool[list[FileTask], list[ParsedFile]]
     async with WorkerPool(parser, args, size=task.parallel) as pool:
-        return await index(task, Parser(pool).parse, report)
+        return await index(task, _Parser(pool).parse, report)
+
+
+class _Parser:
+    """Spreads batches over workers; a note that breaks its worker is put aside, alone."""
+
+    def __init__(self, pool: WorkerPool[list[FileTask], list[ParsedFile]]) -> None:
+        self._pool = pool
+
+    async def parse(self, tasks: list[FileTask]) -> list[ParsedFile]:
+        """Parse a batch, in order."""
+        size = sum(task.entry.size for task in tasks)
+        timeout = SECONDS_PER_BATCH + SECONDS_PER_MEGABYTE * size / 1e6
+        try:
+            return await self._pool.run(tasks, timeout_seconds=timeout)
+        except WorkerCrashed:
+            if len(tasks) == 1:
+                return [put_aside(tasks[0].entry)]
+        # One of them did it. Halving finds it in a few steps and keeps the others together.
+        middle = len(tasks) // 2
+        return [*await self.parse(tasks[:middle]), *await self.parse(tasks[middle:])]
 
 
 class _Report:

@@ -18,7 +18,6 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.skipped import Skipped
-from vault_agent.workers import WorkerCrashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,11 +25,6 @@ if TYPE_CHECKING:
     from vault_agent.model import FileEntry
     from vault_agent.store.fulltext_schema import FulltextNote
     from vault_agent.store.rows import NoteRows
-    from vault_agent.workers import WorkerPool
-
-SECONDS_PER_BATCH = 30.0
-SECONDS_PER_MEGABYTE = 2.0
-"""How long a worker may take; a hundred times what the slowest hostile note took."""
 
 
 class FileTask(NamedTuple):
@@ -129,27 +123,8 @@ def _parsed(
     )
 
 
-class Parser:
-    """Spreads batches over workers; a note that breaks its worker is put aside, alone."""
-
-    def __init__(self, pool: WorkerPool[list[FileTask], list[ParsedFile]]) -> None:
-        self._pool = pool
-
-    async def parse(self, tasks: list[FileTask]) -> list[ParsedFile]:
-        """Parse a batch, in order."""
-        size = sum(task.entry.size for task in tasks)
-        timeout = SECONDS_PER_BATCH + SECONDS_PER_MEGABYTE * size / 1e6
-        try:
-            return await self._pool.run(tasks, timeout_seconds=timeout)
-        except WorkerCrashed:
-            if len(tasks) == 1:
-                return [_put_aside(tasks[0].entry)]
-        # One of them did it. Halving finds it in a few steps and keeps the others together.
-        middle = len(tasks) // 2
-        return [*await self.parse(tasks[:middle]), *await self.parse(tasks[middle:])]
-
-
-def _put_aside(entry: FileEntry) -> ParsedFile:
+def put_aside(entry: FileEntry) -> ParsedFile:
+    """Return what is kept of a note that broke the process that parsed it."""
     warning = Warning(
         "NOTE_PARSER_CRASHED",
         "A note could not be parsed in its time or memory: it is found by title and path only.",
