@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -258,6 +260,43 @@ class AttachmentInfo:
     media_type: str
     modified: str  # ISO 8601, UTC
     etag: str
+
+
+# --- embeddings -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """What makes two vectors comparable; another space means that stored vectors are stale.
+
+    `probe` is the unit vector (little-endian float32) of a fixed text: other weights under the
+    same model name show there, and nowhere else.
+    """
+
+    model: str
+    dimension: int
+    query_prefix: str
+    document_prefix: str
+    probe: bytes
+
+    def matches(self, other: VectorSpace) -> bool:
+        """Whether vectors of both may be compared: all equal, and the probes' cosine over .999."""
+        return (
+            self.model == other.model
+            and self.dimension == other.dimension
+            and self.query_prefix == other.query_prefix
+            and self.document_prefix == other.document_prefix
+            and self.cosine(other) > 0.999
+        )
+
+    def cosine(self, other: VectorSpace) -> float:
+        """Cosine of the two probe vectors; 0 where they cannot be compared."""
+        if len(self.probe) != len(other.probe):
+            return 0.0
+        layout = f"<{len(self.probe) // 4}f"
+        return sum(
+            map(mul, struct.unpack(layout, self.probe), struct.unpack(layout, other.probe))
+        )
 
 
 # --- jobs -------------------------------------------------------------------------------------

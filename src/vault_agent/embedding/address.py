@@ -1,0 +1,96 @@
+"""Where a connection may go: this machine, or by the user's leave the private network.
+
+A name proves nothing, since it may resolve to anything, and to something else a second later. So
+the name is judged once, when the configuration is read, and the address is judged at every
+connection, in the only place that every connection passes: where its socket is made.
+"""
+
+from __future__ import annotations
+
+import socket
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Any
+
+from yarl import URL
+
+from vault_agent.errors import Misconfigured
+
+# RFC 1918 and RFC 4193. Not `is_private`: that also holds link-local addresses, where clouds keep
+# their metadata services.
+_PRIVATE = (
+    IPv4Network("10.0.0.0/8"),
+    IPv4Network("172.16.0.0/12"),
+    IPv4Network("192.168.0.0/16"),
+    IPv6Network("fc00::/7"),
+)
+_PRIVATE_SUFFIXES = (".internal", ".local", ".home.arpa")
+
+
+class AddressRefused(OSError):
+    """The endpoint's name led to an address that is not allowed; nothing was sent."""
+
+
+class AddressPolicy:
+    """Loopback always; with `allow_private` also private and unique-local addresses."""
+
+    def __init__(self, *, allow_private: bool = False) -> None:
+        self._allow_private = allow_private
+
+    def endpoint(self, text: str) -> URL:
+        """Return the configured endpoint as a URL, or raise CONFIG_INVALID saying what is wrong."""
+        try:
+            url = URL(text)
+            host = url.host
+        except ValueError:
+            url, host = URL(), None
+        if url.scheme not in ("http", "https") or not host:
+            raise _invalid("must be a URL such as http://127.0.0.1:11434/v1/embeddings")
+        if url.user is not None or url.password is not None:
+            raise _invalid("must not hold a user name or password")
+        if url.path in ("", "/"):
+            raise _invalid("must name the whole path, usually /v1/embeddings")
+        if not self._allows_host(host):
+            raise _invalid(
+                "must be on this machine (127.0.0.1, ::1, localhost)"
+                + (
+                    " or in the private network"
+                    if self._allow_private
+                    else "; for the private network set embedding.allow_private_network_endpoint"
+                )
+            )
+        return url.with_fragment(None)
+
+    def _allows_host(self, host: str) -> bool:
+        host = host.lower().rstrip(".")
+        try:
+            ip_address(host)
+        except ValueError:
+            if host == "localhost" or host.endswith(".localhost"):
+                return True
+            return self._allow_private and ("." not in host or host.endswith(_PRIVATE_SUFFIXES))
+        return self.allows(host)
+
+    def allows(self, address: str) -> bool:
+        """Whether a connection may be made to this numeric address."""
+        try:
+            ip = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+            ip = ip.ipv4_mapped
+        if ip.is_loopback:
+            return True
+        return self._allow_private and any(
+            ip in network for network in _PRIVATE if network.version == ip.version
+        )
+
+    def socket(self, address_info: tuple[Any, Any, int, str, tuple[Any, ...]]) -> socket.socket:
+        """Make the socket for one connection; the `socket_factory` of aiohttp's connector."""
+        family, kind, protocol, _, address = address_info
+        if not self.allows(str(address[0])):
+            raise AddressRefused("the embedding endpoint's name leads to an address not allowed")
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+
+def _invalid(what: str) -> Misconfigured:
+    return Misconfigured("CONFIG_INVALID", f"embedding.endpoint {what}")

@@ -1,0 +1,183 @@
+"""The embedder over HTTP: one endpoint, one model, documents patiently and queries at once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self, cast
+
+import anyio
+
+from vault_agent.embedding.breaker import Breaker
+from vault_agent.embedding.documents import Documents
+from vault_agent.embedding.endpoint import Endpoint
+from vault_agent.embedding.gate import Gate
+from vault_agent.embedding.prefixes import Prefixes, known_prefixes
+from vault_agent.embedding.probe import Probe
+from vault_agent.embedding.replies import Fault, Kind
+from vault_agent.embedding.unavailable import unavailable
+from vault_agent.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.embedding.embedder import Outcome, Vector
+    from vault_agent.model import VectorSpace
+
+_QUERIES_KEPT: Final = 256
+# These are the query's own fault; another one may well be answered.
+_QUERYS_OWN: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """Which endpoint and model, and how much of it to use. Seconds throughout."""
+
+    url: str
+    model: str
+    allow_private: bool = False
+    batch_size: int = 8
+    concurrency: int = 2
+    timeout: float = 60.0
+    query_timeout: float = 1.0
+    patience: float = 120.0  # without a single success, before a run gives up
+    query_prefix: str | None = None  # None: what the model is known to want
+    document_prefix: str | None = None
+
+    @property
+    def prefixes(self) -> Prefixes:
+        """The prefixes set by the user, or else those of the model."""
+        known = known_prefixes(self.model)
+        return Prefixes(
+            known.query if self.query_prefix is None else self.query_prefix,
+            known.document if self.document_prefix is None else self.document_prefix,
+        )
+
+
+class HttpEmbedder:
+    """An `Embedder` over an OpenAI-compatible endpoint. An asynchronous context manager."""
+
+    def __init__(self, settings: EndpointSettings) -> None:
+        """Raise CONFIG_INVALID for an endpoint or model through which text would leave."""
+        model = settings.model.strip()
+        if not model:
+            raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model")
+        if model.lower().endswith((":cloud", "-cloud")):
+            raise Misconfigured(
+                "CONFIG_INVALID",
+                "embedding.model names a cloud model, which sends the notes' text away; choose one"
+                " that runs on this machine",
+            )
+        self._settings = settings
+        self._prefixes = settings.prefixes
+        self._endpoint = Endpoint(settings.url, model, allow_private=settings.allow_private)
+        self._probe = Probe(self._endpoint, model, self._prefixes)
+        self._gate = Gate(settings.concurrency)
+        self._documents = Documents(
+            self._endpoint,
+            self._probe,
+            self._gate,
+            model=model,
+            batch_size=settings.batch_size,
+            timeout=settings.timeout,
+            patience=settings.patience,
+        )
+        self._breaker = Breaker(self._recover)
+        self._queries: OrderedDict[str, Vector] = OrderedDict()
+
+    async def __aenter__(self) -> Self:
+        await self._endpoint.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._breaker.aclose()
+        await self._endpoint.__aexit__()
+
+    @property
+    def prefixes(self) -> Prefixes:
+        """What is put before a query, and before a document by `document_input`."""
+        return self._prefixes
+
+    @property
+    def space(self) -> VectorSpace | None:
+        """The space of the vectors, as far as the endpoint has been asked."""
+        return self._probe.space
+
+    @property
+    def available(self) -> bool:
+        """Whether a query would be tried now."""
+        return not self._breaker.open
+
+    @property
+    def concurrency(self) -> int:
+        """Document requests now allowed at once; fewer than configured where it is busy."""
+        return self._gate.limit
+
+    def give_way(self) -> None:
+        """Hold documents back for a query that another process is about to send."""
+        self._gate.query()
+
+    async def prepare(self) -> VectorSpace:
+        """Return the space for a run: patient with a model that loads, and checked for sanity."""
+        return await self._documents.prepare()
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:
+        """Return one outcome a text, in order; raise `Unavailable` where it is not the texts."""
+        if self._probe.space is None:
+            await self.prepare()
+        return await self._documents.embed(texts)
+
+    async def embed_query(self, text: str) -> Vector:
+        """Return the query's vector, or raise `Unavailable` within the query deadline.
+
+        After a failure that is not the query's own, later calls raise at once, until the endpoint
+        has answered in the background. On return `space` is known.
+        """
+        known = self._queries.get(text)
+        if known is not None:
+            self._queries.move_to_end(text)
+            return known
+        self._breaker.check()
+        try:
+            vector = await self._ask(text)
+        except Fault as fault:
+            error = unavailable(fault, self._settings.model)
+            if fault.kind not in _QUERYS_OWN:
+                self._breaker.trip(error)
+            raise error from None
+        self._queries[text] = vector
+        if len(self._queries) > _QUERIES_KEPT:
+            self._queries.popitem(last=False)
+        return vector
+
+    async def _ask(self, text: str) -> Vector:
+        self._gate.query()
+        timeout = self._settings.query_timeout
+        with anyio.move_on_after(timeout):
+            if self._probe.space is None:
+                await self._probe.ask(timeout)
+            space = self._probe.space
+            length = len(text)
+            while True:
+                try:
+                    vectors = await self._endpoint.post(
+                        [self._prefixes.query + text[:length]],
+                        timeout=timeout,
+                        dimension=None if space is None else space.dimension,
+                    )
+                except Fault as fault:
+                    length //= 2
+                    if fault.kind is not Kind.TOO_LONG or not length:
+                        raise
+                else:
+                    return cast("Vector", vectors[0])
+        raise Fault(Kind.TIMED_OUT)
+
+    async def _recover(self) -> None:
+        """Ask for the probe text, with the patience of a model that is loaded first."""
+        try:
+            same = await self._probe.ask(self._settings.timeout)
+        except Fault as fault:
+            raise unavailable(fault, self._settings.model) from None
+        if not same:
+            self._queries.clear()

@@ -1,0 +1,216 @@
+"""Documents to vectors, through whatever the endpoint does in the meantime.
+
+A request that fails is retried with growing waits, then halved down to the single text that is to
+blame, and the rest goes on. Before texts are blamed the endpoint is asked for something that it
+has done before: where it fails at that too, it is the endpoint, and we wait for it, up to a budget.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from vault_agent.embedding.embedder import Embedded, Failure, Outcome, Reason
+from vault_agent.embedding.replies import FATAL, Fault, Kind
+from vault_agent.embedding.unavailable import changed, inconsistent, unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.embedding.endpoint import Endpoint
+    from vault_agent.embedding.gate import Gate
+    from vault_agent.embedding.probe import Probe
+    from vault_agent.model import VectorSpace
+
+# Attempts with the same texts before they come under suspicion; one where not named.
+_ATTEMPTS: Final = {
+    Kind.UNREACHABLE: 6,
+    Kind.BUSY: 8,
+    Kind.DISCONNECTED: 2,
+    Kind.SERVER_ERROR: 2,
+    Kind.BAD_REPLY: 2,
+}
+_OVERLOAD: Final = frozenset(
+    {Kind.UNREACHABLE, Kind.BUSY, Kind.DISCONNECTED, Kind.SERVER_ERROR, Kind.TIMED_OUT}
+)
+# After these the endpoint may have been restarted, with another model.
+_RESTARTED: Final = frozenset({Kind.UNREACHABLE, Kind.DISCONNECTED})
+# After these there is a smaller request that would have been taken.
+_TOO_MUCH: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
+
+_REASONS: Final = {
+    Kind.REJECTED: Reason.REJECTED,
+    Kind.TOO_LONG: Reason.REJECTED,
+    Kind.BAD_REPLY: Reason.BAD_VECTOR,
+    Kind.TIMED_OUT: Reason.TIMED_OUT,
+}
+
+_FIRST_WAIT: Final = 0.2
+_LONGEST_WAIT: Final = 10.0
+# A model that is loaded first takes longer than any request after it.
+_COLD: Final = 180.0
+# Texts that fail one after the other, none succeeding, until it is not the texts.
+_HOPELESS: Final = 48
+_SHORTEST: Final = 64
+# Texts a request while somebody searches: about half a second on a CPU.
+_COURTEOUS: Final = 4
+
+
+class Documents:
+    """The document side of one endpoint; safe to be used by several tasks at once."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        probe: Probe,
+        gate: Gate,
+        *,
+        model: str,
+        batch_size: int,
+        timeout: float,
+        patience: float,
+    ) -> None:
+        """Take `timeout` seconds a request, and `patience` seconds without a single success."""
+        self._endpoint = endpoint
+        self._probe = probe
+        self._gate = gate
+        self._model = model
+        self._most = batch_size
+        self._timeout = timeout
+        self._patience = patience
+        self._verifying = anyio.Lock()
+        self._succeeded_at = float("-inf")
+        self._troubled_since: float | None = None
+        self._failed_in_a_row = 0
+
+    async def prepare(self) -> VectorSpace:
+        """Return the space, once the endpoint answers and has shown that it answers consistently.
+
+        Waits for a model to load, but not for a server that nobody has started.
+        """
+        refusals = 0
+        while True:
+            try:
+                await self._probe.ask(max(self._timeout, _COLD))
+                if not await self._probe.consistent(self._timeout, concurrent=True):
+                    if not await self._probe.consistent(self._timeout, concurrent=False):
+                        raise inconsistent()
+                    self._gate.bind(1)
+            except Fault as fault:
+                refusals += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
+                if fault.kind in FATAL or refusals >= 3:
+                    raise unavailable(fault, self._model) from None
+                await self._wait(fault, refusals)
+            else:
+                self._succeeded()
+                if self._probe.space is None:  # pragma: no cover - `ask` has set it
+                    raise inconsistent()
+                return self._probe.space
+
+    async def embed(self, texts: Sequence[str]) -> list[Outcome]:
+        """Return one outcome a text, in order. Raises `Unavailable`."""
+        outcomes: list[Outcome] = []
+        while len(outcomes) < len(texts):
+            size = min(self._most, _COURTEOUS) if self._gate.searched_lately else self._most
+            outcomes += await self._settle(texts[len(outcomes) : len(outcomes) + size])
+        return outcomes
+
+    async def _settle(self, texts: Sequence[str]) -> list[Outcome]:
+        """Embed the texts of one request, or find out which of them cannot be."""
+        faults: Counter[Kind] = Counter()
+        while True:
+            asked_at = time.monotonic()
+            try:
+                return await self._request(texts)
+            except Fault as error:
+                fault = error
+            if fault.kind in FATAL:
+                raise unavailable(fault, self._model)
+            faults[fault.kind] += 1
+            if faults[fault.kind] >= _ATTEMPTS.get(fault.kind, 1):
+                break
+            await self._wait(fault, faults.total())
+            if fault.kind in _RESTARTED:
+                await self._verify(asked_at)
+        if fault.kind not in _TOO_MUCH:
+            await self._verify(asked_at)
+        if len(texts) == 1:
+            return [await self._alone(texts[0], fault)]
+        return await self._halve(texts, fault)
+
+    async def _request(self, texts: Sequence[str]) -> list[Outcome]:
+        space = self._probe.space
+        async with self._gate.slot():
+            try:
+                vectors = await self._endpoint.post(
+                    texts,
+                    timeout=self._timeout,
+                    dimension=None if space is None else space.dimension,
+                )
+            except Fault as fault:
+                if fault.kind in _OVERLOAD:
+                    self._gate.overloaded()
+                if fault.retry_after:
+                    self._gate.close(min(fault.retry_after, self._patience))
+                raise
+        self._gate.succeeded()
+        self._succeeded()
+        self._failed_in_a_row = 0
+        return [Embedded(vector) for vector in vectors]
+
+    async def _halve(self, texts: Sequence[str], fault: Fault) -> list[Outcome]:
+        middle = (len(texts) + 1) // 2
+        outcomes = await self._settle(texts[:middle]) + await self._settle(texts[middle:])
+        if fault.kind in _TOO_MUCH and all(
+            isinstance(outcome, Embedded) and not outcome.truncated for outcome in outcomes
+        ):
+            # Nothing was wrong with any text: there were too many of them. Remember that.
+            self._most = min(self._most, middle)
+        return outcomes
+
+    async def _alone(self, text: str, fault: Fault) -> Outcome:
+        """Settle a text that failed by itself, with the endpoint in working order."""
+        if fault.kind is Kind.TOO_LONG and len(text) > _SHORTEST:
+            (outcome,) = await self._settle([text[: len(text) // 2]])
+            return replace(outcome, truncated=True) if isinstance(outcome, Embedded) else outcome
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= _HOPELESS:
+            raise unavailable(fault, self._model)
+        return Failure(_REASONS.get(fault.kind, Reason.SERVER_ERROR))
+
+    async def _verify(self, since: float) -> None:
+        """Return once the endpoint has answered anything after `since`; wait for it if need be."""
+        async with self._verifying:
+            attempt = 0
+            while self._succeeded_at <= since:
+                try:
+                    if not await self._probe.ask(self._timeout):
+                        raise changed()
+                except Fault as fault:
+                    if fault.kind in FATAL:
+                        raise unavailable(fault, self._model) from None
+                    attempt += 1
+                    await self._wait(fault, attempt)
+                else:
+                    self._succeeded()
+
+    def _succeeded(self) -> None:
+        self._succeeded_at = time.monotonic()
+        self._troubled_since = None
+
+    async def _wait(self, fault: Fault, attempt: int) -> None:
+        """Wait before the next attempt, longer each time, or give up where that is too long."""
+        now = time.monotonic()
+        if self._troubled_since is None:
+            self._troubled_since = now
+        wait = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT) * random.uniform(0.5, 1)  # noqa: S311 - jitter
+        if fault.retry_after is not None:
+            wait = max(wait, fault.retry_after)
+        if now + wait > self._troubled_since + self._patience:
+            raise unavailable(fault, self._model)
+        await anyio.sleep(wait)

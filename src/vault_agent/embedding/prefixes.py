@@ -1,0 +1,76 @@
+"""What a model wants to see around a text, and the exact input that follows from it.
+
+Models trained with task prefixes lose much of their quality without them, and no server puts them
+there. The prefixes are part of the input, so they are part of what a vector is known by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_INPUT: Final = 8_000
+"""Characters of one input, prefix included."""
+
+
+class Prefixes(NamedTuple):
+    """Text put before a query and before a document; `{title}` in the latter is filled in."""
+
+    query: str = ""
+    document: str = ""
+
+
+_RETRIEVE: Final = "Represent this sentence for searching relevant passages: "
+_QWEN: Final = (
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+)
+
+# From the models' cards. Matched within the name, since every server spells it differently:
+# "nomic-embed-text:latest", "nomic-ai/nomic-embed-text-v1.5", "text-embedding-nomic-embed-text…".
+# The first match counts.
+_KNOWN: Final = tuple(
+    (re.compile(pattern), Prefixes(query, document))
+    for pattern, query, document in (
+        (r"nomic-embed-text", "search_query: ", "search_document: "),
+        (r"mxbai-embed", _RETRIEVE, ""),
+        (r"snowflake-arctic-embed(2|-[lm]-v2)", "query: ", ""),
+        (r"snowflake-arctic-embed", _RETRIEVE, ""),
+        (r"qwen3-embedding", _QWEN, ""),
+        (r"embedding-?gemma", "task: search result | query: ", "title: {title} | text: "),
+        (r"bge-(small|base|large)-en", _RETRIEVE, ""),
+        (r"(^|[/-])e5-(small|base|large)(?!.*instruct)", "query: ", "passage: "),
+    )
+)
+
+
+def known_prefixes(model: str) -> Prefixes:
+    """Return the prefixes of a known model, or none."""
+    name = model.lower()
+    return next((found for pattern, found in _KNOWN if pattern.search(name)), Prefixes())
+
+
+def document_input(prefix: str, title: str, heading_path: Iterable[str], text: str) -> str:
+    """Return the exact input of a chunk: prefix, title, heading path, text; at most 8,000 long.
+
+    Where the prefix has a place for the title, the title stands there and nowhere else. A heading
+    that repeats the title is left out.
+    """
+    headings = list(heading_path)
+    if headings and headings[0] == title:
+        del headings[0]
+    if "{title}" in prefix:
+        prefix = prefix.replace("{title}", title.strip() or "none")
+        context = [" > ".join(headings)]
+    else:
+        context = [title.strip(), " > ".join(headings)]
+    lines = "\n".join(line for line in context if line)
+    return (prefix + (f"{lines}\n\n" if lines else "") + text.strip())[:MAX_INPUT]
+
+
+def vector_key(model: str, text: str) -> bytes:
+    """Return what a vector is known by: SHA-256 of model and exact input, first 16 bytes."""
+    return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16]

@@ -1,0 +1,93 @@
+"""A fixed text's vector: which model really answers, and whether it always answers the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import anyio
+import numpy as np
+
+from vault_agent.embedding.replies import Fault, Kind
+from vault_agent.model import VectorSpace
+
+if TYPE_CHECKING:
+    from vault_agent.embedding.embedder import Vector, Vectors
+    from vault_agent.embedding.endpoint import Endpoint
+    from vault_agent.embedding.prefixes import Prefixes
+
+TEXT: Final = "The lighthouse keeper wrote down the weather every evening before supper."
+_COMPANY: Final = (
+    "A recipe for bread: flour, water, salt, yeast, and patience.",
+    TEXT,
+    "Minutes of the meeting about the new printer on the second floor, with three decisions.",
+)
+_SAME: Final = 0.999
+
+
+class Probe:
+    """Asks the endpoint for the probe text and knows the space that follows from its vector."""
+
+    def __init__(self, endpoint: Endpoint, model: str, prefixes: Prefixes) -> None:
+        self._endpoint = endpoint
+        self._model = model
+        self._prefixes = prefixes
+        self.space: VectorSpace | None = None
+
+    async def ask(self, timeout: float) -> bool:  # noqa: ASYNC109 - passed on to the socket
+        """Ask once, and return whether the space is the one known before, or the first.
+
+        `space` is what was found; where it differs only as much as a model run differs from the
+        next, it stays what it was. Raises `Fault`.
+        """
+        vectors = await self._endpoint.post([TEXT], timeout=timeout)
+        found = VectorSpace(
+            self._model,
+            vectors.shape[1],
+            self._prefixes.query,
+            self._prefixes.document,
+            vectors[0].astype("<f4").tobytes(),
+        )
+        if self.space is not None and self.space.matches(found):
+            return True
+        first = self.space is None
+        self.space = found
+        return first
+
+    async def consistent(self, timeout: float, *, concurrent: bool) -> bool:  # noqa: ASYNC109
+        """Whether the text has one vector alone, among others, and with other requests in flight.
+
+        Servers have mixed up the rows of a batch, and requests that ran at once (Ollama, issue
+        6262). A server that gives all texts one vector is found here too. Raises `Fault`.
+        """
+        replies: dict[int, Vectors] = {}
+        faults: list[Fault] = []
+
+        async def ask(number: int, texts: tuple[str, ...]) -> None:
+            try:
+                replies[number] = await self._endpoint.post(texts, timeout=timeout)
+            except Fault as fault:
+                faults.append(fault)
+
+        requests = ((TEXT,), _COMPANY, _COMPANY[::-1])
+        if concurrent:
+            async with anyio.create_task_group() as group:
+                for number, texts in enumerate(requests):
+                    group.start_soon(ask, number, texts)
+        else:
+            for number, texts in enumerate(requests):
+                await ask(number, texts)
+        if faults:
+            raise faults[0]
+        if len({reply.shape[1] for reply in replies.values()}) != 1:
+            raise Fault(Kind.BAD_REPLY)
+        alone, among, reverse = replies[0][0], replies[1], replies[2]
+        return (
+            _cosine(alone, among[1]) > _SAME
+            and _cosine(alone, reverse[1]) > _SAME
+            and _cosine(among[0], reverse[2]) > _SAME
+            and _cosine(among[0], among[2]) < _SAME
+        )
+
+
+def _cosine(a: Vector, b: Vector) -> float:
+    return float(np.dot(a, b))

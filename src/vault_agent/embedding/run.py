@@ -1,0 +1,204 @@
+"""A long run of documents: the endpoint kept busy, every batch handed over as it arrives.
+
+Workers send, one saver saves. The saver takes whatever has arrived since its last turn in one go,
+so that saving costs little where replies are quick, and never holds up a request.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import anyio
+
+from vault_agent.embedding.embedder import Embedded, Outcome, Reason
+from vault_agent.errors import Unavailable
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream
+
+    from vault_agent.embedding.embedder import Embedder, Vector
+
+Document: TypeAlias = tuple[bytes, str]
+"""A vector's key and the exact input."""
+
+# Batches that may wait for the saver, for each worker, before the workers wait too.
+_AHEAD: Final = 4
+# What a cancelled run is given to save what has arrived.
+_LAST_SAVE: Final = 1.5
+# What the other workers are given for the requests in flight, when one has found no way on.
+_LAST_REPLIES: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What came since the last call, with the counts of the run so far."""
+
+    keys: list[bytes]
+    vectors: list[Vector]  # as many as keys
+    truncated: list[bytes]  # among the keys
+    failures: list[tuple[bytes, Reason]]
+    done: int  # embedded in this run, these included
+    failed: int
+    characters: int  # sent in this run, successfully or not
+    seconds: float  # since the run began
+
+
+Save: TypeAlias = Callable[[Arrived], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _Counts:
+    done: int = 0
+    failed: int = 0
+    characters: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+
+_Settled: TypeAlias = tuple[list[Document], list[Outcome]]
+
+
+async def embed_all(
+    embedder: Embedder,
+    documents: Iterable[Document] | AsyncIterable[Document],
+    save: Save,
+    *,
+    batch_size: int,
+    concurrency: int,
+) -> None:
+    """Embed all documents; await `save` with what has arrived, again and again, one at a time.
+
+    `documents` is read as it is needed. Raises `Unavailable` where the endpoint cannot go on, and
+    what `save` raises; before that, as on cancellation, what has arrived is saved.
+    """
+    batches = _batches(documents, batch_size)
+    turn = anyio.Lock()
+    sent, arrived = anyio.create_memory_object_stream[_Settled](_AHEAD * concurrency)
+    errors: list[Unavailable] = []
+
+    async def work() -> None:
+        while not errors:
+            async with turn:
+                batch = await anext(batches, None)
+            if batch is None:
+                return
+            try:
+                outcomes = await embedder.embed_documents([text for _, text in batch])
+            except Unavailable as error:
+                errors.append(error)
+                workers.deadline = anyio.current_time() + _LAST_REPLIES
+                return
+            await sent.send((batch, outcomes))
+
+    async def work_all() -> None:
+        # Closing the stream is what tells the saver that nothing more will come.
+        with sent, workers:
+            async with anyio.create_task_group() as group:
+                for _ in range(concurrency):
+                    group.start_soon(work)
+
+    counts = _Counts()
+    workers = anyio.CancelScope()
+    try:
+        with sent, arrived:
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(work_all)
+                    await _save_all(arrived, save, counts)
+            except anyio.get_cancelled_exc_class():
+                with anyio.CancelScope(shield=True), anyio.move_on_after(_LAST_SAVE):
+                    await _save_rest(arrived, save, counts)
+                raise
+    except ExceptionGroup as group_of_errors:
+        raise _innermost(group_of_errors) from None
+    finally:
+        with anyio.CancelScope(shield=True):
+            await batches.aclose()
+    if errors:
+        raise errors[0]
+
+
+async def _batches(
+    documents: Iterable[Document] | AsyncIterable[Document], size: int
+) -> AsyncGenerator[list[Document], None]:
+    batch: list[Document] = []
+    if isinstance(documents, AsyncIterable):
+        async for document in documents:
+            batch.append(document)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    else:
+        for document in documents:
+            batch.append(document)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    if batch:
+        yield batch
+
+
+async def _save_all(
+    arrived: MemoryObjectReceiveStream[_Settled], save: Save, counts: _Counts
+) -> None:
+    async for first in arrived:
+        arrivals = [first, *_waiting(arrived)]
+        with anyio.CancelScope(shield=True):
+            await save(_collect(arrivals, counts))
+
+
+async def _save_rest(
+    arrived: MemoryObjectReceiveStream[_Settled], save: Save, counts: _Counts
+) -> None:
+    rest = _waiting(arrived)
+    if rest:
+        await save(_collect(rest, counts))
+
+
+def _waiting(arrived: MemoryObjectReceiveStream[_Settled]) -> list[_Settled]:
+    """Return what can be had without waiting."""
+    found: list[_Settled] = []
+    while True:
+        try:
+            found.append(arrived.receive_nowait())
+        except (anyio.WouldBlock, anyio.EndOfStream):
+            return found
+
+
+def _collect(settled: list[_Settled], counts: _Counts) -> Arrived:
+    keys: list[bytes] = []
+    vectors: list[Vector] = []
+    truncated: list[bytes] = []
+    failures: list[tuple[bytes, Reason]] = []
+    for batch, outcomes in settled:
+        for (key, text), outcome in zip(batch, outcomes, strict=True):
+            counts.characters += len(text)
+            if isinstance(outcome, Embedded):
+                keys.append(key)
+                vectors.append(outcome.vector)
+                if outcome.truncated:
+                    truncated.append(key)
+            else:
+                failures.append((key, outcome.reason))
+    counts.done += len(keys)
+    counts.failed += len(failures)
+    return Arrived(
+        keys,
+        vectors,
+        truncated,
+        failures,
+        counts.done,
+        counts.failed,
+        counts.characters,
+        time.monotonic() - counts.started,
+    )
+
+
+def _innermost(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error itself: callers handle errors, not groups of them."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,111 @@
+"""The nearest vectors by cosine: a scan of signs, then the true cosine of what came out on top.
+
+The sign of every component is one bit, and the Hamming distance of two vectors' signs follows the
+angle between them (M. Charikar, "Similarity estimation techniques from rounding algorithms",
+2002). Scanning 96 bytes a vector instead of 3,072 is what makes this fast, and rescoring thousands
+of candidates with the whole vectors is what makes it right: the figures are in
+docs/explanation/hybrid.md. Few vectors, or few that are admitted, are compared without a scan.
+
+Runs in a thread: numpy lets go of the interpreter within each of its few, large operations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float32]
+    Integers: TypeAlias = NDArray[np.int64]
+    Mask: TypeAlias = NDArray[np.bool_]
+
+# Candidates that get their true cosine: at least so many, and at least this share of all.
+_RESCORED: Final = 4_000
+_RESCORED_SHARE: Final = 1 / 100
+# Rows gathered at once, so that the copy stays within a processor's cache.
+_GATHERED: Final = 1_024
+
+
+class Scan(NamedTuple):
+    """Unit vectors and their signs, arrays that may be mapped from files."""
+
+    vectors: Floats  # (rows, dimension)
+    planes: NDArray[np.uint64]  # (blocks, words, rows of a block)
+    alive: Mask  # (rows,): those that may be found
+
+
+class Nearest(NamedTuple):
+    """Rows with their cosines, best first; ties by row."""
+
+    rows: Integers
+    cosines: Floats
+
+
+def nearest(
+    scan: Scan,
+    query: Floats,
+    signs: NDArray[np.uint64],
+    count: int,
+    *,
+    among: Integers | None = None,
+    rescored: int | None = None,
+) -> Nearest:
+    """Return the `count` rows nearest to a unit vector, given with its signs as in `planes`.
+
+    `among` restricts them to some rows. `rescored` is for measurements.
+    """
+    rows = np.flatnonzero(scan.alive) if among is None else among[scan.alive[among]]
+    enough = rescored or max(_RESCORED, 8 * count, int(len(scan.vectors) * _RESCORED_SHARE))
+    if len(rows) > enough:
+        rows = _fewest_differences(scan, signs, rows if among is not None else None, enough)
+    cosines = np.empty(len(rows), np.float32)
+    for start in range(0, len(rows), _GATHERED):
+        part = rows[start : start + _GATHERED]
+        np.dot(scan.vectors[part], query, out=cosines[start : start + len(part)])
+    return _best(rows, cosines, count)
+
+
+def _fewest_differences(
+    scan: Scan, signs: NDArray[np.uint64], among: Integers | None, enough: int
+) -> Integers:
+    """Return `enough` rows whose signs differ least, and all that differ as little as the last."""
+    distances = _differences(scan.planes, signs)[: len(scan.vectors)]
+    if among is not None:
+        rows, distances = among, distances[among]
+        limit = _limit(distances, enough)
+        nearest_rows: Integers = rows[distances <= limit]
+        return nearest_rows
+    distances[~scan.alive] = np.iinfo(np.uint16).max
+    return np.flatnonzero(distances <= _limit(distances, enough))
+
+
+def _differences(planes: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Return the Hamming distance of every row's signs: three operations a block."""
+    blocks, words, rows = planes.shape
+    distances = np.empty((blocks, rows), np.uint16)
+    differing = np.empty((words, rows), np.uint64)
+    counts = np.empty((words, rows), np.uint8)
+    column = signs[:, None]
+    for block in range(blocks):
+        np.bitwise_xor(planes[block], column, out=differing)
+        np.bitwise_count(differing, out=counts)
+        np.add.reduce(counts, axis=0, dtype=np.uint16, out=distances[block])
+    return distances.reshape(-1)
+
+
+def _limit(distances: NDArray[np.uint16], enough: int) -> Any:
+    """Return the smallest distance within which there are `enough` rows."""
+    within = np.cumsum(np.bincount(distances))
+    return np.searchsorted(within, min(enough, len(distances)))
+
+
+def _best(rows: Integers, cosines: Floats, count: int) -> Nearest:
+    if len(rows) > count:
+        least = np.partition(cosines, len(cosines) - count)[len(cosines) - count]
+        kept = cosines >= least
+        rows, cosines = rows[kept], cosines[kept]
+    order = np.lexsort((rows, -cosines))[:count]
+    return Nearest(rows[order], cosines[order])
