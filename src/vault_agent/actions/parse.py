@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import replace
 from enum import Enum, auto
 from hashlib import blake2b
@@ -59,8 +58,6 @@ def parser(
     root: str, exclude: Sequence[str], max_note_bytes: int
 ) -> Callable[[list[FileTask]], list[ParsedFile]]:
     """Set a worker process up and return its handler of batches."""
-    # Rows and events die young and refer to nothing: counting finds them, collecting only costs.
-    gc.disable()
     vault = VaultRoot.open(root, Exclusions(exclude))
 
     def parse_batch(tasks: list[FileTask]) -> list[ParsedFile]:
