@@ -1,0 +1,138 @@
+"""The project agrees with itself: version, changelog, settings, commands, codes and their pages."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from vault_agent import __version__
+from vault_agent.config.keys import KEYS
+from vault_agent.config.settings import Config
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+PROGRAM = Path(sys.executable).with_name("vault-agent")
+# Looks like a code and is none: environment variables, flags of os.open, placeholders of commands.
+NO_CODES = re.compile(r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_)|^(NOTE|CHUNK|JOB)_ID$")
+
+
+def page(name: str) -> str:
+    return (REFERENCE / f"{name}.md").read_text("utf-8")
+
+
+def codes_in_source() -> set[str]:
+    """Return every string constant of the package that has the form of a code."""
+    found = set()
+    for module in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found |= set(re.findall(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$", node.value))
+    return {code for code in found if not NO_CODES.search(code)} | {"UNAUTHORIZED"}
+
+
+def test_the_changelogs_newest_entry_is_this_version():
+    newest = re.search(r"^## \[(\S+)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest
+    assert newest[1] == __version__
+
+
+def test_the_example_configuration_has_every_key_once():
+    text = (ROOT / "config.example.toml").read_text("utf-8")
+    # Everything is commented out there; taking the marks away must give a complete, valid file.
+    uncommented = re.sub(r"^# ?(?=[a-z_]+ = )", "", text, flags=re.MULTILINE)
+    sections = tomllib.loads(uncommented)
+    assert {f"{s}.{key}" for s, keys in sections.items() for key in keys} == set(KEYS)
+
+
+def test_every_setting_is_documented_with_its_default():
+    text = page("config")
+    for name, key in KEYS.items():
+        default = getattr(getattr(Config(), key.section), key.option)
+        row = re.search(rf"^\| `{re.escape(name)}` \| (.+?) \|", text, re.MULTILINE)
+        assert row, f"{name} is not in docs/reference/config.md"
+        if isinstance(default, bool):
+            assert row[1] == f"`{str(default).lower()}`", name
+        elif isinstance(default, int | float):
+            assert row[1] == f"`{default:g}`" or row[1] == f"`{default}`", name
+        elif isinstance(default, str):
+            assert row[1] == f"`{default}`", name
+        else:
+            assert not row[1].startswith("`"), name
+
+
+def test_every_code_is_documented_and_every_documented_code_exists():
+    documented = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", page("codes"), re.MULTILINE))
+    assert codes_in_source() == documented
+
+
+def test_every_documented_code_has_its_status_and_its_exit_code():
+    from vault_agent.cli.exits import exit_code
+    from vault_agent.client import _BY_CODE, _kind
+    from vault_agent.server.replies import STATUS
+
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (\d*) ?\| (\d) \|", page("codes"), re.MULTILINE)
+    assert len(rows) > 30
+    for code, status, exits in rows:
+        assert not status or STATUS[code] == int(status), code
+        assert exit_code(_BY_CODE.get(code, _kind(code))(code, "")) == int(exits), code
+    assert {code for code, status, _ in rows if status} == set(STATUS)
+
+
+def test_every_command_is_documented_with_its_options():
+    """Walk `--help` as a user would; the page must have each command and each long option."""
+    text = page("cli")
+    seen = []
+
+    def visit(*command: str) -> None:
+        run = subprocess.run([PROGRAM, *command, "--help"], capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", run.stdout, re.MULTILINE):
+            assert f"`{option}" in text, f"{' '.join(command)} {option}"
+        _, _, after = run.stdout.partition("\nCommands:\n")
+        for name in re.findall(r"^  ([a-z-]+)", after.partition("\n\n")[0], re.MULTILINE):
+            path = " ".join((*command, name))
+            assert re.search(rf"`(vault-agent )?{path}[ |`]", text), path
+            seen.append(path)
+            visit(*command, name)
+
+    visit()
+    assert {"serve", "demo", "search", "get note", "config set"} <= set(seen)
+
+
+def test_every_route_is_documented():
+    from vault_agent.server.routes import ROUTES
+
+    text = page("http")
+    for route in ROUTES:
+        assert f"| `{route.method} {route.path}` |" in text
+
+
+@pytest.mark.parametrize("name", ["runtime", "build", "dev"])
+def test_what_is_locked_comes_with_hashes_and_names_no_index(name: str):
+    text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
+    pinned = re.findall(r"^[a-z0-9._-]+==\S+", text, re.MULTILINE)
+    assert pinned
+    assert text.count(" \\\n    --hash=sha256:") >= len(pinned)
+    assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links", text)
+
+
+def test_the_lock_covers_every_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    locked = {
+        name: set(
+            re.findall(
+                r"^([a-z0-9._-]+)==", (ROOT / f"requirements/{name}.txt").read_text(), re.MULTILINE
+            )
+        )
+        for name in ("runtime", "dev")
+    }
+    needed = {
+        re.match(r"[A-Za-z0-9._-]+", each)[0].lower() for each in project["project"]["dependencies"]
+    }
+    assert needed <= locked["runtime"] <= locked["dev"]
