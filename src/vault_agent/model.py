@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,9 +88,12 @@ class ParsedNote:
     warnings: tuple[Warning, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """What a walk of the vault sees of one file, without opening it."""
+class FileEntry(NamedTuple):
+    """What a walk of the vault sees of one file, without opening it.
+
+    A tuple, not a dataclass: a run over an unchanged vault is little but making and comparing
+    these, and tuples do both in a fifth of the time.
+    """
 
     path: str  # vault-relative, "/", exactly as on disk (surrogateescape)
     size: int

@@ -68,7 +68,7 @@ async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
         rows = await connection.execute_fetchall(
             "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note"
         )
-    return [StoredFile(rowid, hashed, FileEntry(*seen)) for rowid, hashed, *seen in rows]
+    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
 async def attachments(connection: aiosqlite.Connection) -> list[str]:
