@@ -1,0 +1,117 @@
+"""Who may ask: pure decisions about the Host, Origin and Authorization headers.
+
+A web page that a user happens to visit can send requests to this computer. It can't choose the
+Host header without having its own name in it (DNS rebinding), and its browser names it in Origin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Forbidden, Unauthorized
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pydantic import SecretStr
+
+_AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
+_BEARER = re.compile(r"bearer +([A-Za-z0-9\-._~+/]+=*)", re.IGNORECASE)
+
+
+class Access:
+    """The rules of one server.
+
+    `host` is the address that it binds; `origins` are the web origins that may call it, empty
+    where CORS is off.
+    """
+
+    def __init__(self, *, host: str, api_key: SecretStr | None, origins: Iterable[str]) -> None:
+        self._host = _name(host)
+        self._origins = frozenset(origins)
+        self._digest = _digest(api_key.get_secret_value()) if api_key else None
+
+    @property
+    def key_required(self) -> bool:
+        """Whether every request needs the key."""
+        return self._digest is not None
+
+    @property
+    def cross_origin(self) -> bool:
+        """Whether any other origin may call."""
+        return bool(self._origins)
+
+    def check_host(self, authority: str, local_address: str | None) -> None:
+        """Raise HOST_NOT_ALLOWED unless the request was meant for this server.
+
+        Meant for it are the names of this computer for itself, the host it was told to bind, and
+        the very address that the request arrived at. The port is not compared: a tunnel or a
+        container may map it, and a page can't gain anything by it.
+        """
+        match = _AUTHORITY.fullmatch(authority)
+        if match and int(match[2] or 80) in range(1, 65536):
+            name = _name(match[1].strip("[]"))
+            if name == "localhost" or _is_loopback(name):
+                return
+            if name in {self._host, _name(local_address or "")} - _NOBODY:
+                return
+        raise Forbidden(
+            "HOST_NOT_ALLOWED",
+            "The Host header names another server. Use the address that this server binds.",
+        )
+
+    def check_origin(self, origin: str | None, authority: str) -> str | None:
+        """Return the foreign origin that is allowed, or None where no other origin asks.
+
+        Raises ORIGIN_NOT_ALLOWED. Origins are compared whole: no prefixes, no patterns, no `null`.
+        """
+        if origin is None or origin == f"http://{authority.lower()}":
+            return None
+        if origin in self._origins:
+            return origin
+        raise Forbidden(
+            "ORIGIN_NOT_ALLOWED",
+            "Web pages of this origin may not call the server. List it in cors.allowed_origins.",
+        )
+
+    def check_key(self, authorization: list[str]) -> None:
+        """Raise UNAUTHORIZED unless there is one Authorization header, with the key in it.
+
+        The same error whatever is wrong. Digests are compared, so the time taken tells nothing of
+        the key, and text of any kind can be.
+        """
+        if self._digest is None:
+            return
+        given = b""
+        if len(authorization) == 1 and (match := _BEARER.fullmatch(authorization[0].strip(" \t"))):
+            given = _digest(match[1])
+        if not hmac.compare_digest(given, self._digest):
+            raise Unauthorized(
+                "UNAUTHORIZED", "This server needs its API key, as Authorization: Bearer."
+            )
+
+
+_NOBODY = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound
+"""No client can mean these: one is absent, two stand for every address."""
+
+
+def _name(host: str) -> str:
+    try:
+        return str(ip_address(host.partition("%")[0]))
+    except ValueError:
+        return host.lower().removesuffix(".")
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()

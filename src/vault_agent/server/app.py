@@ -1,0 +1,59 @@
+"""The application: the gate, the table of routes, and an engine for as long as it runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from vault_agent.server.access import Access
+from vault_agent.server.body import MAX_BODY_BYTES
+from vault_agent.server.connection import Limits
+from vault_agent.server.gate import gate, stamp
+from vault_agent.server.keys import ACCESS, CONFIG, ENGINE, LIMITS, LOG, OPENAPI, STOPPING
+from vault_agent.server.openapi import openapi_json
+from vault_agent.server.routes import add_routes
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from vault_agent.config import Config
+    from vault_agent.engine import Engine
+    from vault_agent.server.log import EventLog
+
+
+def create_app(
+    *,
+    config: Config,
+    log: EventLog,
+    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]],
+    limits: Limits | None = None,
+) -> web.Application:
+    """Return the application; `open_engine` is entered at its start and left at its end."""
+    app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
+    app[CONFIG] = config
+    app[LOG] = log
+    app[LIMITS] = limits or Limits()
+    app[STOPPING] = asyncio.Event()
+    app[OPENAPI] = openapi_json()
+    app[ACCESS] = Access(
+        host=config.server.host,
+        api_key=config.server.api_key,
+        origins=config.cors.allowed_origins if config.cors.enabled else (),
+    )
+
+    async def engine(app: web.Application) -> AsyncIterator[None]:
+        async with open_engine(config) as opened:
+            app[ENGINE] = opened
+            yield
+
+    async def stop_streams(app: web.Application) -> None:
+        app[STOPPING].set()
+
+    app.cleanup_ctx.append(engine)
+    app.on_response_prepare.append(stamp)
+    app.on_shutdown.append(stop_streams)
+    add_routes(app.router)
+    return app

@@ -1,0 +1,166 @@
+"""Connections: how many, how long, and what is said on one that does not speak HTTP.
+
+aiohttp keeps an idle connection for an hour, has no limit to their number, and logs malformed
+requests with their text. All three change here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.server.log import EventLog, Level
+from vault_agent.server.replies import error_reply, internal_error
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a client may hold on to; every idle or slow one is gone within 15 s."""
+
+    idle_seconds: float = 12.0  # before the first request, within its head, between two
+    body_seconds: float = 10.0
+    linger_seconds: float = 2.0  # for a client that still sends what nobody will read
+    send_seconds: float = 60.0  # for a client that does not read its reply
+    connections: int = 1000
+    head_bytes: int = 16 * 1024
+
+
+class Connections:
+    """Makes a server's connections and counts them.
+
+    At the limit a newcomer takes the place of the one that has been idle longest, so that sockets
+    which do nothing never keep anybody out; where all are busy it is closed at once.
+    """
+
+    def __init__(self, server: web.Server, limits: Limits, log: EventLog) -> None:
+        self._server = server
+        self._limits = limits
+        self._log = log
+        self._open: set[Connection] = set()
+        self._idle: dict[Connection, None] = {}  # in the order in which they fell idle
+
+    def __call__(self) -> Connection:
+        """Return the protocol of a new connection."""
+        return Connection(self._server, self, self._limits, self._log)
+
+    def admit(self, connection: Connection) -> bool:
+        """Whether the newcomer may stay."""
+        if len(self._open) >= self._limits.connections:
+            oldest = next(iter(self._idle), None)
+            self._log.emit(Level.WARNING, "connections_full", connections=len(self._open))
+            if oldest is None:
+                return False
+            self.remove(oldest)
+            oldest.force_close()
+        self._open.add(connection)
+        self._idle[connection] = None
+        return True
+
+    def busy(self, connection: Connection) -> None:
+        """Note that a request has begun."""
+        self._idle.pop(connection, None)
+
+    def idle(self, connection: Connection) -> None:
+        """Note that a request has ended."""
+        if connection in self._open:
+            self._idle[connection] = None
+
+    def remove(self, connection: Connection) -> None:
+        """Note that the connection is closed."""
+        self._open.discard(connection)
+        self._idle.pop(connection, None)
+
+
+class Connection(web.RequestHandler):
+    """One client's connection."""
+
+    def __init__(
+        self, server: web.Server, connections: Connections, limits: Limits, log: EventLog
+    ) -> None:
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=limits.idle_seconds,
+            lingering_time=limits.linger_seconds,
+            max_line_size=limits.head_bytes,
+            max_field_size=limits.head_bytes,
+            access_log=None,  # type: ignore[arg-type]  # the gate logs; None is how to say so
+            # A compressed body is refused; nothing may unpack it first.
+            auto_decompress=False,
+        )
+        self._connections = connections
+        self._send_seconds = limits.send_seconds
+        self._log = log
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, or close it where there are too many."""
+        if self._connections.admit(self):
+            super().connection_made(transport)
+        else:
+            self.close()
+            assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type
+            transport.abort()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Make room for another."""
+        self._connections.remove(self)
+        super().connection_lost(exc)
+
+    def begin(self) -> None:
+        """Note that a request is at work."""
+        self._connections.busy(self)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send a reply to its end; a client that does not read it is dropped."""
+        if isinstance(resp, web.HTTPException):
+            # Made by aiohttp on its own, outside the gate.
+            resp = self.handle_error(request, resp.status, resp)
+        try:
+            async with asyncio.timeout(self._send_seconds):
+                return await super().finish_response(request, resp, start_time)
+        except TimeoutError:
+            self.force_close()
+            return resp, True
+        finally:
+            self._connections.idle(self)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.Response:
+        """Reply to what is no HTTP in the contract's envelope, repeating nothing of it."""
+        del message  # quotes what was received
+        request_id = secrets.token_hex(8)
+        malformed = status < 500
+        if request.writer.output_size > 0 or isinstance(exc, ConnectionError):
+            raise ConnectionResetError
+        self._log.emit(
+            Level.INFO if malformed else Level.ERROR,
+            "malformed_request" if malformed else "connection_error",
+            request_id=request_id,
+            status=status,
+            error_type=type(exc).__name__,
+        )
+        error = (
+            InvalidRequest("INVALID_REQUEST", "The request is not valid HTTP.")
+            if malformed
+            else internal_error()
+        )
+        reply = error_reply(error, request_id)
+        reply.force_close()
+        return reply
+
+    def log_exception(self, *_args: Any, **kwargs: Any) -> None:
+        """Log the type of an error, never its text."""
+        error = kwargs.get("exc_info")
+        self._log.emit(Level.ERROR, "connection_error", error_type=type(error).__name__)

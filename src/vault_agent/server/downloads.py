@@ -1,0 +1,112 @@
+"""Sending an attachment's bytes: whole or one range (RFC 9110), to be saved and never shown."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from aiohttp import web
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.server.keys import LIMITS
+from vault_agent.server.replies import SAFE_HEADERS, caching, not_modified, quoted
+
+if TYPE_CHECKING:
+    from vault_agent.vault.attachments import OpenAttachment
+
+_PIECE_BYTES = 256 * 1024
+_RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.IGNORECASE)
+_UNQUOTED = re.compile(r"[^A-Za-z0-9 ._()\-]")
+
+
+async def send_file(request: web.Request, attachment: OpenAttachment) -> web.StreamResponse:
+    """Send an open attachment, or 304, 206 or RANGE_NOT_SATISFIABLE as the request asks."""
+    info = attachment.info
+    if (unchanged := not_modified(request, info.etag)) is not None:
+        return unchanged
+    first, length = _span(request, info.size, info.etag)
+    partial = length != info.size or first != 0 or _honours_range(request, info.etag)
+    response = web.StreamResponse(
+        status=206 if partial else 200,
+        headers={
+            **SAFE_HEADERS,
+            **caching(info.etag),
+            "Accept-Ranges": "bytes",
+            "Content-Disposition": disposition(info.name),
+            "Content-Type": info.media_type,
+        },
+    )
+    if partial:
+        response.headers["Content-Range"] = f"bytes {first}-{first + length - 1}/{info.size}"
+    response.content_length = length
+    await response.prepare(request)
+    if request.method != "HEAD":
+        await _copy(request, response, attachment, first, length)
+    await response.write_eof()
+    return response
+
+
+def disposition(name: str) -> str:
+    """Return a Content-Disposition that saves under `name` (RFC 6266, RFC 8187).
+
+    Both forms are plain ASCII without quotes or line ends, whatever the file is called.
+    """
+    plain = _UNQUOTED.sub("_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+def _honours_range(request: web.Request, etag: str) -> bool:
+    """Whether there is one range to send, of the content that the client has seen before.
+
+    A list of ranges, another unit, or an If-Range of other content or by date: the whole is sent.
+    """
+    condition = request.headers.get("If-Range")
+    return _asked(request) is not None and (condition is None or condition == quoted(etag))
+
+
+def _asked(request: web.Request) -> re.Match[str] | None:
+    ranges = request.headers.getall("Range", [])
+    match = _RANGE.fullmatch(ranges[0].strip()) if len(ranges) == 1 else None
+    if match and match[2] and int(match[2]) < int(match[1]):
+        return None
+    return match
+
+
+def _span(request: web.Request, size: int, etag: str) -> tuple[int, int]:
+    """Return the first byte to send and how many."""
+    match = _asked(request)
+    if match is None or not _honours_range(request, etag):
+        return 0, size
+    if match[3] is not None:
+        length = min(int(match[3]), size)
+        first = size - length
+    else:
+        first = int(match[1])
+        last = min(int(match[2]), size - 1) if match[2] else size - 1
+        length = last - first + 1
+    if length <= 0:
+        raise InvalidRequest(
+            "RANGE_NOT_SATISFIABLE", "The attachment has no such bytes.", {"size": size}
+        )
+    return first, length
+
+
+async def _copy(
+    request: web.Request,
+    response: web.StreamResponse,
+    attachment: OpenAttachment,
+    first: int,
+    length: int,
+) -> None:
+    patience = request.app[LIMITS].send_seconds
+    await asyncio.to_thread(attachment.file.seek, first)
+    while length > 0:
+        piece = await asyncio.to_thread(attachment.file.read, min(_PIECE_BYTES, length))
+        if not piece:
+            # The file has shrunk: a broken connection is the only honest end of this reply.
+            raise ConnectionResetError
+        async with asyncio.timeout(patience):
+            await response.write(piece)
+        length -= len(piece)

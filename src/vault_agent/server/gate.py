@@ -1,0 +1,134 @@
+"""The one gate: every request passes it before anything is looked up, and nothing else replies.
+
+In this order: Host, Origin, preflight, key. Then the route runs, and whatever comes of it leaves
+in the contract's envelope, with the safe headers, and with one line in the log.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
+from vault_agent.server.connection import Connection
+from vault_agent.server.keys import ACCESS, LOG, TRACE, Trace
+from vault_agent.server.log import Level
+from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+_EXPOSED = "Content-Disposition, Content-Range, ETag, Location, X-Request-Id"
+_CLIENT_GONE = 499  # only ever in the log; the number is nginx's
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, If-Range, Range",
+    "Access-Control-Max-Age": "600",
+}
+
+
+@web.middleware
+async def gate(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Admit or refuse, reply in one form, and log once."""
+    began = time.perf_counter()
+    trace = request[TRACE] = Trace(secrets.token_hex(8))
+    if isinstance(request.protocol, Connection):
+        request.protocol.begin()
+    try:
+        _admit(request, trace)
+        response = _preflight(request, trace) or await handler(request)
+    except ConnectionError:
+        trace.fields["status"] = _CLIENT_GONE
+        _log(request, trace, began)
+        raise
+    except Exception as error:  # noqa: BLE001 - the last line: nothing may leave as it is
+        known = _known(error)
+        trace.fields["code"] = known.code
+        if known.code == "INTERNAL_ERROR":
+            trace.fields["error_type"] = type(error).__name__
+        if request.writer.output_size > 0:
+            # Half a reply has left: only a broken connection can still say so.
+            trace.fields["status"] = 500
+            _log(request, trace, began)
+            raise ConnectionResetError from None
+        response = error_reply(known, trace.request_id, _headers_of(error))
+        if request.body_exists and not request.content.is_eof():
+            response.force_close()
+    trace.fields.setdefault("status", response.status)
+    _log(request, trace, began)
+    return response
+
+
+async def stamp(request: web.Request, response: web.StreamResponse) -> None:
+    """Put on a reply what every one carries; aiohttp calls this before the first byte leaves."""
+    trace = request[TRACE]
+    response.headers["X-Request-Id"] = trace.request_id
+    if request.app[ACCESS].cross_origin:
+        response.headers["Vary"] = "Origin"
+    if trace.origin is not None:
+        response.headers["Access-Control-Allow-Origin"] = trace.origin
+        response.headers["Access-Control-Expose-Headers"] = _EXPOSED
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+
+
+def _admit(request: web.Request, trace: Trace) -> None:
+    access = request.app[ACCESS]
+    host = request.headers.get("Host", "")
+    sockname = request.transport.get_extra_info("sockname") if request.transport else None
+    local_address = sockname[0] if sockname else None
+    access.check_host(host, local_address)
+    if not request.raw_path.startswith(("/", "*")):
+        # The form that proxies are sent, `http://host/path`: what it names outranks Host.
+        authority = request.raw_path.partition("://")[2] or request.raw_path
+        access.check_host(re.split("[/?#]", authority, maxsplit=1)[0], local_address)
+    origins = request.headers.getall("Origin", [])
+    trace.origin = access.check_origin(", ".join(origins) if origins else None, host)
+    if not (trace.origin and _is_preflight(request)):
+        access.check_key(request.headers.getall("Authorization", []))
+
+
+def _is_preflight(request: web.Request) -> bool:
+    return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+
+
+def _preflight(request: web.Request, trace: Trace) -> web.Response | None:
+    """Return the reply to an allowed origin's question what it may send; it carries no key."""
+    if trace.origin is None or not _is_preflight(request):
+        return None
+    return web.Response(status=204, headers={**SAFE_HEADERS, **_PREFLIGHT})
+
+
+def _known(error: Exception) -> VaultAgentError:
+    if isinstance(error, VaultAgentError):
+        return error
+    if isinstance(error, web.HTTPNotFound):
+        return NotFound("ROUTE_NOT_FOUND", "There is no such route. See /openapi.json.")
+    if isinstance(error, web.HTTPException) and error.status < 500:
+        return InvalidRequest("INVALID_REQUEST", "The request is not valid HTTP.")
+    return internal_error()
+
+
+def _headers_of(error: Exception) -> dict[str, str]:
+    if isinstance(error, VaultAgentError) and error.code == "METHOD_NOT_ALLOWED":
+        return {"Allow": ", ".join(error.details.get("allowed", ()))}
+    if isinstance(error, VaultAgentError) and error.code == "RANGE_NOT_SATISFIABLE":
+        return {"Content-Range": f"bytes */{error.details.get('size')}"}
+    return {}
+
+
+def _log(request: web.Request, trace: Trace, began: float) -> None:
+    fields = trace.fields
+    fields["request_id"] = trace.request_id
+    fields["method"] = request.method
+    fields["duration_ms"] = round((time.perf_counter() - began) * 1000, 1)
+    if trace.route is not None:
+        fields["route"] = trace.route
+    status = fields.get("status", 500)
+    level = Level.ERROR if status == 500 else Level.INFO
+    request.app[LOG].emit(level, "request", **fields)

@@ -1,0 +1,38 @@
+"""What the application and a request carry: typed keys, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from vault_agent.config import Config
+from vault_agent.server.access import Access
+from vault_agent.server.connection import Limits
+from vault_agent.server.log import EventLog, Fields
+
+if TYPE_CHECKING:
+    from vault_agent.engine import Engine
+
+CONFIG = web.AppKey("config", Config)
+LIMITS = web.AppKey("limits", Limits)
+ACCESS = web.AppKey("access", Access)
+LOG = web.AppKey("log", EventLog)
+OPENAPI = web.AppKey("openapi", bytes)
+STOPPING = web.AppKey("stopping", asyncio.Event)
+ENGINE: web.AppKey[Engine] = web.AppKey("engine")
+
+
+@dataclass(slots=True)
+class Trace:
+    """What the log and the error replies will say of one request."""
+
+    request_id: str
+    route: str | None = None  # the template
+    origin: str | None = None  # of a page that may call
+    fields: Fields = field(default_factory=Fields)
+
+
+TRACE = web.RequestKey("trace", Trace)

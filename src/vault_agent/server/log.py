@@ -1,0 +1,137 @@
+"""The log: one JSON object a line, and nothing in it that could be anybody's text.
+
+An event is a name with fields from a fixed list. Numbers and booleans pass; a string passes only
+where it looks like a code, an identifier or a route's template. There is no free-text logger: what
+libraries log through `logging` is reduced to who logged, at what level, and the type of the error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, TextIO, TypedDict
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Unpack
+
+
+class Level(IntEnum):
+    """How much an event matters; the numbers are those of `logging`."""
+
+    DEBUG = logging.DEBUG
+    INFO = logging.INFO
+    WARNING = logging.WARNING
+    ERROR = logging.ERROR
+
+
+class Fields(TypedDict, total=False):
+    """What an event may tell."""
+
+    request_id: str
+    method: str
+    route: str  # the template, never the path
+    status: int
+    duration_ms: float
+    code: str
+    error_type: str
+    requested_mode: str
+    used_mode: str
+    result_count: int
+    warning_count: int
+    logger: str
+    connections: int
+    key_required: bool
+    cors_enabled: bool
+    embeddings_enabled: bool
+
+
+_WORD = re.compile(r"[A-Za-z0-9_./{}\-]{1,80}")
+
+
+class EventLog:
+    """Writes events of `level` and above to a text stream."""
+
+    def __init__(self, level: Level, stream: TextIO | None = None) -> None:
+        self._level = level
+        self._stream = stream if stream is not None else sys.stderr
+
+    def emit(self, level: Level, event: str, **fields: Unpack[Fields]) -> None:
+        """Write one event; a field that is not listed or not plain is left out."""
+        if level < self._level:
+            return
+        line: dict[str, Any] = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "level": level.name.lower(),
+            "event": event,
+        }
+        line |= {
+            name: value
+            for name, value in fields.items()
+            if name in Fields.__annotations__ and _plain(value)
+        }
+        try:
+            self._stream.write(orjson.dumps(line).decode() + "\n")
+            self._stream.flush()
+        except (OSError, ValueError):
+            pass  # a closed pipe at the other end of stderr is no reason to fail a request
+
+
+def level_named(name: str) -> Level:
+    """Return the level of a setting's name."""
+    return Level[name.upper()]
+
+
+@contextmanager
+def captured_logging(log: EventLog) -> Iterator[None]:
+    """Turn whatever libraries log, and what asyncio can't deliver, into events.
+
+    Needs a running loop. Their texts hold request lines, headers and tracebacks, so no part of
+    one is kept.
+    """
+    root = logging.getLogger()
+    handler = _Reducer(log)
+    before, level = root.handlers[:], root.level
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: _report(log, context))
+    try:
+        yield
+    finally:
+        loop.set_exception_handler(None)
+        root.handlers[:] = before
+        root.setLevel(level)
+
+
+class _Reducer(logging.Handler):
+    def __init__(self, log: EventLog) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields: Fields = {"logger": record.name}
+        if record.exc_info and record.exc_info[0] is not None:
+            fields["error_type"] = record.exc_info[0].__name__
+        level = Level.ERROR if record.levelno >= logging.ERROR else Level.WARNING
+        self._log.emit(level, "library_log", **fields)
+
+
+def _report(log: EventLog, context: dict[str, Any]) -> None:
+    error = context.get("exception")
+    if isinstance(error, ConnectionError):
+        return  # a client that went away
+    log.emit(Level.ERROR, "loop_error", error_type=type(error).__name__)
+
+
+def _plain(value: object) -> bool:
+    if isinstance(value, str):
+        return _WORD.fullmatch(value) is not None
+    return isinstance(value, (bool, int, float))

@@ -1,0 +1,162 @@
+"""The interface described in OpenAPI 3.1, generated from the route table and the same models."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+from pydantic.json_schema import models_json_schema
+
+from vault_agent import __version__
+from vault_agent.server.replies import STATUS
+from vault_agent.server.routes import ROUTES, Route
+from vault_agent.wire.replies import ErrorReply
+
+if TYPE_CHECKING:
+    from vault_agent.wire.base import Model
+
+_Mode = Literal["validation", "serialization"]
+_Refs = Mapping[Any, dict[str, Any]]
+"""Where a schema is, by model and mode."""
+
+EVERYWHERE = (
+    "INVALID_REQUEST",
+    "UNAUTHORIZED",
+    "ORIGIN_NOT_ALLOWED",
+    "BODY_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+    "HOST_NOT_ALLOWED",
+    "INTERNAL_ERROR",
+)
+"""What any route may reply with."""
+
+_MEANING = {
+    400: "The request breaks a rule.",
+    401: "The key is missing or wrong.",
+    403: "Not for this caller, or not to be served.",
+    404: "There is no such thing.",
+    409: "The index is not there, not usable, or busy.",
+    413: "Larger than the limit.",
+    415: "Not application/json in UTF-8.",
+    416: "There are no such bytes.",
+    421: "The Host header names another server.",
+    500: "A defect of the server.",
+    503: "Embeddings were asked for and can't be had.",
+}
+
+
+def openapi_json() -> bytes:
+    """Return the document as JSON."""
+    return orjson.dumps(describe())
+
+
+def describe() -> dict[str, Any]:
+    """Return the document."""
+    refs, definitions = models_json_schema(_models(), ref_template="#/components/schemas/{model}")
+    paths: dict[str, dict[str, Any]] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, refs)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "vault-agent",
+            "version": __version__,
+            "description": "Search and read one Markdown vault, piece by piece.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{}, {"apiKey": []}],
+        "paths": paths,
+        "components": {
+            "schemas": definitions["$defs"],
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "Required on every route where a key is configured.",
+                }
+            },
+        },
+    }
+
+
+def _models() -> list[tuple[type[Model], _Mode]]:
+    found: dict[tuple[type[Model], _Mode], None] = {(ErrorReply, "serialization"): None}
+    for route in ROUTES:
+        for request in (route.path_model, route.params, route.body):
+            if request is not None:
+                found[request, "validation"] = None
+        for reply in route.replies:
+            found[reply, "serialization"] = None
+    return list(found)
+
+
+def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": route.handler.__name__,
+        "summary": inspect.getdoc(route.handler),
+        "parameters": [
+            *_parameters(route.path_model, "path"),
+            *_parameters(route.params, "query"),
+        ],
+        "responses": _responses(route, refs),
+    }
+    if route.body is not None:
+        operation["requestBody"] = {
+            "required": route.body_required,
+            "content": {"application/json": {"schema": refs[route.body, "validation"]}},
+        }
+    return operation
+
+
+def _parameters(model: type[Model], place: str) -> list[dict[str, Any]]:
+    schema = model.model_json_schema(by_alias=True)
+    found = []
+    for name, rule in schema.get("properties", {}).items():
+        parameter = {"name": name, "in": place, "required": place == "path", "schema": rule}
+        if description := rule.pop("description", None):
+            parameter["description"] = description
+        found.append(parameter)
+    return found
+
+
+def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
+    success: dict[str, Any] = {"description": "Success.", "content": _content(route, refs)}
+    if route.status == 202:
+        success["headers"] = {"Location": {"schema": {"type": "string"}}}
+    responses: dict[str, Any] = {str(route.status): success}
+    if "RANGE_NOT_SATISFIABLE" in route.codes:
+        responses["206"] = {
+            "description": "The range that was asked for.",
+            "content": {"application/octet-stream": {}},
+        }
+    if revalidates(route):
+        responses["304"] = {"description": "The copy that If-None-Match names still holds."}
+    codes: dict[int, list[str]] = {}
+    for code in (*EVERYWHERE, *route.codes):
+        codes.setdefault(STATUS[code], []).append(code)
+    for status, names in sorted(codes.items()):
+        responses[str(status)] = {
+            "description": f"{_MEANING[status]} Codes: {', '.join(sorted(names))}.",
+            "content": {"application/json": {"schema": refs[ErrorReply, "serialization"]}},
+        }
+    return responses
+
+
+def revalidates(route: Route) -> bool:
+    """Whether the route's replies carry an ETag."""
+    return route.path.startswith(("/notes/", "/chunks/", "/attachments/"))
+
+
+def _content(route: Route, refs: _Refs) -> dict[str, Any]:
+    schemas = [refs[reply, "serialization"] for reply in route.replies]
+    content: dict[str, Any] = {}
+    for media in route.media:
+        if media == "application/json":
+            schema = {"anyOf": schemas} if len(schemas) > 1 else {"type": "object"}
+            content[media] = {"schema": schemas[0] if len(schemas) == 1 else schema}
+        else:
+            content[media] = {}
+    return content

@@ -1,0 +1,128 @@
+"""How replies are put: JSON, the safe headers, and the status that belongs to each error code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+from aiohttp import web
+from multidict import CIMultiDict
+
+from vault_agent.errors import Failed, VaultAgentError
+from vault_agent.wire.base import Model, dump
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STATUS: dict[str, int] = {
+    "INVALID_REQUEST": 400,
+    "INVALID_QUERY": 400,
+    "INVALID_MODE": 400,
+    "INVALID_LIMIT": 400,
+    "INVALID_ID": 400,
+    "INVALID_PATH": 400,
+    "UNAUTHORIZED": 401,
+    "PATH_OUTSIDE_VAULT": 403,
+    "ATTACHMENT_NOT_ALLOWED": 403,
+    "ORIGIN_NOT_ALLOWED": 403,
+    "ROUTE_NOT_FOUND": 404,
+    "NOTE_NOT_FOUND": 404,
+    "CHUNK_NOT_FOUND": 404,
+    "ATTACHMENT_NOT_FOUND": 404,
+    "JOB_NOT_FOUND": 404,
+    "METHOD_NOT_ALLOWED": 405,
+    "INDEX_NOT_FOUND": 409,
+    "INDEX_INCOMPATIBLE": 409,
+    "INDEX_BUSY": 409,
+    "NOTE_TOO_LARGE": 413,
+    "ATTACHMENT_TOO_LARGE": 413,
+    "BODY_TOO_LARGE": 413,
+    "UNSUPPORTED_MEDIA_TYPE": 415,
+    "RANGE_NOT_SATISFIABLE": 416,
+    "HOST_NOT_ALLOWED": 421,
+    "INTERNAL_ERROR": 500,
+    "EMBEDDING_UNAVAILABLE": 503,
+}
+"""The status of every code that a reply can carry; any other is a 500."""
+
+SAFE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+}
+"""On every reply: whatever a browser is tricked into loading, it neither renders nor embeds."""
+
+_UNSTORED = {"Cache-Control": "no-store"}
+# A reader may keep its copy and asks every time whether it still holds.
+_REVALIDATED = {"Cache-Control": "private, no-cache"}
+
+
+def model_reply(
+    model: Model,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    etag: str | None = None,
+) -> web.Response:
+    """Return a model as JSON; with an `etag` the reader may revalidate its copy."""
+    return bytes_reply(dump(model), status=status, headers=headers, etag=etag)
+
+
+def bytes_reply(
+    body: bytes,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    etag: str | None = None,
+) -> web.Response:
+    """Return JSON that is ready."""
+    every = {**SAFE_HEADERS, **caching(etag), **(headers or {})}
+    return web.Response(body=body, status=status, headers=every, content_type="application/json")
+
+
+def caching(etag: str | None) -> dict[str, str]:
+    """Return the headers that say how long a reply may be kept."""
+    return _UNSTORED if etag is None else {**_REVALIDATED, "ETag": quoted(etag)}
+
+
+def not_modified(request: web.BaseRequest, etag: str) -> web.Response | None:
+    """Return 304 where If-None-Match names this very content, else None."""
+    known = ",".join(request.headers.getall("If-None-Match", ())).split(",")
+    tags = {tag.strip().removeprefix("W/") for tag in known}
+    if "*" not in tags and quoted(etag) not in tags:
+        return None
+    return web.Response(status=304, headers={**SAFE_HEADERS, **caching(etag)})
+
+
+def quoted(etag: str) -> str:
+    """Return an entity tag as headers spell it."""
+    return f'"{etag}"'
+
+
+def error_reply(
+    error: VaultAgentError, request_id: str, headers: Mapping[str, str] | None = None
+) -> web.Response:
+    """Return an error in the contract's envelope."""
+    status = STATUS.get(error.code, 500)
+    every: CIMultiDict[str] = CIMultiDict({**SAFE_HEADERS, **_UNSTORED, **(headers or {})})
+    if status == 401:
+        every["WWW-Authenticate"] = "Bearer"
+    body = {
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "details": {**error.details, "requestId": request_id},
+        }
+    }
+    return web.Response(
+        body=orjson.dumps(body), status=status, headers=every, content_type="application/json"
+    )
+
+
+def internal_error() -> Failed:
+    """Return the error that stands for a defect of ours; the log has its type."""
+    return Failed(
+        "INTERNAL_ERROR",
+        "The server failed at this. Its log has a line with this request's id.",
+    )

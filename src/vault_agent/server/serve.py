@@ -1,0 +1,200 @@
+"""Running the server: bind, open, listen, and stop within five seconds when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+import sys
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from vault_agent.config.rules import is_loopback
+from vault_agent.errors import Misconfigured, Unauthorized
+from vault_agent.server.app import create_app
+from vault_agent.server.connection import Connections, Limits
+from vault_agent.server.keys import ENGINE
+from vault_agent.server.log import EventLog, Level, captured_logging, level_named
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
+
+    from vault_agent.config import Config
+    from vault_agent.engine import Engine
+    from vault_agent.model import Health
+
+_BACKLOG = 1024
+_SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests to end, then to be cancelled
+_SPARE_FILES = 256  # of the process's limit, for the index and for attachments
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A server that takes requests."""
+
+    host: str
+    port: int
+    engine: Engine
+
+
+async def serve(config: Config, *, announce: Callable[[Listening, Health], None]) -> None:
+    """Run the server until SIGINT or SIGTERM; `announce` is called once it takes requests.
+
+    Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and whatever
+    opening the engine raises, before anything is announced.
+    """
+    from vault_agent.engine import open_engine
+
+    log = EventLog(level_named(config.server.log_level))
+    with captured_logging(log), _stop_signals() as stopped:
+        async with listening(config, open_engine=open_engine, log=log) as server:
+            announce(server, await server.engine.health())
+            await stopped.wait()
+            log.emit(Level.INFO, "stopping")
+
+
+@asynccontextmanager
+async def listening(
+    config: Config,
+    *,
+    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]],
+    log: EventLog,
+    limits: Limits | None = None,
+    port: int | None = None,
+) -> AsyncIterator[Listening]:
+    """Take requests for as long as the context lasts; `port` 0 lets the system choose one."""
+    host = config.server.host
+    if config.server.api_key is None and not is_loopback(host):
+        raise Unauthorized(
+            "API_KEY_REQUIRED", "A server that other computers can reach needs server.api_key."
+        )
+    limits = limits or Limits(connections=_room_for_connections(Limits().connections))
+    sockets = _bind(host, config.server.port if port is None else port)
+    app = create_app(config=config, log=log, open_engine=open_engine, limits=limits)
+    runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
+    servers: list[asyncio.Server] = []
+    try:
+        await runner.setup()
+        assert runner.server is not None  # noqa: S101 - set up just now
+        connections = Connections(runner.server, limits, log)
+        loop = asyncio.get_running_loop()
+        servers = [
+            await loop.create_server(connections, sock=bound, backlog=_BACKLOG) for bound in sockets
+        ]
+        log.emit(
+            Level.INFO,
+            "listening",
+            key_required=config.server.api_key is not None,
+            cors_enabled=config.cors.enabled,
+            embeddings_enabled=config.embedding.enabled,
+        )
+        yield Listening(host, sockets[0].getsockname()[1], app[ENGINE])
+    finally:
+        for server in servers:
+            server.close()
+        for bound in sockets:
+            bound.close()
+        await runner.cleanup()
+        log.emit(Level.INFO, "stopped")
+
+
+def _bind(host: str, port: int) -> list[socket.socket]:
+    """Return a listening socket for each address of `host`, all on one port.
+
+    Bound before the engine is opened, so that a port in use costs nothing but a line.
+    """
+    bound: list[socket.socket] = []
+    try:
+        for family, address in _addresses(host):
+            try:
+                bound.append(socket.create_server((address, port), family=family, backlog=_BACKLOG))
+            except OSError as error:
+                # `localhost` may name an IPv6 address that this computer has switched off.
+                if error.errno == errno.EADDRNOTAVAIL and bound:
+                    continue
+                raise _not_bound(error, host, port) from None
+            bound[-1].setblocking(False)
+            port = bound[-1].getsockname()[1]
+    except Misconfigured:
+        for each in bound:
+            each.close()
+        raise
+    return bound
+
+
+def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise Misconfigured(
+            "CONFIG_INVALID", "server.host is no address of this computer. Try 127.0.0.1."
+        ) from None
+    usable = (socket.AF_INET, socket.AF_INET6)
+    addresses = dict.fromkeys(
+        (family, str(address[0])) for family, _, _, _, address in found if family in usable
+    )
+    return sorted(addresses, key=lambda each: each[0] != socket.AF_INET)
+
+
+def _not_bound(error: OSError, host: str, port: int) -> Misconfigured:
+    if error.errno == errno.EADDRINUSE:
+        return Misconfigured(
+            "PORT_IN_USE",
+            f"Port {port} is in use, perhaps by another vault-agent. Stop that, or choose another"
+            f" port: vault-agent serve --port {port + 1 if port < 65535 else port - 1}",
+            {"port": port},
+        )
+    if error.errno == errno.EACCES:
+        return Misconfigured(
+            "CONFIG_INVALID", f"The system does not allow port {port}. Choose one above 1023."
+        )
+    return Misconfigured(
+        "CONFIG_INVALID", f"server.host {host} is no address of this computer. Try 127.0.0.1."
+    )
+
+
+def _room_for_connections(wanted: int) -> int:
+    """Return how many connections the process's limit of open files leaves room for.
+
+    The soft limit is raised where it is lower than what is wanted: macOS starts with 256.
+    """
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _SPARE_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        raised = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+            soft = raised
+        return min(wanted, max(soft - _SPARE_FILES, 32))
+    return wanted
+
+
+@contextmanager
+def _stop_signals() -> Iterator[asyncio.Event]:
+    """Set an event at SIGINT or SIGTERM; a second one ends the process at once."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def stop(number: int, _frame: object = None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        loop.call_soon_threadsafe(stopped.set)
+
+    # `signal.signal` and not the loop's own handlers, which Windows does not have.
+    for number in numbers:
+        signal.signal(number, stop)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,262 @@
+"""A real server on a real port, with a small engine of fixed answers behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import aiohttp
+import pytest
+
+from vault_agent.config import Config
+from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
+from vault_agent.model import (
+    Answer,
+    AttachmentInfo,
+    ChunkContent,
+    Health,
+    Hit,
+    Job,
+    JobKind,
+    JobState,
+    Metadata,
+    Mode,
+    NoteContent,
+    Reason,
+)
+from vault_agent.server.connection import Limits
+from vault_agent.server.log import EventLog, Level, captured_logging
+from vault_agent.server.serve import listening
+
+NOTE_ID = "0123456789abcdef0123456789abcdef"
+KEY = "k" * 32 + "-Key~1"
+CONTENT = bytes(range(256)) * 40
+
+
+def hit(**changes) -> Hit:
+    whole = Hit(
+        id=f"{NOTE_ID}:3",
+        type="chunk",
+        note_id=NOTE_ID,
+        chunk_index=3,
+        path="projects/lighthouse/Design notes.md",
+        title="Design notes",
+        heading="Retries",
+        heading_path=("Design notes", "Retries"),
+        snippet="The lamp turns once a minute, and the keeper writes down every time it stops.",
+        matches=((4, 8),),
+        score=0.875,
+        reason=Reason.LEXICAL_MATCH,
+        metadata=Metadata(tags=("lamp",)),
+    )
+    return replace(whole, **changes)
+
+
+class FakeJobs:
+    """Jobs that end when a test says so."""
+
+    def __init__(self):
+        self.all: dict[str, Job] = {}
+        self.options = None
+        self.changed = asyncio.Event()
+
+    async def submit(self, kind, options=None):
+        running = [job for job in self.all.values() if not job.state.final]
+        if running:
+            raise Busy("INDEX_BUSY", "An index job is running.", {"jobId": running[0].id})
+        self.options = options
+        job = Job(f"job{len(self.all)}", kind, JobState.RUNNING, "2026-01-01T00:00:00Z")
+        self.all[job.id] = job
+        return job
+
+    async def list(self):
+        return tuple(reversed(self.all.values()))
+
+    async def get(self, job_id):
+        if job_id not in self.all:
+            raise NotFound("JOB_NOT_FOUND", "There is no such job.")
+        return self.all[job_id]
+
+    async def cancel(self, job_id):
+        await self.get(job_id)
+        return self.change(job_id, state=JobState.CANCELLED)
+
+    async def watch(self, job_id):
+        while True:
+            job = await self.get(job_id)
+            yield job
+            if job.state.final:
+                return
+            await self.changed.wait()
+
+    def change(self, job_id, **changes):
+        job = self.all[job_id] = replace(self.all[job_id], **changes)
+        self.changed.set()
+        self.changed = asyncio.Event()
+        return job
+
+
+class FakeEngine:
+    """Fixed answers; `queries` is what was asked, `failure` what to raise instead."""
+
+    def __init__(self, config):
+        self.config = config
+        self.jobs = FakeJobs()
+        self.queries = []
+        self.hits = (hit(),)
+        self.warnings = ()
+        self.failure: Exception | None = None
+        self.files = {"folder/picture.png": CONTENT, "page.html": b"<script>alert(1)</script>"}
+        self.opened = []
+
+    async def health(self):
+        return Health("ok", "1.0", True, False, 1, 2, 3, False, False, 0.0, None)
+
+    async def search(self, query):
+        if self.failure:
+            raise self.failure
+        self.queries.append(query)
+        return Answer(query.mode, Mode.LEXICAL, query.limit, self.hits, self.warnings)
+
+    related = search
+
+    async def note(self, note_id, *, allow_large):
+        if note_id != NOTE_ID:
+            raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
+        content = "# Lamp\n" * (40_000 if allow_large else 1)
+        return NoteContent(
+            NOTE_ID, "Lamp.md", "Lamp", Metadata(), content, len(content), "n1", (), ()
+        )
+
+    async def chunk(self, note_id, index):
+        if index > 3:
+            raise NotFound("CHUNK_NOT_FOUND", "There is no such chunk.")
+        return ChunkContent(
+            f"{note_id}:{index}", note_id, index, "Lamp.md", "Lamp", ("A", "B"), 1, 2,
+            Metadata(), "text", "c1",
+        )  # fmt: skip
+
+    async def attachment(self, path):
+        if ".." in path.split("/"):
+            raise Forbidden("PATH_OUTSIDE_VAULT", "The path leads out of the vault.")
+        if path not in self.files:
+            raise NotFound("ATTACHMENT_NOT_FOUND", "There is no such attachment.")
+        kind = "text/html" if path.endswith(".html") else "image/png"
+        size = len(self.files[path])
+        return AttachmentInfo(path, path.split("/")[-1], size, kind, "2026-01-01T00:00:00Z", "e1")
+
+    async def open_attachment(self, path, *, allow_large):
+        info = await self.attachment(path)
+        if info.size > 100_000 and not allow_large:
+            raise TooLarge("ATTACHMENT_TOO_LARGE", "Over the limit.")
+        opened = SimpleNamespace(info=info, file=io.BytesIO(self.files[path]))
+        self.opened.append(opened)
+        return opened
+
+
+@dataclass
+class Running:
+    """A server that takes requests, and what a test wants of it."""
+
+    host: str
+    port: int
+    engine: FakeEngine
+    log: io.StringIO
+    session: aiohttp.ClientSession
+
+    @property
+    def authority(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def events(self) -> list[dict]:
+        return [json.loads(line) for line in self.log.getvalue().splitlines()]
+
+    def request(self, method, path, **options):
+        from yarl import URL
+
+        url = URL(f"http://{self.authority}{path}", encoded=True)
+        return self.session.request(method, url, **options)
+
+    async def ask(self, method, path, **options):
+        """Return the status, the JSON body and the headers of one request."""
+        async with self.request(method, path, **options) as reply:
+            body = await reply.read()
+            return reply.status, json.loads(body) if body else None, reply.headers
+
+    async def refusal(self, method, path, **options):
+        """Return the status and code of a refusal."""
+        status, body, _ = await self.ask(method, path, **options)
+        assert set(body) == {"error"}
+        assert set(body["error"]) == {"code", "message", "details"}
+        assert body["error"]["details"]["requestId"]
+        return status, body["error"]["code"]
+
+    async def raw(self, data: bytes, timeout: float = 5) -> bytes:
+        """Return all that comes back for these bytes until the server closes or falls silent."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(data)
+        received = b""
+        try:
+            async with asyncio.timeout(timeout):
+                while piece := await reader.read(65536):
+                    received += piece
+        except TimeoutError:
+            pass
+        finally:
+            writer.close()
+        return received
+
+    async def closes(self, data: bytes, within: float) -> bool:
+        """Whether the server closes a connection that sent only this."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(data)
+        try:
+            async with asyncio.timeout(within):
+                await reader.read(-1)
+        except TimeoutError:
+            return False
+        except ConnectionError:
+            return True
+        finally:
+            writer.close()
+        return True
+
+
+@asynccontextmanager
+async def run(*, limits: Limits | None = None, **sections):
+    """Run a server on a free port; `sections` are those of the configuration."""
+    config = Config(**sections)
+    log = io.StringIO()
+    events = EventLog(Level.DEBUG, log)
+
+    @asynccontextmanager
+    async def open_engine(config):
+        yield FakeEngine(config)
+
+    with captured_logging(events):
+        async with (
+            listening(config, open_engine=open_engine, log=events, limits=limits, port=0) as server,
+            aiohttp.ClientSession() as session,
+        ):
+            yield Running(server.host, server.port, server.engine, log, session)
+
+
+@pytest.fixture
+async def server():
+    async with run() as running:
+        yield running
+
+
+@pytest.fixture
+async def guarded():
+    """A server that needs a key."""
+    async with run(server={"api_key": KEY}) as running:
+        yield running
+
+
+__all__ = ["JobKind", "Limits", "run"]

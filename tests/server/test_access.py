@@ -1,0 +1,187 @@
+"""Who may ask: Host, Origin, key, CORS."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from vault_agent.errors import Forbidden
+from vault_agent.server.access import Access
+
+from .conftest import KEY, run
+
+ORIGIN = "https://notes.example"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8787",
+        "0.0.0.0",  # noqa: S104
+        "0.0.0.0:8787",
+        "[::]",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "127.0.0.1@evil.example",
+        "localhost:8787:1",
+        "localhost:99999",
+        "localhost:",
+        "",
+        "192.168.1.7",
+        "2130706433",
+        "[::1",
+        "::1",
+        "127.0.0.1 ",
+    ],
+)
+def test_a_foreign_host_is_refused(host: str):
+    access = Access(host="127.0.0.1", api_key=None, origins=())
+    with pytest.raises(Forbidden) as refused:
+        access.check_host(host, "127.0.0.1")
+    assert refused.value.code == "HOST_NOT_ALLOWED"
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "127.0.0.1:8787", "localhost:8787", "LOCALHOST", "localhost.", "[::1]:8787"],
+)
+def test_this_computers_names_for_itself_are_allowed(host: str):
+    Access(host="127.0.0.1", api_key=None, origins=()).check_host(host, "127.0.0.1")
+
+
+def test_the_bound_host_and_the_dialled_address_are_allowed():
+    access = Access(host="notes.lan", api_key=None, origins=())
+    access.check_host("Notes.LAN:8787", "192.168.1.7")
+    access.check_host("192.168.1.7:8787", "192.168.1.7")
+    with pytest.raises(Forbidden):
+        access.check_host("192.168.1.8:8787", "192.168.1.7")
+    wildcard = Access(host="0.0.0.0", api_key=None, origins=())  # noqa: S104
+    with pytest.raises(Forbidden):
+        wildcard.check_host("0.0.0.0:8787", "192.168.1.7")
+
+
+async def test_a_rebound_name_is_421(server):
+    headers = {"Host": f"evil.example:{server.port}"}
+    assert await server.refusal("GET", "/health", headers=headers) == (421, "HOST_NOT_ALLOWED")
+
+
+async def test_an_absolute_target_is_held_to_the_same_rule(server):
+    evil = (
+        b"GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    assert b" 421 " in (await server.raw(evil)).split(b"\r\n")[0]
+    own = evil.replace(b"evil.example", b"localhost")
+    assert b" 200 " in (await server.raw(own)).split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("origin", ["null", "https://evil.example", "http://localhost:3000", ""])
+async def test_a_foreign_or_null_origin_is_403(server, origin: str):
+    for method, path in (("GET", "/health"), ("POST", "/index"), ("OPTIONS", "/search")):
+        headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        refusal = await server.refusal(method, path, headers=headers)
+        assert refusal == (403, "ORIGIN_NOT_ALLOWED")
+    assert await server.engine.jobs.list() == ()
+
+
+async def test_the_servers_own_origin_is_none_of_a_stranger(server):
+    status, _, headers = await server.ask(
+        "GET", "/health", headers={"Origin": f"http://{server.authority}"}
+    )
+    assert status == 200
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+async def test_listed_origins_do_nothing_while_cors_is_off():
+    async with run(cors={"enabled": False, "allowed_origins": [ORIGIN]}) as server:
+        refusal = await server.refusal("GET", "/health", headers={"Origin": ORIGIN})
+        assert refusal == (403, "ORIGIN_NOT_ALLOWED")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [ORIGIN + ".evil.example", ORIGIN + ":444", "http://notes.example", ORIGIN.upper(), "*",
+     ORIGIN + "/", "null", ORIGIN + ", " + ORIGIN],
+)  # fmt: skip
+async def test_an_origin_is_allowed_whole_or_not_at_all(origin: str):
+    async with run(cors={"enabled": True, "allowed_origins": [ORIGIN]}) as server:
+        refusal = await server.refusal("GET", "/health", headers={"Origin": origin})
+        assert refusal == (403, "ORIGIN_NOT_ALLOWED")
+
+
+async def test_an_allowed_origin_is_named_and_never_with_credentials():
+    cors = {"enabled": True, "allowed_origins": [ORIGIN]}
+    async with run(cors=cors, server={"api_key": KEY}) as server:
+        preflight = {
+            "Origin": ORIGIN,
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization,content-type",
+        }
+        status, _, headers = await server.ask("OPTIONS", "/search", headers=preflight)
+        assert status == 204
+        assert headers["Access-Control-Allow-Origin"] == ORIGIN
+        assert "Authorization" in headers["Access-Control-Allow-Headers"]
+        assert headers["Vary"] == "Origin"
+        assert "Access-Control-Allow-Credentials" not in headers
+
+        # The page can read the refusal, and still needs the key.
+        status, _, headers = await server.ask("GET", "/health", headers={"Origin": ORIGIN})
+        assert (status, headers["Access-Control-Allow-Origin"]) == (401, ORIGIN)
+        with_key = {"Origin": ORIGIN, "Authorization": f"Bearer {KEY}"}
+        status, _, headers = await server.ask("GET", "/health", headers=with_key)
+        assert (status, headers["Access-Control-Allow-Origin"]) == (200, ORIGIN)
+        assert "Access-Control-Allow-Credentials" not in headers
+
+
+async def test_the_key_opens_every_route(guarded):
+    headers = {"Authorization": f"Bearer {KEY}"}
+    assert (await guarded.ask("GET", "/health", headers=headers))[0] == 200
+    headers = {"Authorization": f"bearer   {KEY}"}
+    assert (await guarded.ask("GET", "/health", headers=headers))[0] == 200
+    assert await guarded.refusal("GET", "/nothing") == (401, "UNAUTHORIZED")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [("Authorization", "Bearer wrong")],
+        [("Authorization", f"Bearer {KEY}x")],
+        [("Authorization", f"Bearer {KEY[:-1]}")],
+        [("Authorization", f"Basic {KEY}")],
+        [("Authorization", KEY)],
+        [("Authorization", "Bearer")],
+        [("Authorization", "Bearer ")],
+        [("Authorization", f"Bearer {KEY} {KEY}")],
+        [("Authorization", f"Bearer {KEY}"), ("Authorization", f"Bearer {KEY}")],
+        [("Authorization", f"Bearer {KEY}é")],
+        [("X-Api-Key", KEY)],
+    ],
+)
+async def test_whatever_is_wrong_with_the_key_the_reply_is_one(guarded, headers):
+    status, body, reply = await guarded.ask("GET", "/health", headers=headers)
+    request_id = body["error"]["details"].pop("requestId")
+    assert reply["X-Request-Id"] == request_id
+    assert reply["WWW-Authenticate"] == "Bearer"
+    assert (status, body) == (
+        401,
+        {
+            "error": {
+                "code": "UNAUTHORIZED",
+                "message": "This server needs its API key, as Authorization: Bearer.",
+                "details": {},
+            }
+        },
+    )
+
+
+@pytest.mark.parametrize("name", ["api_key", "apiKey", "key", "token", "access_token"])
+async def test_a_key_in_the_query_string_is_no_key(guarded, name: str):
+    assert await guarded.refusal("GET", f"/health?{name}={KEY}") == (401, "UNAUTHORIZED")
+
+
+def test_text_of_any_kind_is_compared_without_an_error():
+    access = Access(host="127.0.0.1", api_key=SecretStr(KEY), origins=())
+    for text in ("Bearer \udcff", "Bearer ключ", "Bearer \x00"):
+        with pytest.raises(Exception, match="UNAUTHORIZED"):
+            access.check_key([text])

@@ -1,0 +1,212 @@
+"""Each route does what the contract says, and the table, the gate and the description agree."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vault_agent.errors import IndexUnavailable, Unavailable
+from vault_agent.model import Mode, Warning
+from vault_agent.server.openapi import describe
+from vault_agent.server.replies import STATUS
+from vault_agent.server.routes import ROUTES
+
+from .conftest import NOTE_ID, hit
+
+CONTRACT = {
+    "GET /health", "POST /index", "POST /reindex", "GET /jobs", "GET /jobs/{jobId}",
+    "DELETE /jobs/{jobId}", "GET /jobs/{jobId}/events", "POST /search", "POST /related",
+    "GET /notes/{noteId}", "GET /chunks/{noteId}/{chunkIndex}", "GET /attachments/{path}",
+    "GET /openapi.json",
+}  # fmt: skip
+
+
+def test_the_table_is_the_contract():
+    assert {f"{route.method} {route.path}" for route in ROUTES} == CONTRACT
+
+
+def test_the_description_has_every_route_and_every_status():
+    document = describe()
+    described = {
+        f"{method.upper()} {path}"
+        for path, operations in document["paths"].items()
+        for method in operations
+    }
+    assert described == CONTRACT
+    for route in ROUTES:
+        responses = document["paths"][route.path][route.method.lower()]["responses"]
+        assert {str(STATUS[code]) for code in route.codes} <= set(responses)
+        assert {"400", "401", "403", "421", "500"} <= set(responses)
+
+
+async def test_every_route_passes_the_gate(guarded):
+    for route in ROUTES:
+        path = route.path.replace("{noteId}", NOTE_ID).replace("{chunkIndex}", "0")
+        path = path.replace("{jobId}", "job0").replace("{path}", "a.png")
+        assert await guarded.refusal(route.method, path) == (401, "UNAUTHORIZED")
+        headers = {"Host": "evil.example"}
+        refusal = await guarded.refusal(route.method, path, headers=headers)
+        assert refusal == (421, "HOST_NOT_ALLOWED")
+
+
+async def test_the_description_is_served_and_resolves(server):
+    status, document, _ = await server.ask("GET", "/openapi.json")
+    assert status == 200
+    assert document["openapi"] == "3.1.0"
+    names = set(document["components"]["schemas"])
+    for part in json.dumps(document).split("#/components/schemas/")[1:]:
+        assert part.partition('"')[0] in names
+
+
+async def test_health_has_the_contracts_shape(server):
+    status, body, headers = await server.ask("GET", "/health")
+    assert status == 200
+    assert body["data"]["index"]["available"] is True
+    assert body["data"]["embeddings"] == {"enabled": False, "available": False, "share": 0.0}
+    assert body["warnings"] == []
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+async def test_search_passes_the_query_on_and_repeats_none_of_it(server):
+    body = {"query": "  turning lamp ", "mode": "lexical", "limit": 3, "filters": {"tags": ["a"]}}
+    status, reply, _ = await server.ask("POST", "/search", json=body)
+    assert status == 200
+    assert server.engine.queries[0].query == "turning lamp"
+    assert server.engine.queries[0].mode is Mode.LEXICAL
+    assert server.engine.queries[0].filters.tags == ("a",)
+    assert "turning" not in json.dumps(reply)
+    assert reply["data"]["requestedMode"] == reply["data"]["usedMode"] == "lexical"
+    assert reply["data"]["limit"] == 3
+    (result,) = reply["data"]["results"]
+    assert result["noteId"] == NOTE_ID
+    assert result["headingPath"] == ["Design notes", "Retries"]
+    assert result["metadata"]["attachmentCount"] == 0
+
+
+async def test_ten_compact_results_fit_into_1500_bytes(server):
+    server.engine.hits = (hit(),) * 10
+    body = {"query": "lamp", "fields": "compact"}
+    async with server.request("POST", "/search", json=body) as reply:
+        raw = await reply.read()
+    assert len(raw) <= 1500
+    data = json.loads(raw)["data"]
+    row = dict(zip(data["columns"], data["results"][0], strict=True))
+    assert row["id"] == f"{NOTE_ID}:3"
+    assert row["path"] == hit().path
+    assert "lamp" in row["snippet"]
+
+
+async def test_related_takes_a_note_or_a_chunk(server):
+    for given in (NOTE_ID, f"{NOTE_ID}:0"):
+        status, _, _ = await server.ask("POST", "/related", json={"id": given})
+        assert status == 200
+        assert server.engine.queries[-1].id == given
+
+
+async def test_a_note_is_revalidated_by_its_etag(server):
+    status, body, headers = await server.ask("GET", f"/notes/{NOTE_ID}")
+    assert (status, body["data"]["content"]) == (200, "# Lamp\n")
+    assert headers["Cache-Control"] == "private, no-cache"
+    for known in (headers["ETag"], f'"x", W/{headers["ETag"]}', "*"):
+        again, nothing, _ = await server.ask(
+            "GET", f"/notes/{NOTE_ID}", headers={"If-None-Match": known}
+        )
+        assert (again, nothing) == (304, None)
+    changed, _, _ = await server.ask(
+        "GET", f"/notes/{NOTE_ID}", headers={"If-None-Match": '"other"'}
+    )
+    assert changed == 200
+
+
+async def test_a_large_note_is_sent_when_allowed(server):
+    status, body, _ = await server.ask("GET", f"/notes/{NOTE_ID}?allowLarge=true")
+    assert status == 200
+    assert body["data"]["size"] == 280_000
+
+
+async def test_a_chunk_names_its_place(server):
+    status, body, _ = await server.ask("GET", f"/chunks/{NOTE_ID}/2")
+    assert status == 200
+    assert body["data"]["chunkIndex"] == 2
+    assert body["data"]["heading"] == "B"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/notes/" + "0" * 32, 404, "NOTE_NOT_FOUND"),
+        ("GET", "/notes/nope", 400, "INVALID_ID"),
+        ("GET", "/notes/" + NOTE_ID.upper(), 400, "INVALID_ID"),
+        ("GET", f"/chunks/{NOTE_ID}/9", 404, "CHUNK_NOT_FOUND"),
+        ("GET", f"/chunks/{NOTE_ID}/-1", 400, "INVALID_ID"),
+        ("GET", f"/chunks/{NOTE_ID}/{'9' * 4000}", 400, "INVALID_ID"),
+        ("GET", "/attachments/none.png", 404, "ATTACHMENT_NOT_FOUND"),
+        ("GET", "/attachments/", 400, "INVALID_PATH"),
+        ("GET", "/jobs/none", 404, "JOB_NOT_FOUND"),
+        ("GET", "/jobs/none/events", 404, "JOB_NOT_FOUND"),
+        ("DELETE", "/jobs/none", 404, "JOB_NOT_FOUND"),
+        ("GET", "/jobs/a%20b", 400, "INVALID_ID"),
+        ("GET", "/nothing", 404, "ROUTE_NOT_FOUND"),
+        ("GET", "/", 404, "ROUTE_NOT_FOUND"),
+        ("GET", "/health/", 404, "ROUTE_NOT_FOUND"),
+        ("GET", "/health?x=1", 400, "INVALID_REQUEST"),
+        ("GET", f"/notes/{NOTE_ID}?allowLarge=1", 400, "INVALID_REQUEST"),
+        ("GET", f"/notes/{NOTE_ID}?allowLarge=True", 400, "INVALID_REQUEST"),
+        ("GET", f"/notes/{NOTE_ID}?allowLarge=true&allowLarge=true", 400, "INVALID_REQUEST"),
+        ("GET", f"/notes/{NOTE_ID}?allow_large=true", 400, "INVALID_REQUEST"),
+    ],
+)
+async def test_what_is_not_there_or_malformed_has_its_code(server, method, path, status, code):
+    assert await server.refusal(method, path) == (status, code)
+
+
+async def test_another_method_is_405_and_says_which_to_use(server):
+    status, body, headers = await server.ask("DELETE", "/search")
+    assert (status, body["error"]["code"]) == (405, "METHOD_NOT_ALLOWED")
+    assert headers["Allow"] == "POST, OPTIONS"
+    status, _, headers = await server.ask("PUT", "/jobs/job0")
+    assert (status, headers["Allow"]) == (405, "GET, HEAD, DELETE, OPTIONS")
+
+
+async def test_options_tells_the_methods(server):
+    status, _, headers = await server.ask("OPTIONS", "/health")
+    assert (status, headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
+
+
+async def test_head_is_get_without_the_body(server):
+    status, body, headers = await server.ask("HEAD", f"/notes/{NOTE_ID}")
+    assert (status, body) == (200, None)
+    _, _, whole = await server.ask("GET", f"/notes/{NOTE_ID}")
+    assert headers["Content-Length"] == whole["Content-Length"]
+    assert headers["ETag"] == whole["ETag"]
+
+
+async def test_errors_of_the_engine_keep_code_and_details(server):
+    server.engine.failure = IndexUnavailable("INDEX_NOT_FOUND", "Run index.", {"jobId": "j"})
+    status, body, _ = await server.ask("POST", "/search", json={"query": "a"})
+    assert (status, body["error"]["code"]) == (409, "INDEX_NOT_FOUND")
+    assert body["error"]["details"]["jobId"] == "j"
+    server.engine.failure = Unavailable("EMBEDDING_UNAVAILABLE", "Off.")
+    refusal = await server.refusal("POST", "/search", json={"query": "a"})
+    assert refusal == (503, "EMBEDDING_UNAVAILABLE")
+
+
+async def test_a_defect_is_a_500_that_tells_nothing(server):
+    server.engine.failure = RuntimeError("/secret/path and a query")
+    status, body, _ = await server.ask("POST", "/search", json={"query": "a"})
+    assert (status, body["error"]["code"]) == (500, "INTERNAL_ERROR")
+    assert "secret" not in json.dumps(body)
+    (event,) = [event for event in server.events if event.get("status") == 500]
+    assert event["error_type"] == "RuntimeError"
+    assert event["request_id"] == body["error"]["details"]["requestId"]
+    assert "secret" not in server.log.getvalue()
+
+
+async def test_at_most_100_warnings_leave_in_a_reply(server):
+    server.engine.warnings = tuple(Warning("W", str(n)) for n in range(250))
+    _, body, _ = await server.ask("POST", "/search", json={"query": "a"})
+    assert len(body["warnings"]) == 101
+    assert body["warnings"][-1]["code"] == "WARNINGS_TRUNCATED"
+    assert body["warnings"][-1]["details"] == {"omitted": 150}
