@@ -23,7 +23,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from vault_agent.errors import Failed
-from vault_agent.vault.system import descriptor_path, openat2, relative_to
+from vault_agent.vault.system import descriptor_path, flag, openat2, relative_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,16 +38,18 @@ MAX_LINKS = 40
 
 _READ = (
     os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)  # should a FIFO slip in, the open must not hang
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)  # Windows translates line ends otherwise
-    | getattr(os, "O_NOINHERIT", 0)
+    | flag("O_NONBLOCK")  # should a FIFO slip in, the open must not hang
+    | flag("O_NOCTTY")
+    | flag("O_CLOEXEC")
+    | flag("O_BINARY")  # Windows translates line ends otherwise
+    | flag("O_NOINHERIT")
 )
-_LIST = _READ | getattr(os, "O_DIRECTORY", 0)
+_LIST = _READ | flag("O_DIRECTORY")
+# Only names the file: opening a device for reading can have effects.
+_NAME = flag("O_PATH") | flag("O_CLOEXEC")
 # A folder on the way has to be passable, not readable.
-_PASS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_PASS = flag("O_PATH") | flag("O_DIRECTORY") | flag("O_CLOEXEC")
+_NO_FOLLOW = flag("O_NOFOLLOW")
 
 
 class Cause(StrEnum):
@@ -189,7 +191,7 @@ class DescriptorOpener:
                     else:
                         pending.extend(reversed(target.split("/")))
                 elif pending:
-                    folders.append(_step(folders[-1], name, _PASS | os.O_DIRECTORY))
+                    folders.append(_step(folders[-1], name, _PASS))
                     names.append(name)
                 else:
                     yield folders[-1], name, Resolved(here_path, status)
@@ -218,8 +220,7 @@ class KernelOpener:
     def open(self, path: str) -> tuple[int, str]:
         """See Opener.open."""
         try:
-            # A descriptor that only names the file: opening a device for reading can have effects.
-            handle = openat2(self._root, path, os.O_PATH | os.O_CLOEXEC)
+            handle = openat2(self._root, path, _NAME)
             try:
                 mode = os.fstat(handle).st_mode
             finally:
@@ -284,9 +285,12 @@ class PortableOpener:
         """See Opener.resolve."""
         target = self._target(path, is_dir=False)
         try:
-            return Resolved(self._inside(target, path, is_dir=False), os.lstat(target))
+            place = Resolved(self._inside(target, path, is_dir=False), os.lstat(target))
         except OSError as error:
             raise cannot_open(error) from None
+        if stat.S_ISLNK(place.stat.st_mode):
+            raise CannotOpen(Cause.LOOP)  # all that could be followed has been
+        return place
 
     @contextmanager
     def listing(self, path: str) -> Iterator[Entries]:
@@ -303,7 +307,10 @@ class PortableOpener:
 
     def _target(self, path: str, *, is_dir: bool) -> str:
         named = os.path.join(self._root_path, *path.split("/"))  # noqa: PTH118 - hot
-        target = os.path.realpath(named)
+        try:
+            target = os.path.realpath(named)
+        except OSError:  # a link swapped for something else in the middle of it
+            raise CannotOpen(Cause.VANISHED) from None
         self._inside(target, path, is_dir=is_dir)
         return target
 

@@ -57,8 +57,14 @@ def validate(path: str) -> str:
         raise _invalid("is empty")
     if len(encoded) > MAX_PATH_BYTES:
         raise _invalid("is too long")
-    for spelling in _decodings(path):
-        _check_shape(spelling)
+    spellings = _decodings(path)
+    for spelling in spellings:
+        _check_inside(spelling)
+    for spelling in spellings:
+        _check_segments(spelling)
+    # A separator that only decoding brings forth is refused even where it leads nowhere bad.
+    if spellings[-1].count("/") != path.count("/"):
+        raise _invalid("has an encoded separator")
     if any(len(name) > MAX_NAME_LENGTH for name in path.split("/")):
         raise _invalid("has a name that is too long")
     if os.name == "nt":
@@ -90,15 +96,11 @@ def _decodings(path: str) -> list[str]:
         spellings.append(path)
     if _ESCAPED_UTF16.search(path):
         raise _invalid("has escapes of an unknown kind")
-    # A separator that only decoding brings forth is refused even where it leads nowhere bad.
-    if path.count("/") != spellings[0].count("/"):
-        _check_shape(path)
-        raise _invalid("has an encoded separator")
     return spellings
 
 
-def _check_shape(path: str) -> None:
-    """Refuse a spelling by its segments; what leads out is told from what is only malformed."""
+def _check_inside(path: str) -> None:
+    """Refuse a spelling that is absolute or climbs above where it began, on any system."""
     segments = path.replace("\\", "/").split("/")
     depth = 0
     for segment in segments:
@@ -109,14 +111,18 @@ def _check_shape(path: str) -> None:
             depth += 1
         if depth < 0:
             raise _outside()
-    if (not segments[0] and path) or _DRIVE.match(path):
+    if not segments[0] or _DRIVE.match(path):
         raise _outside()
+
+
+def _check_segments(path: str) -> None:
+    """Refuse a spelling that is no plain run of names."""
     if "\\" in path:
         raise _invalid("has a backslash; separate folders with /")
     if _CONTROL.search(path):
         raise _invalid("has control characters")
     # Dots and spaces alone: `.`, `..`, `...`, `.. `. Windows drops them from the end of a name.
-    if any(not segment.strip(" .") for segment in segments):
+    if any(not segment.strip(" .") for segment in path.split("/")):
         raise _invalid("has an empty or dotted segment")
 
 

@@ -100,11 +100,13 @@ class VaultRoot:
         Raises Misconfigured VAULT_NOT_FOUND where there is no folder that can be read. The
         message leaves the path out: who knows the path may add it. `strategy` is for tests.
         """
-        resolved = os.path.realpath(path)
         fd: int | None = None
         try:
+            resolved = os.path.realpath(path)
             if system.has_descriptor_relative_calls():
-                fd = os.open(resolved, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                fd = os.open(
+                    resolved, os.O_RDONLY | system.flag("O_DIRECTORY") | system.flag("O_CLOEXEC")
+                )
                 if not system.names_are_exact():
                     resolved = system.descriptor_path(fd)
             else:

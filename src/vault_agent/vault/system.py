@@ -28,6 +28,12 @@ class _OpenHow(ctypes.Structure):
     )
 
 
+def flag(name: str) -> int:
+    """Return an open flag by its name in `os`, 0 where the system has none."""
+    value: int = getattr(os, name, 0)
+    return value
+
+
 @cache
 def _libc() -> ctypes.CDLL:
     libc = ctypes.CDLL(None, use_errno=True)

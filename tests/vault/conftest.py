@@ -1,0 +1,55 @@
+"""A vault on disk, with something secret next to it, opened in each of the three ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vault.spellings import SECRET
+
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import Strategy, VaultRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make an empty vault's folder; `outside` and `vault2` beside it hold a secret."""
+    for name in ("outside", "vault2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "secret.md").write_bytes(SECRET)
+        (tmp_path / name / "secret.txt").write_bytes(SECRET)
+    (tmp_path / "secret.txt").write_bytes(SECRET)
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    return vault
+
+
+@pytest.fixture(params=list(Strategy))
+def strategy(request: pytest.FixtureRequest) -> Strategy:
+    """Force each way to stay beneath a root."""
+    return request.param
+
+
+@pytest.fixture
+def open_root(folder: Path, strategy: Strategy) -> Iterator[Callable[..., VaultRoot]]:
+    """Open the vault, with the given exclude patterns, in the way under test."""
+    roots: list[VaultRoot] = []
+
+    def open_(*patterns: str) -> VaultRoot:
+        root = VaultRoot.open(folder, Exclusions(patterns), strategy=strategy)
+        roots.append(root)
+        return root
+
+    yield open_
+    for root in roots:
+        root.close()
+
+
+@pytest.fixture
+def root(open_root: Callable[..., VaultRoot]) -> VaultRoot:
+    """Open the vault with the default exclusions."""
+    return open_root()

@@ -1,0 +1,148 @@
+"""Attachments: what may be had, what is said of it, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vault.spellings import SECRET, refused
+
+from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
+from vault_agent.vault.attachments import DOWNLOAD_LIMIT, describe, open_attachment
+from vault_agent.vault.media import media_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from vault_agent.vault.root import VaultRoot
+
+
+def refusal(root: VaultRoot, path: str) -> VaultAgentError:
+    with pytest.raises(VaultAgentError) as described:
+        describe(root, path)
+    with pytest.raises(VaultAgentError) as opened, open_attachment(root, path):
+        pass
+    assert str(described.value) == str(opened.value)
+    return described.value
+
+
+def test_what_is_known_of_an_attachment(root: VaultRoot, folder: Path) -> None:
+    (folder / "d").mkdir()
+    (folder / "d" / "Pic.PNG").write_bytes(b"12345")
+    os.utime(folder / "d" / "Pic.PNG", (0, 1_700_000_000))
+    info = describe(root, "d/Pic.PNG")
+    assert (info.path, info.name, info.size) == ("d/Pic.PNG", "Pic.PNG", 5)
+    assert info.media_type == "image/png"
+    assert info.modified == "2023-11-14T22:13:20Z"
+    assert describe(root, "d/Pic.PNG") == info
+
+
+def test_the_bytes_can_be_had_from_anywhere_in_the_file(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.bin").write_bytes(b"0123456789")
+    with open_attachment(root, "a.bin") as attachment:
+        assert attachment.info == describe(root, "a.bin")
+        attachment.file.seek(4)
+        assert attachment.file.read(3) == b"456"
+    assert attachment.file.closed
+
+
+def test_the_etag_changes_with_the_file(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.bin").write_bytes(b"one")
+    first = describe(root, "a.bin").etag
+    (folder / "b.bin").write_bytes(b"two")
+    (folder / "b.bin").replace(folder / "a.bin")
+    assert describe(root, "a.bin").etag != first
+
+
+def test_an_attachment_replaced_while_open_is_read_as_it_was(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.bin").write_bytes(b"one")
+    with open_attachment(root, "a.bin") as attachment:
+        (folder / "b.bin").write_bytes(b"longer")
+        (folder / "b.bin").replace(folder / "a.bin")
+        assert attachment.file.read() == b"one"
+
+
+def test_a_large_attachment_is_to_be_asked_for(root: VaultRoot, folder: Path) -> None:
+    for name, size in (("at.bin", DOWNLOAD_LIMIT), ("over.bin", DOWNLOAD_LIMIT + 1)):
+        with (folder / name).open("wb") as file:
+            file.truncate(size)
+    with open_attachment(root, "at.bin"):
+        pass
+    with pytest.raises(TooLarge) as caught, open_attachment(root, "over.bin"):
+        pass
+    assert caught.value.code == "ATTACHMENT_TOO_LARGE"
+    assert describe(root, "over.bin").size == DOWNLOAD_LIMIT + 1
+    with open_attachment(root, "over.bin", allow_large=True) as attachment:
+        assert attachment.info.size == DOWNLOAD_LIMIT + 1
+
+
+def test_notes_are_not_attachments_under_any_name(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"text")
+    (folder / "B.MARKDOWN").write_bytes(b"text")
+    (folder / "a.png").symlink_to("a.md")
+    for path in ("a.md", "B.MARKDOWN", "a.png", "none.md"):
+        error = refusal(root, path)
+        assert (type(error), error.code) == (Forbidden, "ATTACHMENT_NOT_ALLOWED")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_nobody_learns_whether_an_excluded_path_exists(
+    open_root: Callable[..., VaultRoot], folder: Path, exists: bool
+) -> None:
+    root = open_root("private/", "*.key")
+    paths = [".env", ".obsidian/app.json", "d/.git/config", "node_modules/a/b.js"]
+    paths += ["private/a.png", "d/server.key"]
+    if exists:
+        for path in paths:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(SECRET)
+    assert {str(refusal(root, path)) for path in paths} == {str(refusal(root, ".none"))}
+    assert refusal(root, ".env").code == "ATTACHMENT_NOT_ALLOWED"
+
+
+def test_what_is_not_there_or_no_file_is_not_found(root: VaultRoot, folder: Path) -> None:
+    (folder / "folder.png").mkdir()
+    os.mkfifo(folder / "fifo.png")
+    (folder / "broken.png").symlink_to("none.png")
+    (folder / "loop.png").symlink_to("loop.png")
+    for path in (
+        "none.png",
+        "folder.png",
+        "folder.png/x.png",
+        "fifo.png",
+        "broken.png",
+        "loop.png",
+    ):
+        error = refusal(root, path)
+        assert (type(error), error.code) == (NotFound, "ATTACHMENT_NOT_FOUND")
+
+
+def test_a_link_out_of_the_vault_is_refused(root: VaultRoot, folder: Path) -> None:
+    (folder / "out.txt").symlink_to("../secret.txt")
+    (folder / "away").symlink_to("../outside")
+    for path in ("out.txt", "away/secret.txt", "away/none.txt"):
+        assert refusal(root, path).code == "PATH_OUTSIDE_VAULT"
+
+
+def test_no_spelling_gets_out_or_repeats_itself(root: VaultRoot) -> None:
+    for spelling, code in refused():
+        error = refusal(root, spelling)
+        assert error.code == code
+        assert len(spelling) < 4 or spelling not in error.message
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.svg", "image/svg+xml"),
+        ("a.b.PDF", "application/pdf"),
+        ("png", "image/png"),
+        ("a.unknown", "application/octet-stream"),
+        ("a", "application/octet-stream"),
+        ("a.", "application/octet-stream"),
+    ],
+)
+def test_the_media_type_is_told_by_the_name(name: str, expected: str) -> None:
+    assert media_type(name) == expected

@@ -1,0 +1,74 @@
+"""What changed since the last run, told from `stat` alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vault_agent.model import FileEntry
+from vault_agent.vault.diff import diff
+from vault_agent.vault.scan import scan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.vault.root import VaultRoot
+
+A = FileEntry("a.md", 1, 2, 3, 4)
+B = FileEntry("d/b.md", 1, 2, 3, 5)
+
+
+def stored(*entries: FileEntry) -> dict[str, FileEntry]:
+    return {entry.path: entry for entry in entries}
+
+
+def test_each_path_is_in_exactly_one_list() -> None:
+    new, touched = replace(A, path="new.md"), replace(B, mtime_ns=9)
+    gone = replace(A, path="gone.md")
+    result = diff(stored(A, B, gone), [A, touched, new])
+    assert (result.added, result.maybe_changed, result.unchanged) == ([new], [touched], [A])
+    assert (result.removed, result.kept) == (["gone.md"], [])
+
+
+def test_any_of_size_times_and_inode_gives_a_change_away() -> None:
+    for name in ("size", "mtime_ns", "ctime_ns", "inode"):
+        assert diff(stored(A), [replace(A, **{name: 99})]).maybe_changed
+
+
+def test_what_lies_in_a_folder_that_was_not_listed_is_kept() -> None:
+    result = diff(stored(A, B, replace(B, path="dd/c.md")), [A], unlisted=["d"])
+    assert (result.removed, result.kept) == (["dd/c.md"], ["d/b.md"])
+    assert diff(stored(A, B), [], unlisted=[""]).kept == ["a.md", "d/b.md"]
+
+
+def test_nothing_found_and_nothing_stored() -> None:
+    assert diff({}, []).removed == []
+    assert diff(stored(A), []).removed == ["a.md"]
+
+
+def test_an_edit_that_keeps_size_and_mtime_is_noticed(root: VaultRoot, folder: Path) -> None:
+    note = folder / "a.md"
+    note.write_bytes(b"one")
+    before = stored(*scan(root).notes)
+    times = note.stat()
+    while note.stat().st_ctime_ns == times.st_ctime_ns:  # the clock of a file system has ticks
+        note.write_bytes(b"two")
+        os.utime(note, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert [entry.path for entry in diff(before, scan(root).notes).maybe_changed] == ["a.md"]
+
+
+def test_a_file_moved_into_anothers_place_is_noticed(root: VaultRoot, folder: Path) -> None:
+    note, other = folder / "a.md", folder / "other"
+    note.write_bytes(b"one")
+    other.write_bytes(b"two")
+    os.utime(other, ns=(note.stat().st_atime_ns, note.stat().st_mtime_ns))
+    before = stored(*scan(root).notes)
+    other.replace(note)
+    assert [entry.path for entry in diff(before, scan(root).notes).maybe_changed] == ["a.md"]
+
+
+def test_an_untouched_vault_is_unchanged(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"one")
+    before = stored(*scan(root).notes)
+    assert diff(before, scan(root).notes).unchanged == list(before.values())

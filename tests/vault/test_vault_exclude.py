@@ -1,0 +1,110 @@
+"""What is left out, by name alone."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from vault_agent.errors import Misconfigured
+from vault_agent.vault.exclude import DEFAULT_FOLDERS, Exclusions
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".hidden.md",
+        ".obsidian/app.json",
+        ".git/config",
+        ".trash/old.md",
+        "a/.b/c.md",
+        "node_modules/x/readme.md",
+        "a/build/b/c.md",
+        "__pycache__/x.md",
+    ],
+)
+def test_hidden_names_and_default_folders_are_out(path: str) -> None:
+    assert Exclusions().excludes(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["build.md", "building/a.md", "a/Build/b.md", "a..b.md", "bin/x.md"]
+)
+def test_names_that_only_resemble_them_are_in(path: str) -> None:
+    assert not Exclusions().excludes(path)
+
+
+def test_a_default_folder_name_says_nothing_of_a_file() -> None:
+    assert not Exclusions().excludes("target")
+    assert Exclusions().excludes("target", is_dir=True)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "path", "out"),
+    [
+        (["private/"], "private/a.md", True),
+        (["private/"], "x/private/a.md", True),
+        (["/private/"], "x/private/a.md", False),
+        (["private/"], "private", False),  # a file of that name is not a folder
+        (["*.tmp.md"], "a/b.tmp.md", True),
+        (["drafts/*.md"], "drafts/a.md", True),
+        (["drafts/*.md"], "drafts/x/a.md", False),
+        (["drafts/**/old.md"], "drafts/x/y/old.md", True),
+        (["*.md", "!keep.md"], "keep.md", False),
+        (["!keep.md", "*.md"], "keep.md", True),
+        (["private/", "!private/keep.md"], "private/keep.md", True),  # the folder is out
+        (["private/*", "!private/keep.md"], "private/keep.md", False),
+        (["# a comment", "", "  "], "a.md", False),
+        (["\\#name.md"], "#name.md", True),
+        (["[ab].md"], "a.md", True),
+        (["[!ab].md"], "c.md", True),
+        (["caf\u00e9/"], "caf\u00e9/a.md", True),
+    ],
+)
+def test_patterns_mean_what_they_mean_to_git(patterns: list[str], path: str, out: bool) -> None:
+    assert Exclusions(patterns).excludes(path) is out
+
+
+def test_a_default_folder_is_taken_back_and_what_is_in_it_is_judged_again() -> None:
+    exclusions = Exclusions(["!build/"])
+    assert not exclusions.excludes("build/a.md")
+    assert not exclusions.excludes("x/build/a.md")
+    assert exclusions.excludes("build/node_modules/a.md")
+    assert exclusions.excludes("dist/a.md")
+
+
+def test_one_folder_can_be_taken_back_by_its_place() -> None:
+    exclusions = Exclusions(["!/projects/build/"])
+    assert not exclusions.excludes("projects/build/a.md")
+    assert exclusions.excludes("build/a.md")
+
+
+@pytest.mark.parametrize("pattern", ["!.obsidian/", "!.hidden.md", "!*", "!**"])
+def test_hidden_names_are_never_taken_back(pattern: str) -> None:
+    assert Exclusions([pattern]).excludes(".obsidian/a.md")
+    assert Exclusions([pattern]).excludes(".hidden.md")
+
+
+@pytest.mark.parametrize("bad", ["!", "[", "a[", "a\\", "/", "[z-a].md"])
+def test_a_bad_pattern_is_refused_by_its_position_only(bad: str) -> None:
+    with pytest.raises(Misconfigured) as caught:
+        Exclusions(["fine/", bad + "" if bad else bad])
+    assert caught.value.code == "CONFIG_INVALID"
+    assert caught.value.details["position"] == 2
+
+
+def test_the_fingerprint_differs_where_the_rules_do() -> None:
+    prints = {
+        Exclusions(p).fingerprint for p in ([], ["a"], ["b"], ["a", "b"], ["b", "a"], ["a\0b"])
+    }
+    assert len(prints) >= 5
+    assert Exclusions(["a"]).fingerprint == Exclusions(("a",)).fingerprint
+
+
+def test_exclusions_travel_to_another_process() -> None:
+    copy = pickle.loads(pickle.dumps(Exclusions(["x/"])))
+    assert copy.excludes("x/a.md")
+
+
+def test_the_default_list_is_exactly_lower_level_names() -> None:
+    assert all("/" not in name for name in DEFAULT_FOLDERS)

@@ -1,0 +1,212 @@
+"""Bytes of a note, and the text that is made of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.vault import read as reading
+from vault_agent.vault.read import MAX_ATTEMPTS, decode, read_bytes
+from vault_agent.vault.skipped import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from vault_agent.vault.root import OpenedFile, VaultRoot
+
+
+def test_a_file_is_read_with_the_stat_it_had(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"text\r\n\0\xff")
+    content = read_bytes(root, "a.md", 100)
+    assert content.data == b"text\r\n\0\xff"
+    assert content.complete
+    assert content.entry.size == 8
+    assert content.entry.mtime_ns == (folder / "a.md").stat().st_mtime_ns
+    assert not content.warnings
+
+
+@pytest.mark.parametrize(("limit", "complete"), [(0, False), (4, False), (9, True), (10, True)])
+def test_at_most_the_limit_is_read(
+    root: VaultRoot, folder: Path, limit: int, complete: bool
+) -> None:
+    (folder / "a.md").write_bytes(b"123456789")
+    content = read_bytes(root, "a.md", limit)
+    assert content.data == b"123456789"[:limit]
+    assert content.complete is complete
+    assert not content.warnings
+
+
+def test_an_empty_file_is_read(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"")
+    assert read_bytes(root, "a.md", 100).data == b""
+
+
+def test_a_file_of_a_gigabyte_costs_no_more_than_the_limit(root: VaultRoot, folder: Path) -> None:
+    with (folder / "a.md").open("wb") as file:
+        file.truncate(1 << 30)
+    content = read_bytes(root, "a.md", 1000)
+    assert len(content.data) == 1000
+    assert content.entry.size == 1 << 30
+    assert not content.complete
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "reason"),
+    [
+        (None, "FILE_VANISHED", "vanished"),
+        ("../secret.txt", "SYMLINK_SKIPPED", "outside"),
+        ("a.md", "SYMLINK_SKIPPED", "loop"),
+        (".git/config", "SYMLINK_SKIPPED", "excluded"),
+        ("folder", "FILE_UNREADABLE", "directory"),
+        ("fifo", "FILE_UNREADABLE", "irregular"),
+    ],
+)
+def test_what_cannot_be_read_is_a_warning_with_path_and_reason(
+    root: VaultRoot, folder: Path, target: str | None, code: str, reason: str
+) -> None:
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "fifo")
+    if target:
+        (folder / "a.md").symlink_to(target)
+    with pytest.raises(Skipped) as caught:
+        read_bytes(root, "a.md", 100)
+    assert caught.value.warning.code == code
+    assert caught.value.warning.details == {"path": "a.md", "reason": reason}
+
+
+class Meddler:
+    """Does something to the vault each time a file has been read, before it is looked at again."""
+
+    def __init__(self, act: Callable[[int], None]) -> None:
+        self.act = act
+        self.readings = 0
+        self.read = reading._read
+
+    def __call__(self, file: OpenedFile, limit: int) -> bytes:
+        data = self.read(file, limit)
+        self.readings += 1
+        self.act(self.readings)
+        return data
+
+
+def test_a_file_that_changes_once_is_read_again(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = folder / "a.md"
+    note.write_bytes(b"one")
+    meddler = Meddler(lambda n: note.write_bytes(b"other") and None if n == 1 else None)
+    monkeypatch.setattr(reading, "_read", meddler)
+    content = read_bytes(root, "a.md", 100)
+    assert (content.data, content.warnings, meddler.readings) == (b"other", (), 2)
+
+
+def test_a_file_that_keeps_changing_is_read_three_times_and_warned_about(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = folder / "a.md"
+    note.write_bytes(b"")
+
+    def grow(_: int) -> None:
+        with note.open("ab") as file:
+            file.write(b"x")
+
+    meddler = Meddler(grow)
+    monkeypatch.setattr(reading, "_read", meddler)
+    content = read_bytes(root, "a.md", 100)
+    assert meddler.readings == MAX_ATTEMPTS
+    assert [w.code for w in content.warnings] == ["FILE_CHANGED_WHILE_READING"]
+    assert content.data == b"xx"
+    assert content.entry.size == 2  # as before that reading: the next run finds it changed
+
+
+def test_a_file_that_vanishes_between_readings_is_a_warning(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.md").write_bytes(b"text")
+    monkeypatch.setattr(reading, "_read", Meddler(lambda _: (folder / "a.md").unlink()))
+    with pytest.raises(Skipped) as caught:
+        read_bytes(root, "a.md", 100)
+    assert caught.value.warning.code == "FILE_VANISHED"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
+def test_a_file_without_permission_is_a_warning(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"text")
+    (folder / "a.md").chmod(0)
+    with pytest.raises(Skipped) as caught:
+        read_bytes(root, "a.md", 100)
+    assert caught.value.warning.code == "FILE_UNREADABLE"
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"", ""),
+        (b"a\r\nb\rc\n", "a\r\nb\rc\n"),
+        ("é 日本 😀".encode(), "é 日本 😀"),
+        (b"\xef\xbb\xbf# T", "# T"),
+        ("# é 😀".encode("utf-16"), "# é 😀"),
+        (b"\xfe\xff" + "# é 😀".encode("utf-16-be"), "# é 😀"),
+        (b"\xff\xfe", ""),
+        (b"a\0b", "a\ufffdb"),
+        (b"x" * 1000 + b"\0" * 10, "x" * 1000 + "\ufffd" * 10),
+    ],
+)
+def test_what_is_text_becomes_text_without_a_warning(data: bytes, text: str) -> None:
+    assert decode(data, "a.md") == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("Grüße".encode("latin-1"), "Gr\ufffd\ufffde"),
+        (b"\xef\xbb\xbfa\xff", "a\ufffd"),
+        (b"\xed\xa0\x80", "\ufffd\ufffd\ufffd"),
+        (b"\xff\xfea\0b", "a\ufffd"),
+        (b"\xff\xfe\0\xd8a\0", "\ufffda"),
+    ],
+)
+def test_what_is_not_utf8_is_replaced_and_warned_about(data: bytes, text: str) -> None:
+    decoded, (warning,) = decode(data, "d/a.md")
+    assert decoded == text
+    assert warning.code == "FILE_NOT_UTF8"
+    assert warning.details["path"] == "d/a.md"
+    decoded.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\0" * 10_000,
+        b"\0" * 100,
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01",
+        (b"x" * 90 + b"\0" * 2) * 1000,
+        "text".encode("utf-32"),
+        "text as UTF-16 without its mark".encode("utf-16-le"),
+    ],
+)
+def test_a_file_full_of_nul_bytes_is_skipped(data: bytes) -> None:
+    with pytest.raises(Skipped) as caught:
+        decode(data, "a.md")
+    assert caught.value.warning.code == "FILE_BINARY"
+
+
+def test_only_the_beginning_tells_whether_a_file_is_binary() -> None:
+    text, warnings = decode(b"x" * 8192 + b"\0" * 8192, "a.md")
+    assert text.endswith("\ufffd")
+    assert not warnings
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_beginning_may_end_within_a_character(encoding: str) -> None:
+    data = "aé😀".encode(encoding)
+    for end in range(2, len(data)):
+        text, warnings = decode(data[:end], "a.md", complete=False)
+        assert "aé😀".startswith(text)
+        assert not warnings

@@ -1,0 +1,423 @@
+"""The boundary: whatever is linked, renamed or swapped, nothing outside is ever opened."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
+
+from vault_agent.errors import Failed, Misconfigured
+from vault_agent.model import identify
+from vault_agent.vault import system
+from vault_agent.vault.opening import CannotOpen, Cause, cannot_open
+from vault_agent.vault.root import Strategy, VaultRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def read(root: VaultRoot, path: str) -> bytes:
+    with root.open_file(path) as file:
+        return os.read(file.fd, 1 << 16)
+
+
+def cause_of(root: VaultRoot, path: str) -> Cause:
+    with pytest.raises(CannotOpen) as caught:
+        root.open_file(path).close()
+    return caught.value.cause
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+# --- the root itself ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["missing", "file", "nul", "fifo"])
+def test_a_root_that_is_no_folder_is_a_setting_to_correct(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "canary"
+    if kind == "file":
+        path.write_bytes(b"")
+    elif kind == "fifo":
+        os.mkfifo(path)
+    with pytest.raises(Misconfigured) as caught:
+        VaultRoot.open(f"{path}\0" if kind == "nul" else path)
+    assert caught.value.code == "VAULT_NOT_FOUND"
+    assert "canary" not in caught.value.message
+    assert "vault.root" in caught.value.message
+
+
+def test_a_linked_root_is_the_vault_it_leads_to(folder: Path, strategy: Strategy) -> None:
+    (folder / "a.md").write_bytes(b"text")
+    link = folder.parent / "link"
+    link.symlink_to(folder)
+    with VaultRoot.open(link, strategy=strategy) as root:
+        assert root.identity == identify(str(folder.resolve()))
+        assert read(root, "a.md") == b"text"
+
+
+def test_closing_twice_is_harmless(root: VaultRoot) -> None:
+    root.close()
+    root.close()
+
+
+def test_a_renamed_vault_is_still_the_one_that_was_opened(folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"text")
+    with VaultRoot.open(folder) as root:
+        folder.rename(folder.parent / "moved")
+        (folder.parent / "outside").rename(folder)
+        (folder / "a.md").write_bytes(SECRET)
+        assert read(root, "a.md") == b"text"
+
+
+def test_no_descriptor_is_left_behind(root: VaultRoot, folder: Path) -> None:
+    (folder / "d").mkdir()
+    (folder / "d" / "a.md").write_bytes(b"")
+    (folder / "in.md").symlink_to("d/../d/a.md")
+    (folder / "out.md").symlink_to("../secret.txt")
+    before = open_descriptors()
+    for path in ("d/a.md", "in.md", "out.md", "d", "d/none", "a/b/c", "d/a.md/x"):
+        with suppress(CannotOpen):
+            root.open_file(path).close()
+        with suppress(CannotOpen), root.listing(path) as entries:
+            list(entries)
+    assert open_descriptors() == before
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain.md",
+        "new\nline.md",
+        "\x1b[31mred.md",
+        "\u202edm.txet.md",
+        "a\\b.md",
+        "%2e%2e.md",
+        "日.md",
+    ],
+    ids=ascii,
+)
+def test_any_name_on_disk_opens_by_its_exact_path(root: VaultRoot, folder: Path, name: str) -> None:
+    (folder / name).write_text(name, encoding="utf-8")
+    assert read(root, name) == name.encode()
+
+
+def test_twins_by_normalisation_and_by_case_stay_apart(root: VaultRoot, folder: Path) -> None:
+    names = ["caf\u00e9.md", "cafe\u0301.md", "Note.md", "note.md"]
+    for name in names:
+        (folder / name).write_bytes(name.encode())
+    if len(list(folder.iterdir())) < len(names):
+        pytest.skip("this file system takes such names for one")
+    assert [read(root, name) for name in names] == [name.encode() for name in names]
+
+
+@pytest.mark.parametrize(
+    "spelling", [s for s in (*CLIMBING, *LEAVING, *MALFORMED) if "%25" not in s], ids=ascii
+)
+def test_the_root_holds_without_validation_before_it(
+    folder: Path, strategy: Strategy, spelling: str
+) -> None:
+    with VaultRoot.open(folder, strategy=strategy) as root, pytest.raises(CannotOpen):
+        root.open_file(spelling).close()
+
+
+def test_a_segment_that_is_a_file_or_too_long_is_not_there(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"")
+    assert cause_of(root, "a.md/b.md") is Cause.VANISHED
+    assert cause_of(root, "x" * 300) is Cause.VANISHED
+    assert cause_of(root, "none.md") is Cause.VANISHED
+
+
+# --- links -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_links_that_end_inside_are_followed(root: VaultRoot, folder: Path, absolute: bool) -> None:
+    (folder / "d" / "e").mkdir(parents=True)
+    (folder / "d" / "e" / "a.md").write_bytes(b"text")
+    base = str(folder.resolve()) + "/" if absolute else ""
+    (folder / "one.md").symlink_to(f"{base}d/e/a.md")
+    (folder / "two.md").symlink_to("one.md")
+    (folder / "folder").symlink_to(f"{base}d")
+    (folder / "d" / "up.md").symlink_to("e/../../d/./e//a.md")
+    (folder / "d" / "round").symlink_to(f"../../{folder.name}/d/e")  # out and in again
+    for path in ("one.md", "two.md", "folder/e/a.md", "d/up.md", "folder/up.md", "d/round/a.md"):
+        with root.open_file(path) as file:
+            assert os.read(file.fd, 99) == b"text"
+            assert file.path == "d/e/a.md"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "../secret.txt",
+        "../outside/secret.md",
+        "../vault2/secret.md",
+        "{parent}/secret.txt",
+        "{parent}/vault2/secret.md",
+        "d/../../secret.txt",
+        "../vault/../secret.txt",
+        "{parent}/vault/../secret.txt",
+        "/proc/self/cwd",
+        "/proc/self/root/etc/passwd",
+        "/dev/zero",
+        "/dev/stdin",
+        "../nothing-there",
+        "/",
+        "..",
+    ],
+)
+def test_a_link_out_is_refused_whether_or_not_something_is_there(
+    root: VaultRoot, folder: Path, target: str
+) -> None:
+    (folder / "d").mkdir()
+    (folder / "link.md").symlink_to(target.format(parent=folder.parent.resolve()))
+    (folder / "again.md").symlink_to("link.md")
+    assert cause_of(root, "link.md") is Cause.OUTSIDE
+    assert cause_of(root, "again.md") is Cause.OUTSIDE
+    with pytest.raises(CannotOpen):
+        root.resolve("link.md")
+
+
+def test_a_linked_folder_outside_tells_nothing_of_what_it_holds(
+    root: VaultRoot, folder: Path
+) -> None:
+    (folder / "link").symlink_to("../outside")
+    assert cause_of(root, "link/secret.md") is Cause.OUTSIDE
+    assert cause_of(root, "link/nothing.md") is Cause.OUTSIDE
+    with pytest.raises(CannotOpen), root.listing("link"):
+        pass
+
+
+def test_loops_end(root: VaultRoot, folder: Path) -> None:
+    (folder / "self.md").symlink_to("self.md")
+    (folder / "a.md").symlink_to("b.md")
+    (folder / "b.md").symlink_to(folder.resolve() / "a.md")
+    (folder / "up").symlink_to(".")
+    (folder / "note.md").write_bytes(b"text")
+    for path in ("self.md", "a.md", "b.md"):
+        assert cause_of(root, path) is Cause.LOOP
+    assert read(root, "up/up/up/note.md") == b"text"
+    if root.strategy is not Strategy.PORTABLE:  # which is the system's own count
+        assert cause_of(root, "up/" * 60 + "note.md") is Cause.LOOP
+
+
+def test_a_broken_link_is_not_there(root: VaultRoot, folder: Path) -> None:
+    (folder / "link.md").symlink_to("gone.md")
+    assert cause_of(root, "link.md") is Cause.VANISHED
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_is_no_way_into_what_is_excluded(
+    open_root: Callable[..., VaultRoot],
+    folder: Path,
+    exists: bool,
+) -> None:
+    root = open_root("private/")
+    targets = (".git/config", "private/a.md", "node_modules/x/y.md", ".env")
+    for number, target in enumerate(targets):
+        if exists:
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            (folder / target).write_bytes(SECRET)
+        (folder / f"{number}.md").symlink_to(target)
+        assert cause_of(root, f"{number}.md") is Cause.EXCLUDED
+        assert cause_of(root, target) is Cause.EXCLUDED
+    (folder / "dir").symlink_to("private")
+    assert cause_of(root, "dir/a.md") is Cause.EXCLUDED
+
+
+def test_a_spelling_that_finds_an_excluded_file_on_disk_is_judged_by_the_disk(
+    open_root: Callable[..., VaultRoot], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # macOS and Windows find `private` by `PRIVATE`; here a hard link stands in for that.
+    root = open_root("private/")
+    (folder / "private").mkdir()
+    (folder / "private" / "a.md").write_bytes(SECRET)
+    (folder / "PRIVATE.md").write_bytes(b"text")
+    monkeypatch.setattr(system, "names_are_exact", lambda: False)
+    assert read(root, "PRIVATE.md") == b"text"
+    on_disk = str(folder.resolve() / "private" / "a.md")
+    monkeypatch.setattr(system, "descriptor_path", lambda fd: on_disk)
+    assert cause_of(root, "PRIVATE.md") is Cause.EXCLUDED
+
+
+# --- what is not a regular file ------------------------------------------------------------------
+
+
+def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder: Path) -> None:
+    os.mkfifo(folder / "fifo.md")
+    (folder / "to-fifo.md").symlink_to("fifo.md")
+    (folder / "folder.md").mkdir()
+    (folder / "zero.md").symlink_to("/dev/zero")
+    started = time.monotonic()
+    assert cause_of(root, "fifo.md") is Cause.IRREGULAR
+    assert cause_of(root, "to-fifo.md") is Cause.IRREGULAR
+    assert cause_of(root, "folder.md") is Cause.DIRECTORY
+    assert cause_of(root, "zero.md") is Cause.OUTSIDE
+    with socket.socket(socket.AF_UNIX) as server:
+        here = os.open(folder, os.O_RDONLY)  # the path of a socket has to be short
+        try:
+            server.bind(f"/proc/self/fd/{here}/socket.md")
+        finally:
+            os.close(here)
+        assert cause_of(root, "socket.md") is Cause.IRREGULAR
+    assert time.monotonic() - started < 1
+
+
+def test_a_device_inside_the_vault_is_never_opened(root: VaultRoot, folder: Path) -> None:
+    try:
+        os.mknod(folder / "zero.md", stat.S_IFCHR | 0o600, os.makedev(1, 5))
+    except PermissionError:
+        pytest.skip("making a device needs privileges")
+    assert cause_of(root, "zero.md") is Cause.IRREGULAR
+
+
+def test_a_waiting_writer_of_a_fifo_is_not_disturbed(root: VaultRoot, folder: Path) -> None:
+    # Opening a FIFO for reading, even without blocking, would let its writer go on.
+    os.mkfifo(folder / "fifo.md")
+    assert cause_of(root, "fifo.md") is Cause.IRREGULAR
+    with pytest.raises(OSError, match=os.strerror(errno.ENXIO)):
+        os.close(os.open(folder / "fifo.md", os.O_WRONLY | os.O_NONBLOCK))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_unreadable(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"")
+    (folder / "a.md").chmod(0)
+    assert cause_of(root, "a.md") is Cause.UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("number", "cause"),
+    [
+        (errno.EACCES, Cause.UNREADABLE),
+        (errno.EIO, Cause.UNREADABLE),
+        (errno.ENOENT, Cause.VANISHED),
+        (errno.ELOOP, Cause.LOOP),
+    ],
+)
+def test_errors_of_the_system_become_causes(number: int, cause: Cause) -> None:
+    assert cannot_open(OSError(number, "x")).cause is cause
+
+
+def test_running_out_of_descriptors_ends_the_work_rather_than_losing_notes() -> None:
+    with pytest.raises(Failed):
+        cannot_open(OSError(errno.EMFILE, "x"))
+
+
+# --- races ---------------------------------------------------------------------------------------
+
+
+def swap_while(first: Path, second: Path, place: Path, act: Callable[[], None]) -> None:
+    """Exchange two entries at `place` as fast as possible while `act` runs for half a second."""
+    stop = threading.Event()
+
+    def swap() -> None:
+        spare = place.parent / ".spare"
+        while not stop.is_set():
+            for source in (first, second):
+                # A hard link or a fresh symlink, moved over the place in one step.
+                if source.is_symlink():
+                    spare.symlink_to(source.readlink())
+                else:
+                    os.link(source, spare)
+                spare.replace(place)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            act()
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_file_swapped_for_a_link_out_never_leaks(root: VaultRoot, folder: Path) -> None:
+    honest, link = folder / "honest.md", folder / ".link"
+    honest.write_bytes(b"text")
+    link.symlink_to("../secret.txt")
+    seen: dict[bytes, int] = {}
+
+    def act() -> None:
+        try:
+            data = read(root, "note.md")
+        except CannotOpen as error:
+            data = error.cause.encode()
+        seen[data] = seen.get(data, 0) + 1
+
+    swap_while(honest, link, folder / "note.md", act)
+    assert SECRET not in seen
+    assert seen.get(b"text"), "the race was never run"
+    assert seen.get(b"outside"), "the race was never run"
+
+
+def test_a_folder_swapped_for_a_link_out_never_leaks(root: VaultRoot, folder: Path) -> None:
+    (folder / "real").mkdir()
+    (folder / "real" / "secret.md").write_bytes(b"text")
+    inside, outside = folder / ".inside", folder / ".outside"
+    inside.symlink_to("real")
+    outside.symlink_to("../outside")
+    seen: dict[bytes, int] = {}
+
+    def act() -> None:
+        try:
+            data = read(root, "d/secret.md")
+        except CannotOpen as error:
+            data = error.cause.encode()
+        seen[data] = seen.get(data, 0) + 1
+
+    swap_while(inside, outside, folder / "d", act)
+    assert SECRET not in seen
+    assert seen.get(b"text"), "the race was never run"
+    assert seen.get(b"outside"), "the race was never run"
+
+
+# --- the system --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("/a/vault", ""), ("/a/vault/x/y", "x/y"), ("/a/vault2/x", None), ("/a", None), ("/", None)],
+)
+def test_a_path_is_inside_by_its_segments(path: str, expected: str | None) -> None:
+    assert system.relative_to("/a/vault", path) == expected
+
+
+def test_the_file_systems_own_root_can_be_a_vault() -> None:
+    assert system.relative_to("/", "/a") == "a"
+    assert system.relative_to("/", "/") == ""
+
+
+def test_without_openat2_the_walk_by_hand_takes_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system, "_OPENAT2", 100_000)  # a call no kernel has: ENOSYS
+    with VaultRoot.open(folder) as root:
+        assert root.strategy is Strategy.DESCRIPTOR
+
+
+def test_without_descriptor_relative_calls_the_portable_way_takes_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system, "has_descriptor_relative_calls", lambda: False)
+    (folder / "a.md").write_bytes(b"text")
+    with VaultRoot.open(folder) as root:
+        assert root.strategy is Strategy.PORTABLE
+        assert read(root, "a.md") == b"text"
+    with pytest.raises(Misconfigured):
+        VaultRoot.open(folder / "none")

@@ -1,0 +1,289 @@
+"""The walk: what it finds, what it leaves out, and what it says of that."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from vault_agent.model import identify
+from vault_agent.vault import scan as scanning
+from vault_agent.vault.entry import file_entry
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.read import read_bytes
+from vault_agent.vault.scan import Scan, ScanStopped, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from vault_agent.vault.root import VaultRoot
+
+
+def make(folder: Path, *paths: str) -> None:
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(path, encoding="utf-8")
+
+
+def notes(found: Scan) -> list[str]:
+    return [entry.path for entry in found.notes]
+
+
+def attachments(found: Scan) -> list[str]:
+    return [entry.path for entry in found.attachments]
+
+
+def warned(found: Scan) -> list[tuple[str, str, Any]]:
+    return sorted(
+        (w.code, w.details["path"], w.details.get("reason", w.details.get("count")))
+        for w in found.warnings
+    )
+
+
+def test_notes_and_attachments_come_sorted_with_their_stat(root: VaultRoot, folder: Path) -> None:
+    make(folder, "b.md", "a/z.MD", "a/b.markdown", "A.md", "a/pic.png", "x.mdx", "md", "a.md/c.md")
+    found = scan(root)
+    assert notes(found) == ["A.md", "a.md/c.md", "a/b.markdown", "a/z.MD", "b.md"]
+    assert attachments(found) == ["a/pic.png", "md", "x.mdx"]
+    assert not found.warnings
+    for entry in found.notes:
+        assert entry == file_entry(entry.path, (folder / entry.path).stat())
+        assert entry == read_bytes(root, entry.path, 100).entry
+
+
+def test_an_empty_vault_is_empty(root: VaultRoot) -> None:
+    assert scan(root) == Scan()
+
+
+def test_hidden_and_default_and_users_exclusions_are_left_out(
+    open_root: Callable[..., VaultRoot], folder: Path
+) -> None:
+    make(folder, "a.md", ".hidden.md", ".obsidian/b.md", "x/.trash/c.md", ".git/d.md")
+    make(folder, "private/e.md", "x/f.tmp.md", "x/pic.tmp.png", "x/g.md")
+    found = scan(open_root("private/", "*.tmp.*"))
+    assert notes(found) == ["a.md", "x/g.md"]
+    assert attachments(found) == []
+    assert not found.warnings
+
+
+def test_notes_left_out_by_a_default_name_are_counted(root: VaultRoot, folder: Path) -> None:
+    make(folder, "a.md", "build/one.md", "build/x/two.MD", "build/x/pic.png", "build/.git/no.md")
+    make(folder, "x/node_modules/p/build/readme.md", "dist/app.js")
+    found = scan(root)
+    assert notes(found) == ["a.md"]
+    assert warned(found) == [
+        ("NOTES_EXCLUDED", "build", 2),
+        ("NOTES_EXCLUDED", "x/node_modules", 1),
+    ]
+    assert found.warnings[0].details["complete"] is True
+
+
+def test_the_pattern_that_the_warning_names_takes_the_folder_back(
+    open_root: Callable[..., VaultRoot], folder: Path
+) -> None:
+    make(folder, "build/one.md", "build/node_modules/two.md")
+    (warning,) = scan(open_root()).warnings
+    found = scan(open_root(warning.details["pattern"]))
+    assert notes(found) == ["build/one.md"]
+    assert warned(found) == [("NOTES_EXCLUDED", "build/node_modules", 1)]
+
+
+def test_nothing_is_said_of_what_the_user_left_out(
+    open_root: Callable[..., VaultRoot], folder: Path
+) -> None:
+    make(folder, "build/one.md", "private/two.md", ".x/three.md")
+    assert not scan(open_root("build/", "private/")).warnings
+
+
+def test_counting_what_is_left_out_has_an_end(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanning, "MAX_EXCLUDED_ENTRIES", 5)
+    make(folder, *(f"build/{number}.md" for number in range(9)))
+    (warning,) = scan(root).warnings
+    assert warning.details["count"] == 5
+    assert warning.details["complete"] is False
+
+
+@pytest.mark.parametrize("name", [b"latin-\xe9.md", b"cut-\xe2\x82.md"])
+def test_a_name_that_is_not_utf8_is_skipped_and_shown_safely(
+    root: VaultRoot, folder: Path, name: bytes
+) -> None:
+    try:
+        os.close(os.open(os.fsencode(folder) + b"/" + name, os.O_CREAT | os.O_WRONLY))
+    except OSError:
+        pytest.skip("this file system has only names that are UTF-8")
+    make(folder, "日本語.md")
+    found = scan(root)
+    assert notes(found) == ["日本語.md"]
+    (warning,) = found.warnings
+    assert warning.code == "FILE_NAME_NOT_UTF8"
+    assert "\ufffd" in warning.details["path"]
+    warning.details["path"].encode("utf-8")
+
+
+def test_strange_names_are_notes_with_one_id_each(root: VaultRoot, folder: Path) -> None:
+    names = ["new\nline.md", "\x1b[31m.md", "\u202edm.md", "caf\u00e9.md", "cafe\u0301.md"]
+    names += ["Note.md", "note.md", "a\\b.md", "%2e%2e.md"]
+    make(folder, *names)
+    if len(list(folder.iterdir())) < len(names):
+        pytest.skip("this file system takes such names for one")
+    found = scan(root)
+    assert notes(found) == sorted(names)
+    assert len({identify(path) for path in notes(found)}) == len(names)
+
+
+def test_what_is_no_regular_file_is_skipped_and_only_notes_are_spoken_of(
+    root: VaultRoot, folder: Path
+) -> None:
+    os.mkfifo(folder / "fifo.md")
+    os.mkfifo(folder / "fifo.png")
+    (folder / "linked.md").symlink_to("fifo.md")
+    found = scan(root)
+    assert not found.notes
+    assert not found.attachments
+    assert warned(found) == [
+        ("FILE_UNREADABLE", "fifo.md", "irregular"),
+        ("FILE_UNREADABLE", "linked.md", "irregular"),
+    ]
+
+
+def test_links_that_end_inside_are_followed_under_their_own_path(
+    root: VaultRoot, folder: Path
+) -> None:
+    make(folder, "real/a.md", "real/sub/b.md", "real/pic.png")
+    (folder / "link").symlink_to("real")
+    (folder / "again").symlink_to(folder.resolve() / "real")
+    (folder / "one.md").symlink_to("real/a.md")
+    (folder / "pic.png").symlink_to("real/pic.png")
+    (folder / "note-as.png").symlink_to("real/a.md")
+    found = scan(root)
+    assert notes(found) == sorted(
+        ("one.md", *(f"{d}/{n}" for d in ("real", "link", "again") for n in ("a.md", "sub/b.md")))
+    )
+    assert attachments(found) == ["again/pic.png", "link/pic.png", "pic.png", "real/pic.png"]
+    assert not found.warnings
+    for entry in found.notes:
+        assert entry == read_bytes(root, entry.path, 100).entry
+
+
+def test_links_that_leave_break_or_loop_are_named_and_not_followed(
+    root: VaultRoot, folder: Path
+) -> None:
+    make(folder, "d/a.md")
+    (folder / "out.md").symlink_to("../secret.txt")
+    (folder / "out").symlink_to("../outside")
+    (folder / "sibling").symlink_to("../vault2")
+    (folder / "broken.md").symlink_to("none.md")
+    (folder / "self.md").symlink_to("self.md")
+    (folder / "d" / "up").symlink_to("..")
+    (folder / "d" / "here").symlink_to(".")
+    found = scan(root)
+    assert notes(found) == ["d/a.md"]
+    assert warned(found) == [
+        ("SYMLINK_SKIPPED", "broken.md", "broken"),
+        ("SYMLINK_SKIPPED", "d/here", "loop"),
+        ("SYMLINK_SKIPPED", "d/up", "loop"),
+        ("SYMLINK_SKIPPED", "out", "outside"),
+        ("SYMLINK_SKIPPED", "out.md", "outside"),
+        ("SYMLINK_SKIPPED", "self.md", "loop"),
+        ("SYMLINK_SKIPPED", "sibling", "outside"),
+    ]
+
+
+def test_links_to_what_is_excluded_are_not_followed(
+    open_root: Callable[..., VaultRoot], folder: Path
+) -> None:
+    make(folder, ".hidden/a.md", "private/b.md", "build/c.md")
+    for number, target in enumerate([".hidden", "private", "build", ".hidden/a.md"]):
+        (folder / f"link{number}").symlink_to(target)
+    found = scan(open_root("private/", "!x"))
+    assert not found.notes
+    assert [w for w in warned(found) if w[0] == "SYMLINK_SKIPPED"] == [
+        ("SYMLINK_SKIPPED", f"link{number}", "excluded") for number in range(4)
+    ]
+    assert not found.unlisted
+
+
+def test_folders_that_link_to_one_another_do_not_multiply(root: VaultRoot, folder: Path) -> None:
+    names = [f"d{number}" for number in range(8)]
+    make(folder, *(f"{name}/note.md" for name in names))
+    for name in names:
+        for other in names:
+            if other != name:
+                (folder / name / f"to-{other}").symlink_to(f"../{other}")
+    found = scan(root)
+    assert set(notes(found)) >= {f"{name}/note.md" for name in names}
+    assert len(found.notes) == len(set(notes(found))) <= len(names) ** 2
+    assert notes(scan(root)) == notes(found)
+
+
+def test_a_very_deep_vault_is_walked(root: VaultRoot, folder: Path) -> None:
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(os.open("a.md", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+    assert notes(scan(root)) == ["d/" * 1200 + "a.md"]
+
+
+def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_removed(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(folder, "a.md", "locked/b.md")
+    listing = root.listing
+
+    def deny(path: str = "") -> Any:
+        if path == "locked":
+            raise CannotOpen(Cause.UNREADABLE)
+        return listing(path)
+
+    monkeypatch.setattr(root, "listing", deny)  # root may list everything
+    found = scan(root)
+    assert notes(found) == ["a.md"]
+    assert found.unlisted == ["locked"]
+    assert warned(found) == [("FILE_UNREADABLE", "locked", "unreadable")]
+
+
+def test_a_disk_that_fails_in_the_middle_of_a_folder_is_no_empty_folder(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(folder, "a.md")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "x")
+
+    monkeypatch.setattr(scanning._Walk, "_take", fail)
+    assert scan(root).unlisted == [""]
+
+
+def test_a_folder_that_vanishes_during_the_walk_is_simply_gone(
+    root: VaultRoot, folder: Path
+) -> None:
+    make(folder, "a.md", "z/b.md")
+
+    def remove(_: int) -> None:
+        if (folder / "z").exists():
+            (folder / "z" / "b.md").unlink()
+            (folder / "z").rmdir()
+
+    found = scan(root, on_progress=remove)
+    assert notes(found) == ["a.md"]
+    assert not found.warnings
+    assert not found.unlisted
+
+
+def test_progress_is_told_and_a_stop_is_heeded(root: VaultRoot, folder: Path) -> None:
+    make(folder, *(f"d{number}/a.md" for number in range(5)))
+    seen: list[int] = []
+    scan(root, on_progress=seen.append)
+    assert seen[-1] == 5
+    assert seen == sorted(seen)
+    with pytest.raises(ScanStopped):
+        scan(root, should_stop=lambda: True)
