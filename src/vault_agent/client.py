@@ -34,7 +34,7 @@ from vault_agent.errors import (
 from vault_agent.model import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
     from types import TracebackType
 
     from vault_agent.model import Filters, Mode
@@ -203,14 +203,14 @@ class Client:
         """Return what is known of an attachment, by its vault-relative path."""
         return await self._call("GET", f"/attachments/{quote(path, safe='/')}", "AttachmentData")
 
-    async def download(self, path: str, *, allow_large: bool = False) -> AsyncIterator[bytes]:
+    async def download(self, path: str, *, allow_large: bool = False) -> AsyncGenerator[bytes]:
         """Yield an attachment's bytes; `allow_large` lifts the limit of 10 MiB."""
         query = _query(download=True, allowLarge=allow_large)
         async with self._open("GET", f"/attachments/{quote(path, safe='/')}{query}") as response:
             async for block in response.content.iter_chunked(_BLOCK):
                 yield block
 
-    async def events(self, job_id: str) -> AsyncIterator[JobData]:
+    async def events(self, job_id: str) -> AsyncGenerator[JobData]:
         """Yield a job as it changes, until it has ended."""
         path = f"/jobs/{_segment(job_id)}/events"
         async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:

@@ -1,0 +1,191 @@
+"""Commands and groups that take the global options wherever they are typed."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+
+from vault_agent import __version__
+from vault_agent.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from vault_agent.client import Client
+    from vault_agent.config.layers import Layer
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+
+
+@dataclass
+class Invocation:
+    """What the global options say; `click`'s object of every context."""
+
+    config: Path | None = None
+    endpoint: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    json: bool = False
+
+    def flags(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the flags as settings by dotted key, None where one was not given."""
+        return {
+            "server.endpoint": self.endpoint,
+            "server.api_key": self.api_key,
+            **(more or {}),
+        }
+
+    def layers(self, more: Mapping[str, Any] | None = None) -> tuple[Layer, ...]:
+        """Return the settings in force, before they are validated."""
+        from vault_agent.config.layers import read_layers
+
+        return read_layers(self.flags(more), self.config)
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        """Return a client of the configured server."""
+        from vault_agent.client import Client
+        from vault_agent.config.connection import connection
+
+        layers = self.layers()
+        where = connection(layers)
+        try:
+            async with Client(where.endpoint, where.api_key) as client:
+                yield client
+        except Unavailable as error:
+            settled = any(
+                name in layer.values
+                for layer in layers
+                for name in ("vault.root", "server.endpoint")
+            )
+            if error.code != "SERVER_UNAVAILABLE" or settled:
+                raise
+            raise Unavailable(
+                error.code,
+                f"{error.message}. No vault is set yet: first run"
+                " `vault-agent config set vault.root ~/Notes` with your own folder",
+                error.details,
+            ) from None
+
+
+class GlobalOption(click.Option):
+    """An option that belongs to the program and may follow any command."""
+
+
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+    # A command that does not give the option again leaves what came before it.
+    if value not in (None, False) and option.name is not None:
+        setattr(context.obj, option.name, value)
+
+
+def _print_version(context: click.Context, option: click.Parameter, value: bool) -> None:
+    del option
+    if value and not context.resilient_parsing:
+        click.echo(f"vault-agent {__version__}")
+        raise click.exceptions.Exit(0)
+
+
+def _global_options() -> list[GlobalOption]:
+    return [
+        GlobalOption(
+            ["--config"],
+            type=click.Path(dir_okay=False, path_type=Path),
+            expose_value=False,
+            callback=_keep,
+            help="Config file instead of the user's own.",
+        ),
+        GlobalOption(
+            ["--endpoint"],
+            metavar="URL",
+            expose_value=False,
+            callback=_keep,
+            help="Where the server is.",
+        ),
+        GlobalOption(
+            ["--api-key"],
+            metavar="KEY",
+            expose_value=False,
+            callback=_keep,
+            help="Key for the server; VAULT_AGENT_SERVER_API_KEY shows it to fewer eyes.",
+        ),
+        GlobalOption(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            callback=_keep,
+            help="Print the reply's envelope as JSON, and nothing else.",
+        ),
+        GlobalOption(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Print the version.",
+        ),
+    ]
+
+
+class Command(click.Command):
+    """A command that takes the global options as well as its own."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("context_settings", CONTEXT)
+        super().__init__(*args, **kwargs)
+        self.params.extend(_global_options())
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own options first."""
+        _format_options(self, ctx, formatter)
+
+
+class Group(click.Group):
+    """A group whose commands are of this module's kind."""
+
+    command_class = Command
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("context_settings", CONTEXT)
+        super().__init__(*args, **kwargs)
+        self.params.extend(_global_options())
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands first: they are what a reader looks for."""
+        self.format_commands(ctx, formatter)
+        _format_options(self, ctx, formatter)
+
+
+Group.group_class = Group
+
+
+def _format_options(
+    command: click.Command, context: click.Context, formatter: click.HelpFormatter
+) -> None:
+    for title, is_global in (("Options", False), ("Global options", True)):
+        records = [
+            record
+            for option in command.get_params(context)
+            if isinstance(option, GlobalOption) == is_global
+            and (record := option.get_help_record(context)) is not None
+        ]
+        if records:
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def require_utf8(arguments: list[str]) -> None:
+    """Refuse arguments that are no text: neither JSON nor a URL can carry them."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError("an argument is not valid UTF-8") from None
+
+
+def asks_for_json(arguments: list[str]) -> bool:
+    """Whether `--json` was typed, also where parsing failed before it was reached."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return "--json" in arguments[:end]

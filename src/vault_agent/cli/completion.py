@@ -1,0 +1,33 @@
+"""`vault-agent completion`."""
+
+from __future__ import annotations
+
+import asyncclick as click
+from asyncclick.shell_completion import get_completion_class
+
+from vault_agent.cli.command import Command
+from vault_agent.cli.terminal import say
+
+_INSTALL = {
+    "bash": 'eval "$(vault-agent completion bash)"   # in ~/.bashrc; bash 4.4 or newer',
+    "zsh": 'eval "$(vault-agent completion zsh)"    # in ~/.zshrc, after compinit',
+    "fish": "vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish",
+}
+
+
+@click.command("completion", cls=Command)
+@click.argument("shell", type=click.Choice(list(_INSTALL)))
+@click.pass_context
+async def command(context: click.Context, shell: str) -> None:
+    """Print the script for completion in your shell.
+
+    \b
+    bash: eval "$(vault-agent completion bash)"   in ~/.bashrc
+    zsh:  eval "$(vault-agent completion zsh)"    in ~/.zshrc, after compinit
+    fish: vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish
+    """  # noqa: D301 - \\b is the parser's mark: keep these lines as they are
+    maker = get_completion_class(shell)
+    if maker is None:  # the choices above are those that there are
+        raise click.UsageError("no completion for that shell")
+    program = context.find_root().command
+    say(maker(program, {}, "vault-agent", "_VAULT_AGENT_COMPLETE").source())

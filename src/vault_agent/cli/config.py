@@ -1,0 +1,154 @@
+"""`vault-agent config`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+from asyncclick.shell_completion import CompletionItem
+
+from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.terminal import clean, complain, envelope, say, style, tell
+from vault_agent.config.keys import KEYS
+from vault_agent.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from vault_agent.config import Config
+    from vault_agent.config.keys import Key
+    from vault_agent.config.layers import Layer
+
+
+def _complete(
+    context: click.Context, parameter: click.Parameter, text: str
+) -> list[CompletionItem[str]]:
+    del context, parameter
+    return [
+        CompletionItem(key.name, help=key.summary)
+        for key in KEYS.values()
+        if key.name.startswith(text)
+    ]
+
+
+@click.group("config", cls=Group)
+def command() -> None:
+    """Show and change the settings."""
+
+
+@command.command("get")
+@click.argument("name", metavar="[KEY]", required=False, shell_complete=_complete)
+@click.pass_obj
+async def get(invocation: Invocation, name: str | None) -> None:
+    """Print one setting's value, or all settings and where each was set.
+
+    Secrets show only as set or unset.
+    """
+    from vault_agent.config import build_config
+    from vault_agent.config.edit import known_key
+
+    keys = [known_key(name)] if name is not None else list(KEYS.values())
+    layers = invocation.layers()
+    config = build_config(layers)
+    values = {key.name: _value(config, key) for key in keys}
+    if invocation.json:
+        envelope(
+            {
+                "settings": [
+                    {"key": k, "value": v, "origin": _origin(layers, k)} for k, v in values.items()
+                ]
+            }
+        )
+    elif name is not None:
+        say(_shown(values[name]))
+    else:
+        for key, value in values.items():
+            origin = _origin(layers, key)
+            note = "" if origin == "default" else "  " + style(f"({origin})", "faint")
+            say(f"{key} = {_shown(value)}{note}")
+
+
+@command.command("set")
+@click.argument("name", metavar="KEY", shell_complete=_complete)
+@click.argument("value")
+@click.pass_obj
+async def set_(invocation: Invocation, name: str, value: str) -> None:
+    """Write one setting into the config file, which keeps its comments.
+
+    Lists are separated by commas. An empty VALUE removes the setting, so that its default
+    applies. VALUE - is read from stdin, so that a key stays out of the shell's history.
+    """
+    from vault_agent.config.edit import known_key, set_value
+    from vault_agent.config.layers import config_path
+
+    key = known_key(name)
+    if value == "-":
+        value = sys.stdin.readline().strip()
+    problems = set_value(config_path(invocation.config), name, value)
+    shown = "removed" if not value.strip() else "set" if key.secret else value
+    if invocation.json:
+        envelope(
+            {"key": name, "value": None if not value.strip() else shown},
+            [{"code": "CONFIG_INVALID", "message": str(each), "details": {}} for each in problems],
+        )
+        return
+    say(f"{name} = {clean(shown)}" if value.strip() else f"{name} removed")
+    for problem in problems:
+        complain("CONFIG_INVALID", str(problem), look="warning")
+    if name == "vault.root" and value.strip():
+        tell("Next: vault-agent serve")
+    elif name != "server.endpoint":
+        tell("A server that runs takes it up when it is started again.")
+
+
+@command.command("path")
+@click.pass_obj
+async def path(invocation: Invocation) -> None:
+    """Print where the config file is, or would be."""
+    from vault_agent.config.layers import config_path
+
+    where = config_path(invocation.config)
+    if invocation.json:
+        envelope({"path": str(where), "exists": where.exists()})
+    else:
+        say(clean(str(where)))
+
+
+@command.command("reveal-api-key")
+@click.pass_obj
+async def reveal_api_key(invocation: Invocation) -> None:
+    """Print the API key, to set up a client on another computer."""
+    from vault_agent.config.connection import connection
+
+    key = connection(invocation.layers()).api_key
+    if key is None:
+        raise Misconfigured("CONFIG_INVALID", "server.api_key is not set")
+    if invocation.json:
+        envelope({"apiKey": key})
+    else:
+        say(key)
+
+
+def _value(config: Config, key: Key) -> object:
+    """Return a setting's value for printing; for a secret only whether there is one."""
+    if key.name == "server.endpoint":
+        return config.endpoint
+    value = getattr(getattr(config, key.section), key.option)
+    if key.secret:
+        return "set" if value is not None else "unset"
+    if key.path:
+        return str(value) if value is not None else None
+    return list(value) if key.many else value
+
+
+def _origin(layers: tuple[Layer, ...], name: str) -> str:
+    return next((layer.origin for layer in layers if name in layer.values), "default")
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return clean(",".join(value)) or "unset"
+    return clean(str(value))

@@ -1,0 +1,169 @@
+"""`vault-agent demo`: everything once, on invented notes that are thrown away."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.terminal import say, style
+from vault_agent.errors import Failed, Unavailable
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import AsyncIterator
+
+    from vault_agent.client import Client
+
+# Not -m: there is nothing to be run twice. -P keeps the current folder off the import path.
+_PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
+_SECONDS_TO_START = 30.0
+_SECONDS_TO_STOP = 5.0
+
+_SEARCHES = ("sourdough starter", "dark adaptation", "味噌")
+_FIRST_NOTES = "Bakery"
+
+
+@click.command("demo", cls=Command)
+@click.pass_obj
+async def command(invocation: Invocation) -> None:
+    """See it work on invented notes: serve, index, search, read.
+
+    Nothing of yours is read or changed, and nothing is left behind.
+    """
+    if invocation.json:
+        raise click.UsageError("the demo is for people: it has no --json")
+    if sys.platform != "win32":
+        # What Ctrl-C does, so that a demo which is told to end leaves nothing behind either.
+        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    with tempfile.TemporaryDirectory(prefix="vault-agent-demo-", ignore_cleanup_errors=True) as at:
+        await _show(Path(at))
+    say()
+    say("That was the demo; its notes and its index are gone. For your own notes:")
+    say("  vault-agent config set vault.root ~/Notes")
+    say("  vault-agent serve")
+    say("and in another terminal:")
+    say('  vault-agent search "what I look for"')
+
+
+async def _show(folder: Path) -> None:
+    from vault_agent.client import Client
+
+    source, vault = _notes(), folder / "Notes"
+    port = _free_port()
+    environment = _environment(folder, port)
+    shutil.copytree(source / _FIRST_NOTES, vault / _FIRST_NOTES)
+
+    await _type(environment, "config", "set", "vault.root", str(vault))
+    async with _server(environment), Client(f"http://127.0.0.1:{port}") as client:
+        await _until_idle(client)
+        say()
+        say(style("# The server has indexed one folder of notes. Now the others arrive.", "faint"))
+        shutil.copytree(source, vault, dirs_exist_ok=True)
+        await _type(environment, "index")
+        for query in _SEARCHES:
+            await _type(environment, "search", query, "--limit", "3")
+        best = await _best(client, _SEARCHES[0])
+        await _type(environment, "related", best["noteId"], "--limit", "3")
+        await _type(environment, "get", "note", best["noteId"])
+        await _type(environment, "get", "chunk", f"{best['noteId']}:0")
+        say()
+
+
+def _notes() -> Path:
+    """Return the demo's vault: packed with the program, or in the repository it runs from."""
+    packed = Path(__file__).parent / "demo_vault"
+    return packed if packed.is_dir() else Path(__file__).parents[3] / "fixtures" / "vault"
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
+
+
+def _environment(folder: Path, port: int) -> dict[str, str]:
+    """Return an environment that knows nothing of the user's own settings."""
+    mine = {name: value for name, value in os.environ.items() if "VAULT_AGENT_" not in name}
+    return {
+        **mine,
+        "VAULT_AGENT_CONFIG": str(folder / "config.toml"),
+        "VAULT_AGENT_INDEX_DIR": str(folder / "data"),
+        "VAULT_AGENT_SERVER_PORT": str(port),
+    }
+
+
+async def _type(environment: dict[str, str], *arguments: str) -> None:
+    """Show a command as a user would type it, and run it."""
+    _show_line(*arguments)
+    process = await asyncio.create_subprocess_exec(*_PROGRAM, *arguments, env=environment)
+    try:
+        code = await process.wait()
+    finally:
+        await _stop(process)
+    if code != 0:
+        raise Failed("DEMO_FAILED", "a command of the demo failed; what it said stands above")
+
+
+def _show_line(*arguments: str) -> None:
+    say()
+    say(style(f"$ vault-agent {shlex.join(arguments)}", "strong"))
+
+
+@asynccontextmanager
+async def _server(environment: dict[str, str]) -> AsyncIterator[None]:
+    _show_line("serve")
+    process = await asyncio.create_subprocess_exec(
+        *_PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
+    )
+    try:
+        yield
+    finally:
+        await _stop(process)
+
+
+async def _stop(process: Process) -> None:
+    """End a process that we started, if it has not ended yet."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        async with asyncio.timeout(_SECONDS_TO_STOP):
+            await process.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def _until_idle(client: Client) -> None:
+    """Wait until the server answers and its first index is there."""
+    try:
+        async with asyncio.timeout(_SECONDS_TO_START):
+            while True:
+                with suppress(Unavailable):
+                    health = (await client.health()).data
+                    if health.index.available and health.running_job is None:
+                        return
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise Failed("DEMO_FAILED", "the demo's server did not get ready in time") from None
+
+
+async def _best(client: Client, query: str) -> dict[str, Any]:
+    results: list[dict[str, Any]] = (await client.search(query)).envelope["data"]["results"]
+    if not results:
+        raise Failed("DEMO_FAILED", "the demo's search found nothing")
+    return results[0]

@@ -1,0 +1,127 @@
+"""Following a job to its end, and the account of what it did."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from vault_agent.cli import exits
+from vault_agent.cli.progress import display, duration
+from vault_agent.cli.terminal import clean, complain, say, tell, warn, write
+from vault_agent.errors import Unavailable
+from vault_agent.model import JobState
+from vault_agent.model import Warning as Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.client import Client
+    from vault_agent.wire.replies import JobData
+
+_TRIES = 5
+
+
+async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
+    """Show a job until it ends, print its account, and return the exit code.
+
+    Ctrl-C leaves the job alone: it says how to come back, and ends the program.
+    """
+    try:
+        with display(silent=as_json) as shown:
+            await _watch(client, job_id, shown.update)
+    except asyncio.CancelledError:
+        known = clean(job_id)
+        tell(
+            "Detached; the job goes on.\n"
+            f"  Follow it: vault-agent jobs follow {known}\n"
+            f"  End it:    vault-agent jobs cancel {known}"
+        )
+        raise
+    reply = await client.job(job_id)
+    if as_json:
+        write(reply.body.rstrip() + b"\n")
+        return ending(reply.data.job)
+    return report(reply.data.job)
+
+
+def report(job: JobData) -> int:
+    """Print what a job did, or what ended it, and return the exit code."""
+    warn(Notice(item.code, item.message, item.details) for item in job.warnings)
+    if job.summary is not None and job.state is JobState.SUCCEEDED:
+        say(account(job))
+    elif job.error is not None:
+        complain(job.error.code, job.error.message)
+    elif job.state.final:
+        complain(
+            f"JOB_{job.state.value.upper()}",
+            f"the job was {job.state.value}; the last complete index still serves. Begin again:"
+            f" vault-agent {job.kind.value}",
+        )
+    return ending(job)
+
+
+def ending(job: JobData) -> int:
+    """Return the exit code that a job's end stands for."""
+    from vault_agent.client import error_of
+
+    if job.state is JobState.SUCCEEDED or not job.state.final:
+        return exits.SUCCESS
+    if job.error is not None:
+        return exits.exit_code(error_of(job.error.code, job.error.message))
+    return exits.FAILURE
+
+
+def account(job: JobData) -> str:
+    """Return one or two lines that sum up a job that succeeded."""
+    summary = job.summary
+    if summary is None:
+        return ""
+    notes = (
+        (summary.added, "added"),
+        (summary.changed, "changed"),
+        (summary.renamed, "renamed"),
+        (summary.removed, "removed"),
+        (summary.unchanged, "unchanged"),
+    )
+    changes = ", ".join(f"{number:,} {word}" for number, word in notes if number) or "none"
+    parts = [f"{summary.chunks:,} chunks", f"{summary.links:,} links"]
+    if summary.unresolved_links:
+        parts[-1] += f" ({summary.unresolved_links:,} lead nowhere)"
+    if summary.embedded or summary.reused:
+        parts.append(f"{summary.embedded:,} embedded, {summary.reused:,} reused")
+    if summary.embedding_failed:
+        parts.append(f"{summary.embedding_failed:,} without embedding")
+    took = seconds(job)
+    time = f" in {duration(took)}" if took is not None else ""
+    return f"{job.kind.value} done{time}. Notes: {changes}. {', '.join(parts)}."
+
+
+def seconds(job: JobData) -> float | None:
+    """Return how long a job ran, None unless it has begun and ended."""
+    if job.started_at is None or job.finished_at is None:
+        return None
+    begun, ended = map(datetime.fromisoformat, (job.started_at, job.finished_at))
+    return (ended - begun).total_seconds()
+
+
+async def _watch(client: Client, job_id: str, update: Callable[[JobData], None]) -> None:
+    """Show each state until the last. A stream that breaks is taken up again a few times."""
+    tries = 0
+    while True:
+        try:
+            async with aclosing(client.events(job_id)) as events:
+                async for job in events:
+                    tries = 0
+                    update(job)
+                    if job.state.final:
+                        return
+            # The stream ended early: the server is stopping, or has just been restarted.
+            if (await client.job(job_id)).data.job.state.final:
+                return
+        except Unavailable:
+            if tries == _TRIES:
+                raise
+        tries += 1
+        await asyncio.sleep(0.2 * tries)

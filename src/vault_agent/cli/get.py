@@ -1,0 +1,141 @@
+"""`vault-agent get note|chunk|attachment`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+
+from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.identifiers import check_chunk_id, check_note_id
+from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn, write
+from vault_agent.errors import Failed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.client import Client, Reply
+    from vault_agent.wire.replies import ChunkData, NoteData
+
+_LARGE = click.option("--allow-large", is_flag=True, help="Lift the limit on the size.")
+
+
+@click.group("get", cls=Group)
+def command() -> None:
+    """Read one note, chunk or attachment."""
+
+
+@command.command("note")
+@click.argument("note_id", metavar="NOTE_ID")
+@_LARGE
+@click.pass_obj
+async def note(invocation: Invocation, note_id: str, allow_large: bool) -> None:
+    """Print a note's Markdown as the file is now; up to 200 KiB unless --allow-large."""
+    check_note_id(note_id)
+    async with invocation.client() as client:
+        reply = await client.note(note_id, allow_large=allow_large)
+    _show_text(reply, as_json=invocation.json)
+
+
+@command.command("chunk")
+@click.argument("chunk_id", metavar="CHUNK_ID")
+@click.pass_obj
+async def chunk(invocation: Invocation, chunk_id: str) -> None:
+    """Print one chunk, as it was indexed."""
+    check_chunk_id(chunk_id)
+    async with invocation.client() as client:
+        reply = await client.chunk(chunk_id)
+    _show_text(reply, as_json=invocation.json)
+
+
+@command.command("attachment")
+@click.argument("path")
+@click.option("--download", is_flag=True, help="Fetch the bytes; needs --output.")
+@click.option("--output", metavar="PATH|-", help="File to write, or - for stdout.")
+@_LARGE
+@click.pass_obj
+async def attachment(
+    invocation: Invocation, path: str, download: bool, output: str | None, allow_large: bool
+) -> None:
+    """Print what is known of an attachment, or fetch it.
+
+    PATH is relative to the vault, with / between folders. Up to 10 MiB unless --allow-large.
+    """
+    _check_output(download=download, output=output, as_json=invocation.json)
+    async with invocation.client() as client:
+        if output is not None:
+            written = await _download(client, path, output, allow_large=allow_large)
+            if invocation.json:
+                envelope({"path": path, "bytes": written})
+            elif output != "-":
+                tell(f"{written:,} bytes written.")
+            return
+        reply = await client.attachment(path)
+    if invocation.json:
+        write(reply.body.rstrip() + b"\n")
+        return
+    data = reply.data
+    say(f"{clean(data.path)}  {clean(data.content_type)}  {data.size:,} bytes  {data.modified}")
+    warn(reply.warnings)
+
+
+def _show_text(reply: Reply[NoteData] | Reply[ChunkData], *, as_json: bool) -> None:
+    if as_json:
+        write(reply.body.rstrip() + b"\n")
+        return
+    content: str = reply.envelope["data"]["content"]
+    if is_terminal(sys.stdout):
+        say(clean(content, lines=True).rstrip("\n"))
+    else:
+        write(content.encode())
+    warn(reply.warnings)
+
+
+def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:
+    if download != (output is not None):
+        raise click.UsageError("--download and --output go together")
+    if output == "-" and as_json:
+        raise click.UsageError("--output - prints the bytes, so --json cannot print beside them")
+    if output == "-" and is_terminal(sys.stdout):
+        raise click.UsageError("--output - is for a pipe or file, not for a terminal")
+
+
+async def _download(client: Client, path: str, output: str, *, allow_large: bool) -> int:
+    """Write the bytes and return their number; a file appears whole or not at all."""
+    async with aclosing(client.download(path, allow_large=allow_large)) as blocks:
+        if output == "-":
+            return await _pass_on(blocks)
+        try:
+            return await _save(blocks, Path(output))
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason}") from None
+
+
+async def _pass_on(blocks: AsyncIterator[bytes]) -> int:
+    size = 0
+    async for block in blocks:
+        write(block)
+        size += len(block)
+    return size
+
+
+async def _save(blocks: AsyncIterator[bytes], target: Path) -> int:
+    size = 0
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            async for block in blocks:
+                file.write(block)
+                size += len(block)
+        Path(temporary).replace(target)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+    return size

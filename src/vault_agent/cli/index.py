@@ -1,0 +1,58 @@
+"""`vault-agent index`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncclick as click
+
+from vault_agent.cli import exits
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.terminal import clean, say, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+def job_options(function: _Function) -> _Function:
+    """Add the options that `index` and `reindex` share."""
+    function = click.option(
+        "--detach", is_flag=True, help="Do not wait for the end; print the job's ID."
+    )(function)
+    return click.option(
+        "--require-embeddings", is_flag=True, help="Fail where embeddings cannot be made."
+    )(function)
+
+
+@click.command("index", cls=Command)
+@job_options
+@click.pass_obj
+async def command(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
+    """Bring the index up to date with the notes.
+
+    Shows the progress until the end. Ctrl-C leaves the job running.
+    """
+    return await run_job(
+        invocation, rebuild=False, require_embeddings=require_embeddings, detach=detach
+    )
+
+
+async def run_job(
+    invocation: Invocation, *, rebuild: bool, require_embeddings: bool, detach: bool
+) -> int:
+    """Submit a job, and follow it unless told not to."""
+    from vault_agent.cli.following import follow
+
+    async with invocation.client() as client:
+        submit = client.reindex if rebuild else client.index
+        reply = await submit(require_embeddings=require_embeddings)
+        job_id: str = reply.envelope["data"]["job"]["id"]
+        if not detach:
+            return await follow(client, job_id, as_json=invocation.json)
+    if invocation.json:
+        write(reply.body.rstrip() + b"\n")
+    else:
+        say(f"{clean(job_id)}  follow it: vault-agent jobs follow {clean(job_id)}")
+    return exits.SUCCESS

@@ -1,0 +1,112 @@
+"""`vault-agent jobs`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+
+from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.terminal import clean, say, style, tell, write
+from vault_agent.errors import NotFound
+
+if TYPE_CHECKING:
+    from vault_agent.client import Client
+    from vault_agent.wire.replies import JobData
+
+_JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)
+
+
+@click.group("jobs", cls=Group, invoke_without_command=True)
+@click.pass_context
+async def command(context: click.Context) -> None:
+    """List, show, follow and cancel index jobs."""
+    if context.invoked_subcommand is None:
+        await _list(context.obj)
+
+
+@command.command("list")
+@click.pass_obj
+async def list_jobs(invocation: Invocation) -> None:
+    """List the last jobs, newest first."""
+    await _list(invocation)
+
+
+@command.command("show")
+@_JOB
+@click.pass_obj
+async def show(invocation: Invocation, job_id: str | None) -> None:
+    """Show one job; the newest if none is named."""
+    from vault_agent.cli.following import report
+
+    async with invocation.client() as client:
+        reply = await client.job(job_id or await _newest(client))
+    if invocation.json:
+        write(reply.body.rstrip() + b"\n")
+        return
+    job = reply.data.job
+    say(_line(job))
+    for phase in job.phases:
+        total = f"/{phase.total:,}" if phase.total is not None else ""
+        say(f"  {clean(phase.name)} {phase.done:,}{total}")
+    report(job)
+
+
+@command.command("follow")
+@_JOB
+@click.pass_obj
+async def follow_job(invocation: Invocation, job_id: str | None) -> int:
+    """Show a job's progress until its end; the newest if none is named."""
+    from vault_agent.cli.following import follow
+
+    async with invocation.client() as client:
+        return await follow(client, job_id or await _newest(client), as_json=invocation.json)
+
+
+@command.command("cancel")
+@_JOB
+@click.pass_obj
+async def cancel(invocation: Invocation, job_id: str | None) -> None:
+    """End a job; the newest if none is named. The last complete index still serves."""
+    async with invocation.client() as client:
+        reply = await client.cancel(job_id or await _newest(client))
+    if invocation.json:
+        write(reply.body.rstrip() + b"\n")
+    else:
+        say(_line(reply.data.job))
+
+
+async def _list(invocation: Invocation) -> None:
+    async with invocation.client() as client:
+        reply = await client.jobs()
+    if invocation.json:
+        write(reply.body.rstrip() + b"\n")
+        return
+    for job in reply.data.jobs:
+        say(_line(job))
+    if not reply.data.jobs:
+        tell("No jobs yet. Start one: vault-agent index")
+
+
+async def _newest(client: Client) -> str:
+    jobs = (await client.jobs()).data.jobs
+    if not jobs:
+        raise NotFound("JOB_NOT_FOUND", "there is no job yet: start one with `vault-agent index`")
+    return jobs[0].id
+
+
+def _line(job: JobData) -> str:
+    from vault_agent.cli.following import seconds
+    from vault_agent.cli.progress import count, duration, warnings
+
+    state = style(f"{job.state.value:<11}", "strong")
+    parts = [f"{clean(job.id)}  {state}  {job.kind.value:<7}  {clean(job.created_at)}"]
+    took = seconds(job)
+    if took is not None:
+        parts.append(duration(took))
+    phase = next((each for each in job.phases if each.name == job.phase), None)
+    if phase is not None and not job.state.final:
+        parts.append(f"{clean(phase.name)} {count(phase)}")
+    if job.warning_count:
+        parts.append(warnings(job.warning_count))
+    return "  ".join(parts)

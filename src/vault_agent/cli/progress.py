@@ -1,0 +1,153 @@
+"""How a running job is shown: live on a terminal, else as a plain line every few seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Protocol, Self
+
+from vault_agent.cli.terminal import clean, is_terminal, tell
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import TaskID
+
+    from vault_agent.wire.replies import JobData, PhaseData
+
+_SECONDS_BETWEEN_LINES = 3.0
+
+
+class Display(Protocol):
+    """Shows a job while it is entered."""
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the terminal as it was."""
+
+    def update(self, job: JobData) -> None:
+        """Show the job as it is now."""
+
+
+def display(*, silent: bool) -> Display:
+    """Return what suits stderr."""
+    if silent:
+        return Silence()
+    return LiveDisplay() if is_terminal(sys.stderr) else PlainDisplay()
+
+
+class Silence:
+    """Shows nothing, for who wants JSON only."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, job: JobData) -> None:
+        """Show nothing."""
+
+
+class PlainDisplay(Silence):
+    """Prints a line when a phase begins and every few seconds within it."""
+
+    def __init__(self) -> None:
+        self._phase: str | None = None
+        self._next = 0.0
+
+    def update(self, job: JobData) -> None:
+        """Print a line if it is time for one."""
+        now = time.monotonic()
+        if job.phase is None or (job.phase == self._phase and now < self._next):
+            return
+        self._phase, self._next = job.phase, now + _SECONDS_BETWEEN_LINES
+        phase = next((each for each in job.phases if each.name == job.phase), None)
+        parts = [count(phase)] if phase else []
+        if job.rate:
+            parts.append(f"{job.rate:,.0f}/s")
+        if job.eta_seconds is not None:
+            parts.append(f"{duration(job.eta_seconds)} left")
+        if job.warning_count:
+            parts.append(warnings(job.warning_count))
+        tell(f"{job.kind.value}: {clean(job.phase)} {', '.join(parts)}".rstrip())
+
+
+class LiveDisplay:
+    """A bar a phase, with count, rate, time left, and the number of warnings."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._tasks: dict[str, TaskID] = {}
+        self._progress = Progress(
+            TextColumn("{task.description:<6}", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[count]:>17}", markup=False),
+            TextColumn("{task.fields[speed]}", style="dim", markup=False),
+            console=Console(stderr=True),
+        )
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def update(self, job: JobData) -> None:
+        """Bring the bars up to date."""
+        for phase in job.phases:
+            current = phase.name == job.phase and not job.state.final
+            if phase.name not in self._tasks:
+                self._tasks[phase.name] = self._progress.add_task(
+                    clean(phase.name), total=None, count="", speed=""
+                )
+            # A phase that is over is a full bar, also where there was nothing to do.
+            total = phase.total if current else max(phase.done, 1)
+            self._progress.update(
+                self._tasks[phase.name],
+                completed=phase.done if current else total,
+                total=total,
+                count=count(phase),
+                speed=_speed(job) if current else "",
+            )
+
+
+def _speed(job: JobData) -> str:
+    parts = [f"{job.rate:,.0f}/s"] if job.rate else []
+    if job.eta_seconds is not None:
+        parts.append(f"{duration(job.eta_seconds)} left")
+    if job.warning_count:
+        parts.append(warnings(job.warning_count))
+    return "  ".join(parts)
+
+
+def count(phase: PhaseData) -> str:
+    """Return how far a phase is: `1,200/10,000`, or `1,200` while the total is unknown."""
+    return f"{phase.done:,}" + (f"/{phase.total:,}" if phase.total is not None else "")
+
+
+def warnings(number: int) -> str:
+    """Return a number of warnings in words."""
+    return f"{number:,} warning" + ("" if number == 1 else "s")
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time as people say it: `0.8 s`, `42 s`, `3 min 5 s`, `2 h 10 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

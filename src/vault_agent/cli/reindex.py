@@ -1,0 +1,21 @@
+"""`vault-agent reindex`."""
+
+from __future__ import annotations
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.index import job_options, run_job
+
+
+@click.command("reindex", cls=Command)
+@job_options
+@click.pass_obj
+async def command(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
+    """Build the index anew.
+
+    The old one serves until the end. Shows the progress until the end. Ctrl-C leaves the job running.
+    """
+    return await run_job(
+        invocation, rebuild=True, require_embeddings=require_embeddings, detach=detach
+    )

@@ -1,0 +1,119 @@
+"""How the results of `search` and `related` are asked for and shown.
+
+Rendering works on the reply's plain JSON, so that a search does not wait for the models of the
+contract to be imported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import asyncclick as click
+
+from vault_agent.cli.terminal import clean, say, style, tell, warn, write
+from vault_agent.model import Filters, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vault_agent.client import Reply
+    from vault_agent.wire.replies import ResultsData
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+class Ranking(TypedDict):
+    """What both commands pass on to the client."""
+
+    mode: Mode | None
+    limit: int
+    filters: Filters | None
+    explain: bool
+
+
+def ranking_options(function: _Function) -> _Function:
+    """Add the options that `search` and `related` share."""
+    options = (
+        click.option(
+            "-m",
+            "--mode",
+            type=click.Choice([mode.value for mode in Mode]),
+            help="How to look; by default the best that is usable.",
+        ),
+        click.option(
+            "-n", "--limit", type=int, default=10, show_default=True, help="Results, 1 to 50."
+        ),
+        click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
+        click.option("--tag", "tags", multiple=True, help="Only with this tag; repeat for all of."),
+        click.option("--type", "types", multiple=True, help="Only of this frontmatter `type`."),
+        click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
+        click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
+        click.option("--explain", is_flag=True, help="Say how each score came about."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def ranking(
+    *,
+    mode: str | None,
+    limit: int,
+    paths: Iterable[str],
+    tags: Iterable[str],
+    types: Iterable[str],
+    after: str | None,
+    before: str | None,
+    explain: bool,
+) -> Ranking:
+    """Return the options as the client takes them; what they may be is the server's to say."""
+    filters = Filters(
+        paths=tuple(paths),
+        tags=tuple(tag.removeprefix("#") for tag in tags),
+        types=tuple(types),
+        after=after,
+        before=before,
+    )
+    return Ranking(
+        mode=Mode(mode) if mode else None,
+        limit=limit,
+        filters=filters if filters != Filters() else None,
+        explain=explain,
+    )
+
+
+def show(reply: Reply[ResultsData], *, as_json: bool) -> None:
+    """Print a reply's results."""
+    if as_json:
+        write(reply.body.rstrip() + b"\n")
+        return
+    data = reply.envelope["data"]
+    for number, result in enumerate(data["results"]):
+        if number:
+            say()
+        _show_one(result)
+    if not data["results"]:
+        tell("No results.")
+    warn(reply.warnings)
+
+
+def _show_one(result: dict[str, Any]) -> None:
+    path = style(clean(result["path"]), "strong")
+    headings = " › ".join(clean(heading) for heading in result["headingPath"])
+    say(f"{result['score']:.2f}  {path}{'  ' + headings if headings else ''}")
+    if result["snippet"]:
+        say(f"      {_marked(result['snippet'], result['matches'])}")
+    say(f"      {style(clean(result['id']), 'faint')}")
+    for name, value in (result.get("explanation") or {}).items():
+        say(style(f"      {clean(str(name))}: {clean(str(value))}", "faint"))
+
+
+def _marked(snippet: str, matches: list[list[int]]) -> str:
+    """Return a snippet with its matches marked; each piece is cleaned by itself."""
+    pieces, end = [], 0
+    for start, stop in matches:
+        if end <= start <= stop <= len(snippet):
+            pieces.append(clean(snippet[end:start]))
+            pieces.append(style(clean(snippet[start:stop]), "match"))
+            end = stop
+    return "".join(pieces) + clean(snippet[end:])

@@ -1,0 +1,139 @@
+"""Runs one command line and turns whatever ends it into a line and an exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import asyncclick as click
+
+from vault_agent.cli import exits
+from vault_agent.cli.command import Group, Invocation, asks_for_json, require_utf8
+from vault_agent.cli.terminal import clean, complain, error_envelope, prepare_streams, say
+from vault_agent.config.keys import nearest
+from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
+
+NAME = "vault-agent"
+
+# In the order in which a new user meets them.
+COMMANDS = (
+    "demo",
+    "serve",
+    "index",
+    "reindex",
+    "search",
+    "related",
+    "get",
+    "jobs",
+    "config",
+    "completion",
+)
+
+
+class _Program(Group):
+    """The commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of that name and return its `command`."""
+        if cmd_name not in COMMANDS:
+            if not ctx.resilient_parsing:
+                hint = nearest(cmd_name, list(COMMANDS))
+                raise click.UsageError(f"No such command{hint}", ctx)
+            return None
+        command = import_module(f"vault_agent.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101 - for the type
+        return command
+
+
+program = _Program(
+    NAME,
+    help="""Search and read one folder of Markdown notes, locally and piece by piece.
+
+    \b
+    First steps:
+      vault-agent demo                            see it work on invented notes
+      vault-agent config set vault.root ~/Notes   name your own folder
+      vault-agent serve                           start the server; it makes the first index
+      vault-agent search "what I look for"        in another terminal
+    """,
+    epilog="Exit codes: 0 success, 1 failure, 2 usage or configuration, 3 authentication,"
+    " 4 not found, 5 busy.",
+)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line to its end and return the exit code."""
+    prepare_streams()
+    try:
+        code = asyncio.run(_run(arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        # The reader has what it wanted (`| head`). Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.NO_READER
+    return code
+
+
+async def _run(arguments: list[str]) -> int:
+    try:
+        require_utf8(arguments)
+        result = await program.main(
+            arguments, prog_name=NAME, standalone_mode=False, obj=Invocation()
+        )
+    except click.exceptions.NoArgsIsHelpError as help_wanted:
+        say(help_wanted.format_message())
+        return exits.SUCCESS
+    except click.ClickException as misuse:
+        error: VaultAgentError = InvalidRequest("INVALID_REQUEST", _usage(misuse))
+    except VaultAgentError as refusal:
+        error = refusal
+    except (BrokenPipeError, click.Abort):
+        raise
+    except Exception as defect:  # noqa: BLE001 - its text could be anybody's, so it is not shown
+        error = _internal(defect)
+    else:
+        return result if isinstance(result, int) else exits.SUCCESS
+    if asks_for_json(arguments):
+        error_envelope(error)
+    complain(error.code, _with_next_step(error))
+    return exits.exit_code(error)
+
+
+def _usage(misuse: click.ClickException) -> str:
+    context = getattr(misuse, "ctx", None)
+    command = context.command_path if context is not None else NAME
+    return f"{misuse.format_message().rstrip('.')}. See `{command} --help`."
+
+
+def _internal(defect: Exception) -> Failed:
+    trace = defect.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+    return Failed(
+        "INTERNAL_ERROR",
+        f"vault-agent itself failed ({type(defect).__name__}{place}): please report this line",
+    )
+
+
+def _with_next_step(error: VaultAgentError) -> str:
+    job = error.details.get("jobId")
+    if error.code == "INDEX_BUSY" and isinstance(job, str):
+        return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"
+    if error.code == "UNAUTHORIZED":
+        return (
+            f"{error.message} The server's key is shown by `vault-agent config reveal-api-key`"
+            " where it runs; give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set"
+            " server.api_key -`"
+        )
+    return error.message

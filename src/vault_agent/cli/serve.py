@@ -1,0 +1,110 @@
+"""`vault-agent serve`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+
+from vault_agent import __version__
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.terminal import clean, complain, envelope, say, style
+from vault_agent.config import rules
+
+if TYPE_CHECKING:
+    from vault_agent.config import Config
+    from vault_agent.model import Health
+    from vault_agent.server.serve import Listening
+
+
+@click.command("serve", cls=Command)
+@click.option("--vault-root", metavar="PATH", help="The folder of notes.")
+@click.option("--host", metavar="ADDRESS", help="Address to bind; 127.0.0.1 by default.")
+@click.option("--port", type=int, help="Port to bind; 8787 by default.")
+@click.option("--index-dir", metavar="PATH", help="Folder that holds the indexes.")
+@click.pass_obj
+async def command(
+    invocation: Invocation,
+    vault_root: str | None,
+    host: str | None,
+    port: int | None,
+    index_dir: str | None,
+) -> None:
+    """Start the server.
+
+    It runs in the foreground; Ctrl-C stops it. The first start makes the index by itself.
+    """
+    from vault_agent.config import build_config
+    from vault_agent.config.access import require_key_off_loopback
+    from vault_agent.server.serve import serve
+
+    flags = {
+        "vault.root": vault_root,
+        "server.host": host,
+        "server.port": port,
+        "index.dir": index_dir,
+    }
+    config = build_config(invocation.layers(flags))
+    config, made = require_key_off_loopback(config, invocation.config)
+    if not rules.is_loopback(config.server.host):
+        _warn_of_the_network(made=made)
+
+    def announce(server: Listening, health: Health) -> None:
+        endpoint = rules.endpoint_of(server.host, server.port)
+        if invocation.json:
+            envelope({"host": server.host, "port": server.port, "endpoint": endpoint})
+        else:
+            _announce(config, server, health, endpoint)
+
+    await serve(config, announce=announce)
+
+
+def _warn_of_the_network(*, made: bool) -> None:
+    key = (
+        "A key was made and written to your config file: every request must carry it."
+        if made
+        else "Every request must carry the key."
+    )
+    complain(
+        "SERVER_EXPOSED",
+        f"Other computers can reach this server, without encryption. {key} `vault-agent config"
+        " reveal-api-key` prints it.",
+        look="warning",
+    )
+
+
+def _announce(config: Config, server: Listening, health: Health, endpoint: str) -> None:
+    rows = (
+        ("server", f"{server.host}, port {server.port}"),
+        ("vault", clean(str(config.vault.root))),
+        ("index", _index(health)),
+        ("embeddings", _embeddings(health)),
+        ("key", "required" if config.server.api_key is not None else "not needed"),
+    )
+    say(f"vault-agent {__version__} at {style(endpoint, 'strong')}")
+    for name, value in rows:
+        say(f"  {name:<11} {value}")
+    say()
+    say("Next, in another terminal (Ctrl-C here stops the server):")
+    if not health.index_available and health.running_job is not None:
+        say(f"  vault-agent jobs follow {clean(health.running_job)}")
+    say('  vault-agent search "what I look for"')
+
+
+def _index(health: Health) -> str:
+    if health.index_available:
+        state = f"ready: {health.notes:,} notes, {health.chunks:,} chunks"
+        return state + (", but notes have changed: vault-agent index" if health.index_stale else "")
+    if health.running_job is not None:
+        return "the first one is being made"
+    if health.warnings:
+        first = health.warnings[0]
+        return f"{clean(first.code)}: {clean(first.message)}"
+    return "none yet: vault-agent index"
+
+
+def _embeddings(health: Health) -> str:
+    if not health.embeddings_enabled:
+        return "off"
+    share = f"{health.embeddings_share:.0%} of the chunks have one"
+    return share if health.embeddings_available else f"on, but not usable now; {share}"

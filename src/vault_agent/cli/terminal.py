@@ -1,0 +1,119 @@
+"""What reaches the terminal: safe text, colour where it is wanted, and the two streams.
+
+Results go to stdout; errors, warnings and progress to stderr, as `CODE: what happened`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import asyncclick as click
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vault_agent.errors import VaultAgentError
+    from vault_agent.model import Warning as Notice
+
+# C0 and C1 controls, DEL, the marks and overrides of bidirectional text (UAX #9), line and
+# paragraph separators, the deprecated format controls, BOM, and surrogates, which are no text.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+
+
+def clean(text: str, *, lines: bool = False) -> str:
+    """Return text that cannot move the cursor, colour, reverse or hide what stands around it.
+
+    What could is shown as an escape. `lines` keeps line ends and tabs.
+    """
+    if lines:
+        return _UNSAFE_BUT_LINES.sub(_escape, text.replace("\r\n", "\n"))
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def prepare_streams() -> None:
+    """See to it that no text can fail to be printed, whatever the terminal's encoding."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person watches that stream."""
+    try:
+        return stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Whether colour is wanted there: a terminal, not a dumb one, and no NO_COLOR."""
+    return (
+        is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
+
+
+def style(text: str, name: str, stream: TextIO | None = None) -> str:
+    """Return text in one of the styles that the program has: strong, faint, match, code."""
+    if not has_colour(stream or sys.stdout):
+        return text
+    looks: dict[str, dict[str, Any]] = {
+        "strong": {"bold": True},
+        "faint": {"dim": True},
+        "match": {"bold": True, "fg": "yellow"},
+        "code": {"bold": True, "fg": "red"},
+        "warning": {"bold": True, "fg": "yellow"},
+    }
+    return click.style(text, **looks[name])
+
+
+def say(text: str = "") -> None:
+    """Print a line of results; the caller has cleaned what it did not write itself."""
+    click.echo(text, color=has_colour(sys.stdout))
+
+
+def tell(text: str) -> None:
+    """Print a line for the person at the terminal, next to the results."""
+    click.echo(text, err=True, color=has_colour(sys.stderr))
+
+
+def complain(code: str, message: str, *, look: str = "code") -> None:
+    """Print an error or warning."""
+    tell(f"{style(clean(code), look, sys.stderr)}: {clean(message)}")
+
+
+def warn(warnings: Iterable[Notice]) -> None:
+    """Print what the server added to its reply; a warning about a file names it."""
+    for warning in warnings:
+        path = warning.details.get("path")
+        place = f"{path}: " if isinstance(path, str) else ""
+        complain(warning.code, place + warning.message, look="warning")
+
+
+def write(content: bytes) -> None:
+    """Write bytes to stdout as they are."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def envelope(data: object, warnings: Iterable[object] = ()) -> None:
+    """Print a reply that no server made, in the form of one."""
+    write(orjson.dumps({"data": data, "warnings": list(warnings)}) + b"\n")
+
+
+def error_envelope(error: VaultAgentError) -> None:
+    """Print an error in the form in which the server replies it."""
+    body = {"code": error.code, "message": error.message, "details": error.details}
+    write(orjson.dumps({"error": body}, default=str) + b"\n")
