@@ -77,6 +77,9 @@ _UNSPACED = re.compile(f"[{_HAN_AND_KANA}]+|[{_HANGUL}]+|[{_SOUTH_EAST_ASIAN}]+"
 _CLUSTER = re.compile(
     f"[{_SOUTH_EAST_ASIAN}](?:[{_SOUTH_EAST_ASIAN_MARKS}]|(?<=[{_JOINERS}])[{_SOUTH_EAST_ASIAN}])*"
 )
+_UNIT = re.compile(  # with the stand-ins for marks, see `_mark_letter`
+    f"[{_HAN_AND_KANA}{_HANGUL}]|[{_SOUTH_EAST_ASIAN}][{_SOUTH_EAST_ASIAN_MARKS}\ua500-\ua5ff]*"
+)
 _EMOJI = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\U0001f000-\U0001faff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # not text, and no UTF-8
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -97,6 +100,14 @@ def prepare(text: str) -> str:
 
     Linear in the length of `text`. Any string is allowed, lone surrogates included.
     """
+    text = _prepare_in_place(text)
+    if parts := _camel_parts(text):
+        text = f"{text}\n{' '.join(parts)}"
+    return text
+
+
+def _prepare_in_place(text: str) -> str:
+    """Do what `prepare` does, but for the parts of names: positions are those of the text."""
     if not text.isascii():
         text = _NON_ASCII.sub(_fold_match, text)
     if "++" in text:
@@ -105,10 +116,7 @@ def prepare(text: str) -> str:
         text = _SHARP.sub("sharp", text)
     if ".N" in text or ".n" in text:
         text = _DOT_NET.sub(" dotnet", text)
-    text = _VERSION.sub("v ", text)
-    if parts := _camel_parts(text):
-        text = f"{text}\n{' '.join(parts)}"
-    return text
+    return _VERSION.sub("v ", text)
 
 
 def _camel_parts(text: str) -> dict[str, None]:
@@ -187,6 +195,29 @@ def analyzer() -> TextAnalyzer:
 def terms(text: str) -> list[str]:
     """Return the terms that the index holds for `text`, in order, repeats kept."""
     return analyzer().analyze(prepare(text))
+
+
+def sequence(text: str) -> list[str]:
+    """Return the terms of `text` that stand side by side in the index, for a phrase.
+
+    Without the parts of `camelCase` names, which have no place of their own, and without the last
+    unit of an unspaced run, which its pairs already cover.
+    """
+    found = analyzer().analyze(_prepare_in_place(text))
+    return [
+        term
+        for index, term in enumerate(found)
+        if not (index and is_unit(term) and found[index - 1] == _with_last(found[index - 1], term))
+    ]
+
+
+def is_unit(term: str) -> bool:
+    """Whether a term is one character of an unspaced script: what pairs begin with."""
+    return _UNIT.fullmatch(term) is not None
+
+
+def _with_last(pair: str, unit: str) -> str:
+    return pair[: -len(unit)] + unit if len(pair) > len(unit) else ""
 
 
 @lru_cache(maxsize=1 << 15)

@@ -1,0 +1,87 @@
+"""User text to a compiled query: any text is valid, and none of it is anybody's syntax.
+
+Understood are `"a phrase"`, `-word`, `-"a phrase"`, `tag:name`, `path:folder`, `path:"a folder"`
+and those two with a minus. Everything else, unknown operators and unclosed quotes included, is
+plain words. In a whole sentence, quotation marks quote: there a phrase counts, but is no condition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+from vault_agent.lexical import LexicalQuery, Terms
+from vault_agent.model import Filters
+from vault_agent.text import is_unit, sequence, terms
+
+MAX_COMPOUND = 8
+"""A longer run of parts is a sentence in an unspaced script or a URL: its pairs say enough."""
+MAX_TERMS = 128
+"""Distinct terms that are looked for; a thousand one-letter words cost no more than these."""
+SENTENCE_WORDS = 8
+"""With more words than these outside of quotes, somebody has asked a question in prose."""
+
+_PIECE = re.compile(
+    r"""(?<!\S)(?P<minus>-(?!-))?
+        (?: (?P<operator>tag|path):(?: "(?P<quoted>[^"]+)" | (?P<value>[^\s"]+) )
+          | "(?P<phrase>[^"]+)" )
+        (?!\w)
+      | (?<!\S)-(?P<excluded>\w\S*)
+      | (?P<plain>\S+)""",
+    re.VERBOSE,
+)
+
+
+def compile_query(text: str) -> LexicalQuery:
+    """Compile what a user typed; never fails, and may be empty (`"`, `*`): that finds nothing."""
+    plain: list[str] = []
+    quoted: list[str] = []
+    excluded: list[Terms] = []
+    wanted: dict[str, list[str]] = {"tag": [], "path": []}
+    unwanted: dict[str, list[str]] = {"tag": [], "path": []}
+    for piece in _PIECE.finditer(text):
+        value = piece["quoted"] or piece["value"]
+        if piece["operator"]:
+            (unwanted if piece["minus"] else wanted)[piece["operator"]].append(value)
+        elif piece["excluded"] or (piece["phrase"] and piece["minus"]):
+            excluded.append(tuple(sequence(piece["excluded"] or piece["phrase"])))
+        elif piece["phrase"]:
+            quoted.append(piece["phrase"])
+            plain.append(piece["phrase"])
+        else:
+            plain.append(piece["plain"])
+    prose = len(plain) - len(quoted) > SENTENCE_WORDS
+    return LexicalQuery(
+        weights=_weights(plain),
+        pairs=_pairs(plain),
+        compounds=_compounds(plain),
+        phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
+        excluded=tuple(filter(None, excluded)),
+        name=" ".join(terms(" ".join(plain))),
+        filters=Filters(tags=tuple(wanted["tag"]), paths=tuple(wanted["path"])),
+        without=Filters(tags=tuple(unwanted["tag"]), paths=tuple(unwanted["path"])),
+    )
+
+
+def _weights(plain: list[str]) -> dict[str, float]:
+    """Count the terms: what is said twice counts twice (measured: 6 points on long questions)."""
+    counts: Counter[str] = Counter()
+    for word in plain:
+        in_place = sequence(word)
+        counts.update(in_place)
+        # The parts of a name come on top; the single units that end unspaced runs do not.
+        parts = Counter(terms(word)) - Counter(in_place)
+        counts.update(term for term in parts.elements() if not is_unit(term))
+    return {term: float(count) for term, count in counts.most_common(MAX_TERMS)}
+
+
+def _pairs(plain: list[str]) -> tuple[tuple[str, str], ...]:
+    row = sequence(" ".join(plain))[: 4 * MAX_TERMS]
+    pairs = dict.fromkeys(pair for pair in pairwise(row) if pair[0] != pair[1])
+    return tuple(pairs)[:MAX_TERMS]
+
+
+def _compounds(plain: list[str]) -> tuple[Terms, ...]:
+    found = (tuple(sequence(word)) for word in plain)
+    return tuple(dict.fromkeys(parts for parts in found if 2 < len(parts) <= MAX_COMPOUND))

@@ -1,0 +1,167 @@
+"""Evidence to order: one score a note, its best chunk to show, and why.
+
+A note's score adds what speaks for it as a whole and for its best chunk, each on BM25's own scale,
+so that both keep their meaning:
+
+    body + 0.5 · best chunk + 0.4 · pairs
+         + ceiling · (0.4 · name⁴ + 0.2 · heading⁴ + 1 where a name is exactly the query)
+
+`name` and `heading` are how near the best name and the best heading come to the query, as a share
+of information (Dice's coefficient over terms weighed by their inverse document frequency). The
+fourth power leaves all but near-exact matches to BM25. `ceiling` is what BM25 could at most give.
+Every weight was measured; see docs/explanation/ranking.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.lexical import ChunkEvidence, NoteEvidence
+from vault_agent.text import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from vault_agent.lexical import Candidates
+
+CHUNK_BITS = 20  # of a chunk's key, as the store defines it
+
+CHUNK_WEIGHT = 0.5
+PAIR_WEIGHT = 0.4
+NAME_WEIGHT = 0.4
+HEADING_WEIGHT = 0.2
+EXACT_WEIGHT = 1.0
+NEARNESS_POWER = 4
+SECOND_CHUNK_SHARE = 0.5
+"""A note's next chunk stands on its own only where half its score still beats others' whole."""
+
+_BM25_MOST = 2.2  # k1 + 1: what a term can at most count, in inverse document frequencies
+_CONTEXT_WEIGHT = 0.5
+_HEADINGS_READ = 3  # chunks of a note whose headings are compared
+
+
+class Names(NamedTuple):
+    """What a note is called: its path orders ties."""
+
+    path: str
+    title: str
+    aliases: tuple[str, ...]
+
+
+class Ranked(NamedTuple):
+    """A place in the list; `key` is None where no chunk speaks for the note."""
+
+    rowid: int
+    key: int | None
+    score: float  # 0 to 1
+    votes: dict[str, float]
+    """What each part of the score contributed; they add up to the score's logarithmic share."""
+
+
+class _Scored(NamedTuple):
+    total: float
+    path: str
+    key: int | None
+    rowid: int
+    votes: dict[str, float]
+
+
+def chunks_to_read(candidates: Candidates) -> list[int]:
+    """Return the keys of the chunks whose headings `rank` wants to see."""
+    return [key for keys in _best_chunks(candidates).values() for key in keys[:_HEADINGS_READ]]
+
+
+def rank(
+    candidates: Candidates,
+    names: Mapping[int, Names],
+    headings: Mapping[int, str | None],
+    *,
+    limit: int,
+) -> list[Ranked]:
+    """Return at most `limit` places, best first; ties by path, then chunk.
+
+    `names` has the notes that still are: others are left out. `headings` has the chunks of
+    `chunks_to_read`.
+    """
+    weigh = _Weigher(candidates)
+    chunks = _best_chunks(candidates)
+    scored: list[_Scored] = []
+    for rowid, called in names.items():
+        keys: list[int | None] = [*chunks.get(rowid, ())[:2]] or [None]
+        note = candidates.notes.get(rowid, NoteEvidence())
+        for place, key in enumerate(keys):
+            votes = weigh.votes(note, key, called, _headings(chunks.get(rowid, ()), headings))
+            share = SECOND_CHUNK_SHARE if place else 1.0
+            scored.append(_Scored(share * sum(votes.values()), called.path, key, rowid, votes))
+    scored.sort(key=lambda each: (-round(each.total, 5), each.path, each.key or 0))
+    return [
+        Ranked(each.rowid, each.key, _bounded(each.total, weigh.ceiling), _rounded(each.votes))
+        for each in scored[:limit]
+    ]
+
+
+class _Weigher:
+    """Knows the query; turns one note's evidence into votes."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._candidates = candidates
+        self._information = candidates.information
+        self._total = sum(candidates.information.values())
+        # A word of a name that the query lacks weighs as much as the query's words do on average.
+        self._average = self._total / len(self._information) if self._information else 1.0
+        self.ceiling = _BM25_MOST * (1 + _CONTEXT_WEIGHT) * self._total or 1.0
+
+    def votes(
+        self, note: NoteEvidence, key: int | None, called: Names, headings: Iterable[str]
+    ) -> dict[str, float]:
+        chunk = self._candidates.chunks.get(key, ChunkEvidence()) if key is not None else None
+        name = max(map(self._nearness, _all_names(called)))
+        heading = max(map(self._nearness, headings), default=0.0)
+        votes = {
+            "body": note.body,
+            "chunk": CHUNK_WEIGHT * chunk.text if chunk else 0.0,
+            "pairs": PAIR_WEIGHT * note.pairs,
+            "name": self.ceiling * NAME_WEIGHT * name**NEARNESS_POWER,
+            "heading": self.ceiling * HEADING_WEIGHT * heading**NEARNESS_POWER,
+            "exactName": self.ceiling * EXACT_WEIGHT if note.named else 0.0,
+        }
+        return {vote: value for vote, value in votes.items() if value}
+
+    def _nearness(self, name: str) -> float:
+        """Return Dice's coefficient of a name and the query, over information."""
+        found = set(terms(name))
+        if not found or not self._information:
+            return 0.0
+        common = sum(self._information.get(term, 0.0) for term in found)
+        other = sum(self._information.get(term, self._average) for term in found)
+        return 2 * common / (self._total + other)
+
+
+def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
+    """Return each note's chunks, best first."""
+    by_note: dict[int, list[int]] = {}
+    order = sorted(
+        candidates.chunks.items(), key=lambda item: (-item[1].headed, -item[1].text, item[0])
+    )
+    for key, _ in order:
+        by_note.setdefault(key >> CHUNK_BITS, []).append(key)
+    return by_note
+
+
+def _headings(keys: Iterable[int], headings: Mapping[int, str | None]) -> list[str]:
+    return [heading for key in keys if (heading := headings.get(key))]
+
+
+def _all_names(called: Names) -> list[str]:
+    stem = called.path.rpartition("/")[2].rpartition(".")[0]
+    return list(dict.fromkeys((called.title, stem, *called.aliases)))
+
+
+def _bounded(total: float, ceiling: float) -> float:
+    """Map a score to 0..1: strictly rising, and comparable between queries."""
+    return round(1 - math.exp(-2 * total / ceiling), 6)
+
+
+def _rounded(votes: Mapping[str, float]) -> dict[str, float]:
+    return {vote: round(value, 4) for vote, value in votes.items()}

@@ -1,0 +1,121 @@
+"""Clauses of the full-text engine: built as objects, so that no text is ever parsed as a query."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tantivy import FieldType, Occur, Query
+
+from vault_agent.store.fulltext_schema import comparable_path, day_number, tag_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tantivy import Schema
+
+    from vault_agent.model import Filters
+
+_GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_REGEX_SYNTAX = re.compile(r"[\\^$.|?*+()\[\]{}\-~&#\s]")
+_FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days; the calendar's own ends lie between
+
+
+class Clauses:
+    """Makes clauses for one of the two indexes."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def term(self, field: str, term: str, *, positions: bool = True) -> Query:
+        """Return documents that hold a term, scored by BM25 where the field keeps counts."""
+        return Query.term_query(self._schema, field, term, "position" if positions else "basic")
+
+    def words(self, field: str, weights: Mapping[str, float]) -> list[Query]:
+        """Return one clause a term, each counting as often as its weight says."""
+        return [
+            Query.boost_query(self.term(field, term), weight) for term, weight in weights.items()
+        ]
+
+    def phrase(self, field: str, words: Sequence[str], *, slop: int = 0) -> Query:
+        """Return documents where the words stand in this order; one word is a plain term."""
+        if len(words) == 1:
+            return self.term(field, words[0])
+        return Query.phrase_query(self._schema, field, list(words), slop)
+
+    def rowids(self, rowids: Iterable[int]) -> Query:
+        """Return the documents of these notes, without a score."""
+        return silent(Query.term_set_query(self._schema, "rowid", list(rowids)))
+
+    def filters(self, filters: Filters) -> list[Query]:
+        """Return what must all hold, without a score."""
+        clauses = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
+        if filters.types:
+            clauses.append(any_of([self._raw("type", tag_key(kind)) for kind in filters.types]))
+        if filters.paths:
+            clauses.append(any_of([self._path(pattern) for pattern in filters.paths]))
+        if filters.after is not None or filters.before is not None:
+            clauses.append(self._days(filters.after, filters.before))
+        return [silent(clause) for clause in clauses]
+
+    def excluded(self, filters: Filters) -> list[Query]:
+        """Return what must not hold, one clause each: a match of any part rules a document out."""
+        tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
+        return [*tags, *(self._path(pattern) for pattern in filters.paths)]
+
+    def _raw(self, field: str, value: str) -> Query:
+        return self.term(field, value, positions=False)
+
+    def _days(self, after: str | None, before: str | None) -> Query:
+        first = day_number(after) if after is not None else None
+        last = day_number(before) if before is not None else None
+        return Query.range_query(
+            self._schema,
+            "day",
+            FieldType.Integer,
+            _FAR_PAST if first is None else first,
+            _FAR_FUTURE if last is None else last,
+        )
+
+    def _path(self, pattern: str) -> Query:
+        """Return notes in a folder, a note by its path (suffix optional), or those a glob matches.
+
+        A glob without `/` is tried on the file's name in any folder, as in gitignore.
+        """
+        comparable = comparable_path(pattern)
+        if "*" in comparable or "?" in comparable:
+            anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
+            return Query.regex_query(self._schema, "path", anchor + _glob_regex(comparable))
+        names = (comparable, f"{comparable}.md", f"{comparable}.markdown")
+        return any_of(
+            [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
+        )
+
+
+def any_of(clauses: Sequence[Query]) -> Query:
+    """Return documents that match at least one clause."""
+    return Query.boolean_query([(Occur.Should, clause) for clause in clauses])
+
+
+def silent(clause: Query) -> Query:
+    """Return a clause that decides, but adds nothing to the score."""
+    return Query.const_score_query(clause, 0.0)
+
+
+def combined(
+    *, must: Sequence[Query] = (), should: Sequence[Query] = (), must_not: Sequence[Query] = ()
+) -> Query:
+    """Return all of `must`, none of `must_not`, scored by those of `should` that match."""
+    clauses = [(Occur.Must, clause) for clause in must]
+    clauses += [(Occur.Should, clause) for clause in should]
+    clauses += [(Occur.MustNot, clause) for clause in must_not]
+    return Query.boolean_query(clauses)
+
+
+def _glob_regex(pattern: str) -> str:
+    """Translate `*` and `?` (within one folder) and `**` (any depth); all else is literal."""
+    translated = {"**/": "(.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(
+        translated.get(token) or _REGEX_SYNTAX.sub(r"\\\g<0>", token)
+        for token in _GLOB_TOKEN.findall(pattern)
+    )
