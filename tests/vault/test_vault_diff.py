@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.model import FileEntry
@@ -24,8 +23,8 @@ def stored(*entries: FileEntry) -> dict[str, FileEntry]:
 
 
 def test_each_path_is_in_exactly_one_list() -> None:
-    new, touched = replace(A, path="new.md"), replace(B, mtime_ns=9)
-    gone = replace(A, path="gone.md")
+    new, touched = A._replace(path="new.md"), B._replace(mtime_ns=9)
+    gone = A._replace(path="gone.md")
     result = diff(stored(A, B, gone), [A, touched, new])
     assert (result.added, result.maybe_changed, result.unchanged) == ([new], [touched], [A])
     assert (result.removed, result.kept) == (["gone.md"], [])
@@ -33,11 +32,11 @@ def test_each_path_is_in_exactly_one_list() -> None:
 
 def test_any_of_size_times_and_inode_gives_a_change_away() -> None:
     for name in ("size", "mtime_ns", "ctime_ns", "inode"):
-        assert diff(stored(A), [replace(A, **{name: 99})]).maybe_changed
+        assert diff(stored(A), [A._replace(**{name: 99})]).maybe_changed
 
 
 def test_what_lies_in_a_folder_that_was_not_listed_is_kept() -> None:
-    result = diff(stored(A, B, replace(B, path="dd/c.md")), [A], unlisted=["d"])
+    result = diff(stored(A, B, B._replace(path="dd/c.md")), [A], unlisted=["d"])
     assert (result.removed, result.kept) == (["dd/c.md"], ["d/b.md"])
     assert diff(stored(A, B), [], unlisted=[""]).kept == ["a.md", "d/b.md"]
 

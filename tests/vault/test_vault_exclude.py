@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from vault_agent.errors import Misconfigured
-from vault_agent.vault.exclude import DEFAULT_FOLDERS, Exclusions
+from vault_agent.vault.exclude import Exclusions
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_hidden_names_are_never_taken_back(pattern: str) -> None:
 @pytest.mark.parametrize("bad", ["!", "[", "a[", "a\\", "/", "[z-a].md"])
 def test_a_bad_pattern_is_refused_by_its_position_only(bad: str) -> None:
     with pytest.raises(Misconfigured) as caught:
-        Exclusions(["fine/", bad + "" if bad else bad])
+        Exclusions(["fine/", bad])
     assert caught.value.code == "CONFIG_INVALID"
     assert caught.value.details["position"] == 2
 
@@ -97,14 +97,10 @@ def test_the_fingerprint_differs_where_the_rules_do() -> None:
     prints = {
         Exclusions(p).fingerprint for p in ([], ["a"], ["b"], ["a", "b"], ["b", "a"], ["a\0b"])
     }
-    assert len(prints) >= 5
+    assert len(prints) == 6
     assert Exclusions(["a"]).fingerprint == Exclusions(("a",)).fingerprint
 
 
 def test_exclusions_travel_to_another_process() -> None:
     copy = pickle.loads(pickle.dumps(Exclusions(["x/"])))
     assert copy.excludes("x/a.md")
-
-
-def test_the_default_list_is_exactly_lower_level_names() -> None:
-    assert all("/" not in name for name in DEFAULT_FOLDERS)

@@ -13,6 +13,7 @@ from vault_agent.vault import scan as scanning
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.read import read_bytes
+from vault_agent.vault.root import Strategy
 from vault_agent.vault.scan import Scan, ScanStopped, scan
 
 if TYPE_CHECKING:
@@ -221,16 +222,36 @@ def test_folders_that_link_to_one_another_do_not_multiply(root: VaultRoot, folde
     assert notes(scan(root)) == notes(found)
 
 
-def test_a_very_deep_vault_is_walked(root: VaultRoot, folder: Path) -> None:
+def make_nested(folder: Path, *names: str) -> str:
+    """Make folders within folders and a note in the last, however long the path; return it."""
     here = os.open(folder, os.O_RDONLY)
-    for _ in range(1200):
-        os.mkdir("d", dir_fd=here)
-        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+    for name in names:
+        os.mkdir(name, dir_fd=here)
+        deeper = os.open(name, os.O_RDONLY, dir_fd=here)
         os.close(here)
         here = deeper
     os.close(os.open("a.md", os.O_CREAT | os.O_WRONLY, dir_fd=here))
     os.close(here)
-    assert notes(scan(root)) == ["d/" * 1200 + "a.md"]
+    return "/".join((*names, "a.md"))
+
+
+def test_a_very_deep_vault_is_walked(root: VaultRoot, folder: Path) -> None:
+    path = make_nested(folder, *["d"] * 300)
+    assert notes(scan(root)) == [path]
+    assert read_bytes(root, path, 1).data == b""
+
+
+def test_a_path_too_long_for_the_system_is_walked_or_warned_about(
+    root: VaultRoot, folder: Path
+) -> None:
+    path = make_nested(folder, *["d" * 200] * 30)
+    found = scan(root)
+    if root.strategy is Strategy.PORTABLE:
+        assert found.unlisted
+        assert [w.code for w in found.warnings] == ["FILE_UNREADABLE"]
+    else:
+        assert notes(found) == [path]
+        assert read_bytes(root, path, 1).data == b""
 
 
 def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_removed(

@@ -80,8 +80,8 @@ class Exclusions:
     @property
     def fingerprint(self) -> str:
         """A short text that differs where other files would be excluded."""
-        parts = [str(_RULES_VERSION), *sorted(DEFAULT_FOLDERS), "", *self.patterns]
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+        rules = repr((_RULES_VERSION, sorted(DEFAULT_FOLDERS), self.patterns))
+        return hashlib.sha256(rules.encode()).hexdigest()[:16]
 
     @property
     def by_pattern(self) -> bool:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 # The kernel's own limit for links in one path.
 MAX_LINKS = 40
+# Segments of one path, targets of links included: twice what fits into the longest path, and a
+# bound for links that go down and up again and again.
+MAX_STEPS = 10_000
 
 _READ = (
     os.O_RDONLY
@@ -102,7 +105,7 @@ def cannot_open(error: OSError) -> CannotOpen:
         raise Failed(
             "INTERNAL_ERROR", "Too many files are open. Raise the limit and try again."
         ) from None
-    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ESTALE):
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ESTALE):
         return CannotOpen(Cause.VANISHED)
     if error.errno == errno.ELOOP:
         return CannotOpen(Cause.LOOP)
@@ -154,52 +157,61 @@ class DescriptorOpener:
 
         A link's target is put in front of the segments still to go. One that is absolute, or
         climbs past the root, is resolved by name once and walked again from the root: if it is
-        not inside, or is no longer when the walk gets there, nothing is opened.
+        not inside, or is no longer when the walk gets there, nothing is opened. Only the folder
+        the walk has come to is open, so depth costs no descriptors; to climb, it starts over.
         """
         pending = path.split("/")[::-1] if path else ["."]
-        names: list[str] = []
-        folders = [self._root]
-        links = 0
+        names: list[str] = []  # from the root to where the walk is
+        folder = self._root
+        links = steps = 0
         try:
             while True:
                 name = pending.pop()
+                steps += 1
+                if links > MAX_LINKS or steps > MAX_STEPS:
+                    raise CannotOpen(Cause.LOOP)
                 if name == ".." and not names:
                     pending = self._reenter("..", pending)
                     continue
                 if name == "..":
-                    names.pop()
-                    os.close(folders.pop())
-                if name in ("", ".", ".."):
+                    pending += ["", *names[-2::-1]]
+                    names.clear()
+                    folder = self._leave(folder)
+                    continue
+                if name in ("", "."):
                     if pending:
                         continue
-                    here = Resolved("/".join(names), os.fstat(folders[-1]))
-                    yield folders[-1], ".", here
+                    yield folder, ".", Resolved("/".join(names), os.fstat(folder))
                     return
-                here_path = "/".join((*names, name))
-                if links and not self._admits(here_path, bool(pending) or is_dir):
+                if links and not self._admits("/".join((*names, name)), bool(pending) or is_dir):
                     raise CannotOpen(Cause.EXCLUDED)
-                status = os.stat(name, dir_fd=folders[-1], follow_symlinks=False)
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if stat.S_ISLNK(status.st_mode):
                     links += 1
-                    if links > MAX_LINKS:
-                        raise CannotOpen(Cause.LOOP)
-                    target = os.readlink(name, dir_fd=folders[-1])
+                    target = os.readlink(name, dir_fd=folder)
                     if target.startswith("/"):
                         pending = self._reenter(target, pending)
                         names.clear()
-                        _close(folders)
+                        folder = self._leave(folder)
                     else:
-                        pending.extend(reversed(target.split("/")))
+                        pending += target.split("/")[::-1]
                 elif pending:
-                    folders.append(_step(folders[-1], name, _PASS))
+                    parent, folder = folder, _step(folder, name, _PASS)
+                    self._leave(parent)
                     names.append(name)
                 else:
-                    yield folders[-1], name, Resolved(here_path, status)
+                    yield folder, name, Resolved("/".join((*names, name)), status)
                     return
         except OSError as error:
             raise cannot_open(error) from None
         finally:
-            _close(folders)
+            self._leave(folder)
+
+    def _leave(self, folder: int) -> int:
+        """Close a folder of the walk and return the root, which stays open."""
+        if folder != self._root:
+            os.close(folder)
+        return self._root
 
     def _reenter(self, start: str, pending: list[str]) -> list[str]:
         """Return the segments from the root to `start` and what is pending after it."""
@@ -249,8 +261,8 @@ class KernelOpener:
             yield entries
 
 
-# A link in the path, or one that left the root between the look and the open; a race with a mount.
-_BY_HAND = (errno.ELOOP, errno.EXDEV, errno.EAGAIN)
+# A link in the path; a path too long for one call; a race with a rename or a mount.
+_BY_HAND = (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG)
 
 
 class PortableOpener:
@@ -341,9 +353,3 @@ def _listing(fd: int) -> Iterator[Entries]:
             yield entries
     finally:
         os.close(fd)
-
-
-def _close(folders: list[int]) -> None:
-    """Close all but the root, which stays open."""
-    while len(folders) > 1:
-        os.close(folders.pop())
