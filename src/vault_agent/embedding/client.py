@@ -84,6 +84,8 @@ class HttpEmbedder:
         )
         self._breaker = Breaker(self._recover)
         self._queries: OrderedDict[str, Vector] = OrderedDict()
+        self._preparing = anyio.Lock()
+        self._prepared = False
 
     async def __aenter__(self) -> Self:
         await self._endpoint.__aenter__()
@@ -119,12 +121,15 @@ class HttpEmbedder:
 
     async def prepare(self) -> VectorSpace:
         """Return the space for a run: patient with a model that loads, and checked for sanity."""
-        return await self._documents.prepare()
+        space = await self._documents.prepare()
+        self._prepared = True
+        return space
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:
         """Return one outcome a text, in order; raise `Unavailable` where it is not the texts."""
-        if self._probe.space is None:
-            await self.prepare()
+        async with self._preparing:
+            if not self._prepared:
+                await self.prepare()
         return await self._documents.embed(texts)
 
     async def embed_query(self, text: str) -> Vector:

@@ -97,10 +97,11 @@ class Documents:
         while True:
             try:
                 await self._probe.ask(max(self._timeout, _COLD))
-                if not await self._probe.consistent(self._timeout, concurrent=True):
-                    if not await self._probe.consistent(self._timeout, concurrent=False):
-                        raise inconsistent()
+                if not await self._probe.consistent(self._timeout, self._gate):
+                    # Some endpoints mix up requests that run at once, and only those.
                     self._gate.bind(1)
+                    if not await self._probe.consistent(self._timeout, self._gate):
+                        raise inconsistent()
             except Fault as fault:
                 refusals += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
                 if fault.kind in FATAL or refusals >= 3:

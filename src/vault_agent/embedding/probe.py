@@ -13,6 +13,7 @@ from vault_agent.model import VectorSpace
 if TYPE_CHECKING:
     from vault_agent.embedding.embedder import Vector, Vectors
     from vault_agent.embedding.endpoint import Endpoint
+    from vault_agent.embedding.gate import Gate
     from vault_agent.embedding.prefixes import Prefixes
 
 TEXT: Final = "The lighthouse keeper wrote down the weather every evening before supper."
@@ -53,8 +54,10 @@ class Probe:
         self.space = found
         return first
 
-    async def consistent(self, timeout: float, *, concurrent: bool) -> bool:  # noqa: ASYNC109
+    async def consistent(self, timeout: float, gate: Gate) -> bool:  # noqa: ASYNC109
         """Whether the text has one vector alone, among others, and with other requests in flight.
+
+        As many requests at once as the gate admits.
 
         Servers have mixed up the rows of a batch, and requests that ran at once (Ollama, issue
         6262). A server that gives all texts one vector is found here too. Raises `Fault`.
@@ -64,18 +67,14 @@ class Probe:
 
         async def ask(number: int, texts: tuple[str, ...]) -> None:
             try:
-                replies[number] = await self._endpoint.post(texts, timeout=timeout)
+                async with gate.slot():
+                    replies[number] = await self._endpoint.post(texts, timeout=timeout)
             except Fault as fault:
                 faults.append(fault)
 
-        requests = ((TEXT,), _COMPANY, _COMPANY[::-1])
-        if concurrent:
-            async with anyio.create_task_group() as group:
-                for number, texts in enumerate(requests):
-                    group.start_soon(ask, number, texts)
-        else:
-            for number, texts in enumerate(requests):
-                await ask(number, texts)
+        async with anyio.create_task_group() as group:
+            for number, texts in enumerate(((TEXT,), _COMPANY, _COMPANY[::-1])):
+                group.start_soon(ask, number, texts)
         if faults:
             raise faults[0]
         if len({reply.shape[1] for reply in replies.values()}) != 1:

@@ -1,0 +1,26 @@
+import pytest
+from tests.endpoint import EmbeddingEndpoint
+
+from vault_agent.embedding import documents
+from vault_agent.embedding.client import EndpointSettings
+
+
+@pytest.fixture
+async def endpoint():
+    async with EmbeddingEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def settings(endpoint):
+    def make(**changes):
+        defaults = {"url": endpoint.url, "model": endpoint.model, "timeout": 2.0, "patience": 3.0}
+        return EndpointSettings(**defaults | changes)
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch):
+    """Waits keep their growth and lose their length."""
+    monkeypatch.setattr(documents, "_FIRST_WAIT", 0.005)

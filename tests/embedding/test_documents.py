@@ -1,0 +1,269 @@
+"""Documents get their vectors through whatever the endpoint does in the meantime."""
+
+import asyncio
+import logging
+import time
+
+import numpy as np
+import pytest
+from tests import endpoint as bad
+
+from vault_agent.embedding.client import HttpEmbedder
+from vault_agent.embedding.embedder import Embedded, Failure, Reason
+from vault_agent.errors import Unavailable
+
+TEXTS = [
+    f"note number {i} about {word}" for i, word in enumerate(["tea", "ink", "fog", "oak", "sea"])
+]
+
+
+def good(endpoint, texts, outcomes):
+    """Every text has its own vector."""
+    return [type(o) for o in outcomes] == [Embedded] * len(texts) and all(
+        float(np.dot(o.vector, endpoint.vector(t))) > 0.9999
+        for t, o in zip(texts, outcomes, strict=True)
+    )
+
+
+async def test_texts_get_their_unit_vectors_in_order(endpoint, settings):
+    async with HttpEmbedder(settings(batch_size=2)) as embedder:
+        outcomes = await embedder.embed_documents(TEXTS)
+    assert good(endpoint, TEXTS, outcomes)
+    assert outcomes[0].vector.dtype == np.float32
+    assert np.linalg.norm(outcomes[0].vector) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        bad.nan(),
+        bad.component(float("inf")),
+        bad.component(None),
+        bad.component("x"),
+        bad.zeros(),
+        bad.one_less(),
+        bad.one_more(),
+        bad.same_index(),
+        bad.index_out_of_range(),
+        bad.shorter(),
+        bad.data_null(),
+        bad.not_json(),
+        bad.status(500, "boom"),
+        bad.status(502),
+        bad.status(503, {"error": "server busy"}),
+        bad.status(429, retry_after="0.01"),
+        bad.reset(),
+        bad.slow(0.05),
+        bad.reversed_order(),
+    ],
+)
+async def test_what_passes_is_survived(endpoint, settings, misbehaviour):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.next(misbehaviour)
+        assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
+
+
+async def test_a_gigabyte_is_not_read(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.next(bad.endless())
+        started = time.monotonic()
+        assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "reason"),
+    [
+        (bad.nan(), Reason.BAD_VECTOR),
+        (bad.zeros(), Reason.BAD_VECTOR),
+        (bad.status(500), Reason.SERVER_ERROR),
+        (bad.status(400, {"error": "unsupported value: NaN"}), Reason.SERVER_ERROR),
+        (bad.status(422, {"detail": [{"input": "…"}]}), Reason.REJECTED),
+        (bad.status(503), Reason.SERVER_ERROR),
+        (bad.reset(), Reason.SERVER_ERROR),
+        (bad.slow(9), Reason.TIMED_OUT),
+    ],
+)
+async def test_one_poisonous_text_is_found_and_the_rest_embedded(
+    endpoint, settings, misbehaviour, reason
+):
+    endpoint.poison["fog"] = misbehaviour
+    async with HttpEmbedder(settings(timeout=0.3)) as embedder:
+        outcomes = await embedder.embed_documents(TEXTS)
+    assert outcomes.pop(2) == Failure(reason)
+    assert good(endpoint, TEXTS[:2] + TEXTS[3:], outcomes)
+
+
+async def test_a_text_too_long_is_shortened_and_marked(endpoint, settings):
+    endpoint.max_words = 40
+    texts = ["short one", "word " * 200, "short two"]
+    async with HttpEmbedder(settings()) as embedder:
+        outcomes = await embedder.embed_documents(texts)
+    assert [o.truncated for o in outcomes] == [False, True, False]
+    assert good(endpoint, ["short one", "word", "short two"], outcomes)
+
+
+async def test_a_batch_too_large_is_halved_once_and_remembered(endpoint, settings):
+    endpoint.max_batch = 4
+    texts = [f"text {i}" for i in range(64)]
+    async with HttpEmbedder(settings(batch_size=16)) as embedder:
+        outcomes = await embedder.embed_documents(texts)
+    assert good(endpoint, texts, outcomes)
+    assert sum(len(request) > 4 for request in endpoint.requests) <= 3
+
+
+async def test_a_missing_model_ends_it_at_once_with_the_command(endpoint, settings):
+    async with HttpEmbedder(settings(model="nomic-embed-text")) as embedder:
+        with pytest.raises(Unavailable, match="ollama pull nomic-embed-text") as caught:
+            await embedder.embed_documents(TEXTS)
+    assert caught.value.code == "EMBEDDING_UNAVAILABLE"
+    assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize("code", [401, 403, 404])
+async def test_what_only_the_user_can_mend_ends_it_in_the_middle_too(endpoint, settings, code):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.always = bad.status(code)
+        asked = len(endpoint.requests)
+        with pytest.raises(Unavailable):
+            await embedder.embed_documents(TEXTS)
+        assert len(endpoint.requests) == asked + 1
+
+
+async def test_nobody_there_is_said_soon(settings):
+    async with HttpEmbedder(settings(url="http://127.0.0.1:9/v1/embeddings")) as embedder:
+        started = time.monotonic()
+        with pytest.raises(Unavailable, match="ollama serve") as caught:
+            await embedder.embed_documents(TEXTS)
+    assert caught.value.details["reason"] == "unreachable"
+    assert time.monotonic() - started < 2
+
+
+async def test_a_model_that_loads_is_waited_for(endpoint, settings):
+    endpoint.next(bad.status(503), bad.status(503), bad.slow(0.2))
+    async with HttpEmbedder(settings()) as embedder:
+        assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
+
+
+async def test_an_endpoint_that_dies_and_comes_back_is_waited_for(endpoint, settings):
+    async with HttpEmbedder(settings(patience=10)) as embedder:
+        await embedder.prepare()
+        await endpoint.stop()
+        task = asyncio.create_task(embedder.embed_documents(TEXTS))
+        await asyncio.sleep(0.1)
+        assert not task.done()
+        await endpoint.start()
+        assert good(endpoint, TEXTS, await task)
+
+
+@pytest.mark.parametrize("misbehaviour", [bad.status(503), bad.status(500), bad.nan(), bad.reset()])
+async def test_an_endpoint_that_stays_broken_costs_its_patience_and_blames_no_text(
+    endpoint, settings, misbehaviour
+):
+    async with HttpEmbedder(settings(patience=0.4)) as embedder:
+        await embedder.prepare()
+        endpoint.always = misbehaviour
+        started = time.monotonic()
+        with pytest.raises(Unavailable):
+            await embedder.embed_documents(TEXTS)
+    assert time.monotonic() - started < 2
+
+
+async def test_an_endpoint_that_refuses_every_text_is_given_up(endpoint, settings):
+    endpoint.poison["note"] = bad.status(422)
+    texts = [f"note {i}" for i in range(1000)]
+    async with HttpEmbedder(settings()) as embedder:
+        with pytest.raises(Unavailable):
+            await embedder.embed_documents(texts)
+    assert len(endpoint.requests) < 200
+
+
+async def test_a_restart_with_another_model_is_noticed(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.salt = "other weights"
+        endpoint.next(bad.reset())
+        with pytest.raises(Unavailable) as caught:
+            await embedder.embed_documents(TEXTS)
+    assert caught.value.details["reason"] == "changed"
+
+
+async def test_retry_after_is_honoured(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.next(bad.status(429, retry_after="0.5"))
+        started = time.monotonic()
+        await embedder.embed_documents(TEXTS)
+    assert time.monotonic() - started >= 0.5
+
+
+async def test_a_retry_after_beyond_all_patience_is_not_waited_for(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.always = bad.status(429, retry_after="3600")
+        started = time.monotonic()
+        with pytest.raises(Unavailable):
+            await embedder.embed_documents(TEXTS)
+    assert time.monotonic() - started < 1
+
+
+async def test_vectors_that_depend_on_the_company_are_refused(endpoint, settings):
+    def swap(reply):
+        if len(data := reply["data"]) > 1:
+            data[0]["embedding"], data[1]["embedding"] = data[1]["embedding"], data[0]["embedding"]
+
+    endpoint.always = bad.changed(swap)
+    async with HttpEmbedder(settings()) as embedder:
+        with pytest.raises(Unavailable) as caught:
+            await embedder.prepare()
+    assert caught.value.details["reason"] == "inconsistent"
+
+
+async def test_one_vector_for_every_text_is_refused(endpoint, settings):
+    def same(reply):
+        for item in reply["data"]:
+            item["embedding"] = [1.0] * endpoint.dimension
+
+    endpoint.always = bad.changed(same)
+    async with HttpEmbedder(settings()) as embedder:
+        with pytest.raises(Unavailable) as caught:
+            await embedder.prepare()
+    assert caught.value.details["reason"] == "inconsistent"
+
+
+async def test_an_endpoint_that_mixes_up_concurrent_requests_gets_them_one_by_one(
+    endpoint, settings
+):
+    async def mix(_request, reply):
+        await asyncio.sleep(0.02)
+        if endpoint.in_flight > 1:
+            reply["data"][0]["embedding"] = [1.0] * endpoint.dimension
+        return bad.web.json_response(reply)
+
+    endpoint.always = mix
+    async with HttpEmbedder(settings(concurrency=4)) as embedder:
+        await embedder.prepare()
+        assert embedder.concurrency == 1
+
+
+async def test_texts_that_json_cannot_carry_are_sent_all_the_same(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        (outcome,) = await embedder.embed_documents(["lone \ud800 surrogate"])
+    assert isinstance(outcome, Embedded)
+
+
+async def test_nothing_the_endpoint_or_the_notes_say_is_repeated(endpoint, settings, caplog, capfd):
+    caplog.set_level(logging.DEBUG)
+    endpoint.poison["canary-text"] = bad.status(400, "canary-reply canary-text")
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.embed_documents(["canary-text"])
+        endpoint.always = bad.status(401, "canary-reply canary-text")
+        with pytest.raises(Unavailable) as caught:
+            await embedder.embed_documents(["canary-text"])
+    seen = (
+        caplog.text + "".join(capfd.readouterr()) + str(caught.value) + repr(caught.value.details)
+    )
+    assert "canary" not in seen

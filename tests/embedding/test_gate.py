@@ -1,0 +1,69 @@
+"""Fewer requests when the endpoint is overloaded, more again slowly, never above the bound."""
+
+import asyncio
+
+import pytest
+
+from vault_agent.embedding import gate as gate_module
+from vault_agent.embedding.gate import Gate
+
+
+async def test_overload_halves_and_successes_restore_to_the_bound(monkeypatch):
+    monkeypatch.setattr(gate_module, "_ONE_EVENT", 0.0)
+    gate = Gate(8)
+    gate.overloaded()
+    gate.overloaded()
+    assert gate.limit == 2
+    for _ in range(10):
+        gate.overloaded()
+    assert gate.limit == 1
+    for _ in range(7):
+        gate.succeeded()
+    assert gate.limit == 1
+    gate.succeeded()
+    assert gate.limit == 2
+    for _ in range(10_000):
+        gate.succeeded()
+    assert gate.limit == 8
+
+
+async def test_one_overload_seen_by_many_requests_counts_once():
+    gate = Gate(8)
+    for _ in range(8):
+        gate.overloaded()
+    assert gate.limit == 4
+
+
+@pytest.mark.parametrize("searching", [False, True])
+async def test_slots_are_bounded(searching):
+    gate = Gate(3)
+    if searching:
+        gate.query()
+    inside = most = 0
+
+    async def request():
+        nonlocal inside, most
+        async with gate.slot():
+            inside += 1
+            most = max(most, inside)
+            await asyncio.sleep(0.01)
+            inside -= 1
+
+    await asyncio.gather(*(request() for _ in range(9)))
+    assert most == (1 if searching else 3)
+
+
+async def test_a_cancelled_request_gives_its_slot_back():
+    gate = Gate(1)
+
+    async def hold():
+        async with gate.slot():
+            await asyncio.sleep(60)
+
+    for _ in range(3):
+        task = asyncio.create_task(hold())
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+    async with asyncio.timeout(1), gate.slot():
+        pass

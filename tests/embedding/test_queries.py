@@ -1,0 +1,141 @@
+"""A query is answered at once or not at all, and a dead endpoint costs nothing twice."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+from tests import endpoint as bad
+
+from vault_agent.embedding import breaker
+from vault_agent.embedding.check import check_endpoint
+from vault_agent.embedding.client import HttpEmbedder
+from vault_agent.errors import Unavailable
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(breaker, "_FIRST_WAIT", 0.05)
+
+
+async def until(condition, seconds=2.0):
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_query_gets_its_vector_with_the_models_prefix(endpoint, settings):
+    async with HttpEmbedder(settings(query_prefix="query: ")) as embedder:
+        vector = await embedder.embed_query("tea")
+        assert float(np.dot(vector, endpoint.vector("query: tea"))) > 0.9999
+        assert embedder.space.dimension == endpoint.dimension
+
+
+async def test_the_same_query_is_not_asked_twice(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.embed_query("tea")
+        asked = len(endpoint.requests)
+        await embedder.embed_query("tea")
+        assert len(endpoint.requests) == asked
+
+
+async def test_a_slow_endpoint_costs_its_deadline_once(endpoint, settings):
+    endpoint.always = bad.slow(1.0)
+    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
+        started = time.monotonic()
+        with pytest.raises(Unavailable):
+            await embedder.embed_query("tea")
+        assert 0.15 < time.monotonic() - started < 0.5
+        started = time.monotonic()
+        for _ in range(50):
+            with pytest.raises(Unavailable):
+                await embedder.embed_query("ink")
+        assert time.monotonic() - started < 0.05
+
+
+async def test_a_model_that_was_loaded_meanwhile_serves_the_next_query(endpoint, settings):
+    endpoint.next(bad.slow(0.5))
+    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
+        with pytest.raises(Unavailable):
+            await embedder.embed_query("tea")
+        assert not embedder.available
+        await until(lambda: embedder.available)
+        await embedder.embed_query("tea")
+
+
+async def test_a_dead_endpoint_that_comes_back_is_noticed(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.embed_query("tea")
+        await endpoint.stop()
+        with pytest.raises(Unavailable):
+            await embedder.embed_query("ink")
+        await endpoint.start()
+        await until(lambda: embedder.available)
+        await embedder.embed_query("ink")
+
+
+async def test_another_model_behind_the_same_name_shows_in_the_space(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        before = await embedder.embed_query("tea")
+        space = embedder.space
+        await endpoint.stop()
+        with pytest.raises(Unavailable):
+            await embedder.embed_query("ink")
+        endpoint.salt = "other weights"
+        await endpoint.start()
+        await until(lambda: embedder.available)
+        assert not embedder.space.matches(space)
+        assert float(np.dot(before, await embedder.embed_query("tea"))) < 0.99
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [bad.nan(), bad.status(500), bad.reset(), bad.data_null(), bad.status(404), bad.endless()],
+)
+async def test_a_lying_endpoint_is_left_alone_until_it_recovers(endpoint, settings, misbehaviour):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.embed_query("tea")
+        endpoint.next(misbehaviour)
+        with pytest.raises(Unavailable) as caught:
+            await embedder.embed_query("ink")
+        assert caught.value.code == "EMBEDDING_UNAVAILABLE"
+        await until(lambda: embedder.available)
+
+
+async def test_a_query_that_is_refused_for_itself_does_not_stop_the_others(endpoint, settings):
+    endpoint.poison["ink"] = bad.status(422)
+    async with HttpEmbedder(settings()) as embedder:
+        with pytest.raises(Unavailable):
+            await embedder.embed_query("ink")
+        await embedder.embed_query("tea")
+
+
+async def test_a_query_too_long_is_shortened(endpoint, settings):
+    endpoint.max_words = 20
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.embed_query("word " * 200)
+
+
+async def test_a_query_goes_ahead_of_documents(endpoint, settings):
+    endpoint.latency = 0.05
+    texts = [f"text {i}" for i in range(160)]
+    async with HttpEmbedder(settings(batch_size=16, concurrency=2)) as embedder:
+        await embedder.prepare()
+        run = asyncio.create_task(embedder.embed_documents(texts))
+        await asyncio.sleep(0.12)
+        await embedder.embed_query("tea")
+        before = len(endpoint.requests)
+        await run
+    assert "tea" in endpoint.requests[before - 1]
+    assert all(len(texts) <= 4 for texts in endpoint.requests[before:])
+
+
+async def test_the_check_tells_dimension_and_latency(endpoint, settings):
+    check = await check_endpoint(settings())
+    assert (check.model, check.dimension) == ("test-model", endpoint.dimension)
+    assert 0 < check.seconds < 1
+
+
+async def test_the_check_says_what_to_do(settings):
+    with pytest.raises(Unavailable, match="ollama pull other"):
+        await check_endpoint(settings(model="other"))

@@ -1,0 +1,174 @@
+"""A long run keeps the endpoint busy, saves what arrives and accounts for every text."""
+
+import asyncio
+import random
+import time
+
+import anyio
+import pytest
+from tests import endpoint as bad
+
+from vault_agent.embedding.client import HttpEmbedder
+from vault_agent.embedding.embedder import Embedded
+from vault_agent.embedding.run import embed_all
+from vault_agent.errors import Unavailable
+
+
+def documents(count):
+    return [(i.to_bytes(16), f"note {i} of {count}") for i in range(count)]
+
+
+class Saved:
+    """What a store would hold."""
+
+    def __init__(self, delay=0.0):
+        self.keys, self.failed, self.calls, self.last, self.delay = [], [], 0, None, delay
+
+    async def __call__(self, arrived):
+        await asyncio.sleep(self.delay)
+        self.keys += arrived.keys
+        self.failed += arrived.failures
+        self.calls += 1
+        self.last = arrived
+
+
+async def run(settings, documents, saved, **changes):
+    async with HttpEmbedder(settings(**changes)) as embedder:
+        await embed_all(embedder, documents, saved, batch_size=8, concurrency=4)
+
+
+async def test_every_text_is_sent_once_and_saved(endpoint, settings):
+    saved = Saved()
+    await run(settings, documents(101), saved)
+    assert sorted(saved.keys) == [key for key, _ in documents(101)]
+    assert (saved.last.done, saved.last.failed) == (101, 0)
+    assert saved.last.characters == sum(len(text) for _, text in documents(101))
+
+
+async def test_nothing_to_do_asks_nothing(endpoint, settings):
+    await run(settings, [], Saved())
+    assert endpoint.requests == []
+
+
+async def test_documents_may_come_slowly_from_elsewhere(endpoint, settings):
+    async def read():
+        for document in documents(20):
+            await asyncio.sleep(0)
+            yield document
+
+    saved = Saved()
+    await run(settings, read(), saved)
+    assert len(saved.keys) == 20
+
+
+async def test_requests_in_flight_are_bounded_and_reach_the_bound(endpoint, settings):
+    endpoint.latency = 0.01
+    await run(settings, documents(400), Saved(), concurrency=3)
+    assert endpoint.most_in_flight == 3
+
+
+async def test_slow_saving_holds_up_no_request(endpoint, settings):
+    endpoint.latency = 0.02
+    saved = Saved(delay=0.1)
+    started = time.monotonic()
+    await run(settings, documents(8 * 40), saved, concurrency=4)
+    assert time.monotonic() - started < 1.5
+    assert saved.calls < 20
+
+
+async def test_failures_are_reported_with_their_keys(endpoint, settings):
+    endpoint.poison["note 7 of"] = bad.status(422)
+    saved = Saved()
+    await run(settings, documents(20), saved)
+    assert [key for key, _ in saved.failed] == [(7).to_bytes(16)]
+    assert len(saved.keys) == 19
+
+
+async def test_what_arrived_before_the_end_is_saved(endpoint, settings):
+    answered = 0
+
+    async def then_gone(_request, _reply):
+        nonlocal answered
+        answered += 1
+        return await bad.status(404)(_request, _reply) if answered > 30 else None
+
+    endpoint.always = then_gone
+    saved = Saved()
+    with pytest.raises(Unavailable):
+        await run(settings, documents(1000), saved)
+    good = sum(len(texts) for texts in endpoint.requests[4:30])
+    assert len(saved.keys) >= good - 8 * 4
+
+
+@pytest.mark.parametrize("native", [True, False])
+async def test_a_cancelled_run_loses_at_most_what_is_in_flight(endpoint, settings, native):
+    endpoint.latency = 0.01
+    saved = Saved(delay=0.01)
+    with anyio.CancelScope() as scope:
+        task = asyncio.current_task()
+        timer = asyncio.get_running_loop().call_later(0.3, task.cancel if native else scope.cancel)
+        try:
+            await run(settings, documents(100_000), saved)
+        except asyncio.CancelledError:
+            if not native:
+                raise
+            task.uncancel()
+        timer.cancel()
+    sent = [text for texts in endpoint.requests for text in texts if text.startswith("note")]
+    assert saved.keys
+    assert len(set(sent)) - len(saved.keys) <= 8 * 4
+
+
+async def test_what_saving_raises_ends_the_run(endpoint, settings):
+    async def full(_arrived):
+        raise OSError(28, "no space")
+
+    with pytest.raises(OSError, match="no space"):
+        await run(settings, documents(1000), full)
+
+
+async def test_the_account_is_right_whatever_the_endpoint_does(endpoint, settings):
+    generator = random.Random(7)
+    tricks = [
+        bad.nan(), bad.zeros(), bad.one_less(), bad.shorter(), bad.status(500), bad.status(503),
+        bad.status(429, retry_after="0.01"), bad.reset(), bad.slow(0.02), bad.data_null(),
+    ]  # fmt: skip
+
+    async def at_random(request, reply):
+        if generator.random() < 0.15:
+            return await generator.choice(tricks)(request, reply)
+        return None
+
+    async def restart():
+        while True:
+            await asyncio.sleep(generator.uniform(0.1, 0.4))
+            await endpoint.stop()
+            await asyncio.sleep(generator.uniform(0, 0.1))
+            await endpoint.start()
+
+    saved = Saved()
+    async with HttpEmbedder(settings(patience=30)) as embedder:
+        await embedder.prepare()
+        endpoint.always = at_random
+        chaos = asyncio.create_task(restart())
+        await embed_all(embedder, documents(2000), saved, batch_size=16, concurrency=4)
+        chaos.cancel()
+        await asyncio.wait([chaos])
+    assert sorted(saved.keys + [key for key, _ in saved.failed]) == [k for k, _ in documents(2000)]
+    endpoint.always = None
+    if endpoint._runner is None:
+        await endpoint.start()
+    again = Saved()
+    failed = {key for key, _ in saved.failed}
+    await run(settings, [d for d in documents(2000) if d[0] in failed], again)
+    assert set(again.keys) == failed
+
+
+async def test_any_embedder_will_do():
+    class Lengths:
+        async def embed_documents(self, texts):
+            return [Embedded([len(text)]) for text in texts]
+
+    saved = Saved()
+    await embed_all(Lengths(), documents(9), saved, batch_size=4, concurrency=2)
+    assert len(saved.keys) == 9

@@ -1,0 +1,273 @@
+"""A real embedding endpoint for tests: OpenAI-compatible HTTP that misbehaves when told to.
+
+    async with EmbeddingEndpoint() as endpoint:
+        endpoint.next(status(503), reset())   # the next two requests, in turn
+        endpoint.always = status(500)         # every request
+        endpoint.poison["mercury"] = nan()    # every request with this word in a text
+
+Vectors are bags of hashed words, so texts that share words are near each other, in every process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import re
+from collections import deque
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from aiohttp import web
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    Misbehaviour = Callable[[web.Request, dict], Awaitable[web.StreamResponse | None]]
+
+
+@lru_cache(maxsize=100_000)
+def _word(word: str, dimension: int) -> np.ndarray:
+    seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())
+    return np.random.default_rng(seed).standard_normal(dimension)
+
+
+def hashed_vector(text: str, dimension: int = 64) -> np.ndarray:
+    """Return the unit vector of a bag of words; texts that share words are near."""
+    words = re.findall(r"\w+", text.lower()) or [text]
+    vector = np.sum([_word(word, dimension) for word in words], axis=0)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+class EmbeddingEndpoint:
+    """Serves `/v1/embeddings` on a free port of 127.0.0.1, and counts what it is asked."""
+
+    def __init__(self, *, dimension=64, model="test-model", latency=0.0, at_once=8, port=0):
+        self.dimension = dimension
+        self.model = model
+        self.latency = latency  # seconds a request
+        self.port = port
+        self.salt = ""  # another one is another model of the same name
+        self.always: Misbehaviour | None = None
+        self.poison: dict[str, Misbehaviour] = {}
+        self.max_batch: int | None = None
+        self.max_words: int | None = None
+        self.requests: list[list[str]] = []  # texts of each request that arrived
+        self.in_flight = self.most_in_flight = 0
+        self._script: deque[Misbehaviour | None] = deque()
+        self._turns = asyncio.Semaphore(at_once)
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1/embeddings"
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text of every request, in order of arrival."""
+        return [text for request in self.requests for text in request]
+
+    def next(self, *misbehaviours: Misbehaviour | None) -> None:
+        """Treat the next requests so, one each; None is a good reply."""
+        self._script.extend(misbehaviours)
+
+    async def __aenter__(self):
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_):
+        await self.stop()
+
+    async def start(self) -> None:
+        """Listen; again on the same port after a stop."""
+        app = web.Application(client_max_size=64 << 20)
+        app.router.add_post("/v1/embeddings", self._embeddings)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1, handle_signals=False)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
+        await site.start()
+        self.port = site._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Die: connections are cut, the port refuses."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    def vector(self, text: str) -> np.ndarray:
+        return hashed_vector(f"{text} {self.salt}".strip(), self.dimension)
+
+    def reply(self, texts: list[str]) -> dict:
+        data = [
+            {"object": "embedding", "index": i, "embedding": (self.vector(text) * 1.7).tolist()}
+            for i, text in enumerate(texts)
+        ]
+        return {"object": "list", "model": self.model, "data": data}
+
+    async def _embeddings(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        texts = body["input"]
+        self.requests.append(texts)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await self._respond(request, body, texts)
+        finally:
+            self.in_flight -= 1
+
+    async def _respond(self, request, body, texts) -> web.StreamResponse:
+        scripted = self._script.popleft() if self._script else None
+        poisons = [act for word, act in self.poison.items() if any(word in t for t in texts)]
+        for misbehave in (scripted, self.always, *poisons):
+            if misbehave is not None:
+                response = await misbehave(request, self.reply(texts))
+                if response is not None:
+                    return response
+        if body["model"] != self.model:
+            message = f'model "{body["model"]}" not found, try pulling it first'
+            return _error(404, message)
+        if self.max_batch and len(texts) > self.max_batch:
+            return _error(422, f"batch size {len(texts)} > maximum allowed batch size")
+        if self.max_words and any(len(text.split()) > self.max_words for text in texts):
+            return _error(400, "the input length exceeds the context length")
+        async with self._turns:
+            await asyncio.sleep(self.latency)
+        return web.json_response(self.reply(texts))
+
+
+def _error(status_code: int, message: str, headers: dict | None = None) -> web.Response:
+    body = {"error": {"message": message, "type": "error", "code": None}}
+    return web.json_response(body, status=status_code, headers=headers)
+
+
+def status(code: int, body: str | dict = "", retry_after: str | None = None) -> Misbehaviour:
+    """Answer with a status, and a body in any shape."""
+
+    async def misbehave(_request, _reply):
+        headers = {"Retry-After": retry_after} if retry_after is not None else {}
+        if isinstance(body, dict):
+            return web.json_response(body, status=code, headers=headers)
+        return web.Response(status=code, text=body, headers=headers)
+
+    return misbehave
+
+
+def changed(change: Callable[[dict], object]) -> Misbehaviour:
+    """Answer with a good reply after something was done to it, in place or by a new one."""
+
+    async def misbehave(_request, reply):
+        text = json.dumps(change(reply) or reply)  # NaN and Infinity as Python writes them
+        return web.Response(text=text, content_type="application/json")
+
+    return misbehave
+
+
+def component(value: object) -> Misbehaviour:
+    """Put a value into the first vector: NaN, infinity, a text, null, 1e300."""
+    return changed(lambda reply: reply["data"][0]["embedding"].__setitem__(0, value))
+
+
+def nan() -> Misbehaviour:
+    return component(float("nan"))
+
+
+def zeros() -> Misbehaviour:
+    return changed(
+        lambda reply: reply["data"][-1].update(
+            embedding=[0.0] * len(reply["data"][-1]["embedding"])
+        )
+    )
+
+
+def one_less() -> Misbehaviour:
+    return changed(lambda reply: reply["data"].pop() and None)
+
+
+def one_more() -> Misbehaviour:
+    return changed(lambda reply: reply["data"].append(dict(reply["data"][0])))
+
+
+def reversed_order() -> Misbehaviour:
+    """Not wrong: the index says which is which."""
+    return changed(lambda reply: reply["data"].reverse())
+
+
+def same_index() -> Misbehaviour:
+    return changed(lambda reply: [item.update(index=0) for item in reply["data"]] and None)
+
+
+def index_out_of_range() -> Misbehaviour:
+    return changed(lambda reply: reply["data"][0].update(index=10**6))
+
+
+def shorter(dimension: int = 8) -> Misbehaviour:
+    def cut(reply):
+        for item in reply["data"]:
+            item["embedding"] = item["embedding"][:dimension]
+
+    return changed(cut)
+
+
+def data_null() -> Misbehaviour:
+    return changed(lambda _reply: {"object": "list", "data": None})
+
+
+def not_json() -> Misbehaviour:
+    return status(200, "<html>it works</html>")
+
+
+def redirect(url: str, code: int = 307) -> Misbehaviour:
+    async def misbehave(_request, _reply):
+        return web.Response(status=code, headers={"Location": url})
+
+    return misbehave
+
+
+def reset() -> Misbehaviour:
+    """Cut the connection without a reply."""
+
+    async def misbehave(request, _reply):
+        request.transport.abort()
+        return web.Response()
+
+    return misbehave
+
+
+def slow(seconds: float) -> Misbehaviour:
+    """Wait, as for a model that loads; then reply well."""
+
+    async def misbehave(_request, _reply):
+        await asyncio.sleep(seconds)
+
+    return misbehave
+
+
+def endless(chunk: int = 1 << 20, count: int = 1 << 10) -> Misbehaviour:
+    """Reply with a gigabyte."""
+
+    async def misbehave(request, _reply):
+        response = web.StreamResponse()
+        response.content_type = "application/json"
+        await response.prepare(request)
+        for _ in range(count):
+            await response.write(b" " * chunk)
+        return response
+
+    return misbehave
+
+
+async def _serve(port: int, dimension: int, model: str) -> None:
+    async with EmbeddingEndpoint(dimension=dimension, model=model, port=port) as endpoint:
+        print(endpoint.url, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--dimension", type=int, default=64)
+    parser.add_argument("--model", default="test-model")
+    arguments = parser.parse_args()
+    asyncio.run(_serve(arguments.port, arguments.dimension, arguments.model))
