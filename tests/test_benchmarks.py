@@ -1,0 +1,78 @@
+"""The synthetic vaults are what the figures rest on: the same each time, and like real ones."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.resolve import LinkResolver
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+SOURCE = Path(__file__).parent.parent / "benchmarks" / "vault.py"
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("benchmark_vault", SOURCE)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def texts(generator: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the notes of a small vault by path."""
+    root = tmp_path_factory.mktemp("vault")
+    generator.Vault(300).write(root)
+    return {p.relative_to(root).as_posix(): p.read_text("utf-8") for p in root.rglob("*.md")}
+
+
+def test_the_same_seed_gives_the_same_vault(
+    generator: ModuleType, texts: dict[str, str], tmp_path: Path
+):
+    generator.Vault(300).write(tmp_path)
+    assert {p: (tmp_path / p).read_text("utf-8") for p in texts} == texts
+
+
+def test_there_are_as_many_notes_as_asked_for_of_about_four_kilobytes(texts: dict[str, str]):
+    sizes = [len(text.encode()) for text in texts.values()]
+    assert len(sizes) == 300
+    assert 3_000 < sum(sizes) / len(sizes) < 5_500
+    assert max(sizes) > 5 * sorted(sizes)[150]
+
+
+def test_the_notes_have_everything_that_costs_work(texts: dict[str, str]):
+    notes = [parse_note(text, path=path) for path, text in texts.items()]
+    assert not any(note.warnings for note in notes)
+    assert sum(len(note.headings) for note in notes) > 3 * len(notes)
+    assert sum(bool(note.tags) for note in notes) > 100
+    assert sum(bool(note.aliases) for note in notes) > 30
+    assert 20 < sum(note.title[0] >= "\u3000" for note in notes) < 60
+    assert sum("```" in text for text in texts.values()) > 20
+
+
+def test_nearly_all_links_resolve_and_a_few_do_not(texts: dict[str, str]):
+    notes = {path: parse_note(text, path=path) for path, text in texts.items()}
+    resolver = LinkResolver([(path, note.aliases) for path, note in notes.items()])
+    found = [
+        resolver.resolve(path, link.target, link.kind).path is not None
+        for path, note in notes.items()
+        for link in note.links
+    ]
+    assert len(found) > 3 * len(notes)
+    assert 0.95 < sum(found) / len(found) < 1
+
+
+def test_queries_have_one_to_twelve_words_and_some_are_cjk(generator: ModuleType):
+    queries = generator.queries(generator.Vocabulary(1), 200)
+    assert queries == generator.queries(generator.Vocabulary(1), 200)
+    assert {len(query.split()) for query in queries} == set(range(1, 13))
+    assert sum(query[0] >= "\u3000" for query in queries) == 20
