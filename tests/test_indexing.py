@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.indexing import MAX_NOTE_BYTES, Vault
 
-from vault_agent.actions.index import is_stale
+from vault_agent.actions.index import is_stale, verify
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model import JobSummary
 from vault_agent.store.lock import FileLock
@@ -257,3 +257,24 @@ async def test_staleness_is_seen_by_a_walk(vault: Vault):
     assert not await is_stale(vault.task())
     vault.write("New.md", "new")
     assert await is_stale(vault.task())
+
+
+async def test_an_intact_index_passes_verification(vault: Vault):
+    await vault.index()
+    vault.write("New.md", "new")
+    await vault.index()
+    await verify(vault.task())
+
+
+@pytest.mark.parametrize("victim", ["index.db", "fulltext-1"])
+async def test_damage_anywhere_in_the_index_is_found(vault: Vault, victim: str):
+    for number in range(200):
+        vault.write(f"many/{number}.md", f"# Note {number}\n\n" + "some words here " * 50)
+    await vault.index()
+    place = vault.directory.generation(1) / victim
+    file = place if place.is_file() else max(place.rglob("*.term"), key=lambda f: f.stat().st_size)
+    with file.open("r+b") as damaged:
+        damaged.seek(file.stat().st_size // 2)
+        damaged.write(b"\xff" * 4096)
+    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
+        await verify(vault.task())

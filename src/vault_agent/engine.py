@@ -132,7 +132,7 @@ class Engine:
         if self._index.meta is None and self._index.refusal is None:
             await self.jobs.submit(JobKind.INDEX)
         else:
-            self._spawn(self._indexer.warm_up())
+            self._spawn(self._look_for_damage())
 
     async def run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
         """Carry out one index job in the indexing process."""
@@ -216,9 +216,15 @@ class Engine:
         self._spawn(self._look_for_changes())
 
     async def _look_for_changes(self) -> None:
-        answer = await self._indexer.ask({**self._task, "task": "check", "rebuild": False})
+        answer = await self._indexer.ask({**self._task, "task": "compare"})
         if answer is not None and self.jobs.running is None:
             self._stale = bool(answer.get("stale"))
+
+    async def _look_for_damage(self) -> None:
+        """Have the idle process read every page once: damage is refused, not served in part."""
+        answer = await self._indexer.ask({**self._task, "task": "verify"})
+        if answer is not None and answer["event"] == "failed":
+            await self._index.refuse(IndexUnavailable(answer["code"], answer["message"]))
 
     async def _last_run_was_cut_short(self) -> bool:
         last = await self.jobs.last_finished()
@@ -268,6 +274,7 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
             "exclude": list(config.vault.exclude),
             "max_note_bytes": config.index.max_note_bytes,
             "fingerprint": fingerprint,
+            "rebuild": False,
             "parallel": min(MAX_PARALLEL, os.cpu_count() or 1),
         }
         engine = Engine(config, root, directory, index, Indexer(), task)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.actions.index import IndexTask, index, is_stale
+from vault_agent.actions.index import IndexTask, index, is_stale, verify
 from vault_agent.actions.parse import FileTask, ParsedFile, parser, put_aside
 from vault_agent.errors import VaultAgentError
 from vault_agent.workers import WorkerCrashed, WorkerPool
@@ -61,13 +61,18 @@ def _carry_out(message: dict[str, Any]) -> bool:
     task = IndexTask(**{field.name: message[field.name] for field in fields(IndexTask)})
     report = _Report()
     try:
-        if message["task"] == "check":
-            report.say(event="checked", stale=asyncio.run(is_stale(task)))
+        if message["task"] == "compare":
+            report.say(event="compared", stale=asyncio.run(is_stale(task)))
+            return True
+        if message["task"] == "verify":
+            asyncio.run(verify(task))
+            report.say(event="verified")
             return True
         summary = asyncio.run(_index(task, report))
         report.say(event="done", summary=asdict(summary))
     except VaultAgentError as error:
         report.say(event="failed", code=error.code, message=error.message)
+        return message["task"] != "index"
     return False
 
 

@@ -27,6 +27,7 @@ from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.lock import FileLock
 from vault_agent.store.meta import Meta, check_compatible, read_meta, write_meta
 from vault_agent.store.rows import CHUNK_BITS, handle_of, name_hash
+from vault_agent.store.seal import check_database, check_seal, seal
 from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.text import TEXT_VERSION
 from vault_agent.vault.diff import diff
@@ -121,6 +122,23 @@ async def index(task: IndexTask, parse: Parse, report: Report) -> JobSummary:
         _refuse_sudden_emptiness(stored, found)
         run = _Run(task, directory, None if task.rebuild else stored, found, parse, report)
         return await run.carry_out()
+
+
+async def verify(task: IndexTask) -> None:
+    """Look through the files of the current generation.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where they are not what was written.
+    """
+    directory = IndexDirectory(Path(task.directory))
+    number = directory.current()
+    if number is None:
+        return
+    database = directory.database(number)
+    await check_database(database)
+    async with open_reader(database) as connection:
+        meta = await read_meta(connection)
+    check_seal(directory.fulltext(number, meta.revision))
 
 
 async def is_stale(task: IndexTask) -> bool:
@@ -219,12 +237,14 @@ class _Run:
                     open_bulk(self._directory.database(number))
                 )
                 await create_schema(connection)
-            fulltext = FulltextWriter(self._directory.fulltext(number, revision), base=base)
+            folder = self._directory.fulltext(number, revision)
+            fulltext = FulltextWriter(folder, base=base)
             stack.callback(fulltext.close)
             writer = NoteWriter(connection, self._base.meta.next_rowid if self._base else 1)
             with translated():
                 await connection.execute_fetchall("BEGIN IMMEDIATE")
                 meta = await self._write(connection, writer, fulltext, number, revision)
+                await asyncio.to_thread(seal, folder, base)
                 await connection.execute_fetchall("COMMIT")
         if self._base is None:
             await asyncio.to_thread(self._directory.publish, number)

@@ -14,6 +14,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import aiosqlite
+import anyio
 import anyio.to_thread
 import numpy as np
 
@@ -79,10 +80,15 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
         store = VectorStore(connection, folder)
         try:
             yield store
+        except BaseException:
+            # What a cancelled await began runs on in aiosqlite's thread: stop it, or close()
+            # waits for it. Not otherwise: after an interrupt SQLite closes without a checkpoint.
+            await connection.interrupt()
+            raise
         finally:
             store.close()
-            await connection.interrupt()
-            await connection.close()
+            with anyio.CancelScope(shield=True):
+                await connection.close()
 
 
 async def _open(path: Path) -> aiosqlite.Connection:

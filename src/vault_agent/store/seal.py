@@ -1,0 +1,80 @@
+"""Seals: what a revision's files were when it was published, so that damage is found, not served.
+
+SQLite can check its own pages. The full-text engine maps its files and trusts them, so their sizes
+and CRCs are written down beside them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import orjson
+
+from vault_agent.store.database import damaged, open_reader, translated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SEAL = "seal.json"
+_BLOCK = 1 << 20
+_IN_PLACE = {"meta.json", ".managed.json"}
+
+
+def seal(folder: Path, base: Path | None) -> None:
+    """Write the seal of a full-text revision; files shared with `base` are not read again."""
+    known = _read(base) if base is not None else {}
+    sums = {
+        name: known[name] if name in known and path.name not in _IN_PLACE else _sum(path)
+        for name, path in _files(folder)
+    }
+    (folder / _SEAL).write_bytes(orjson.dumps(sums))
+
+
+def check_seal(folder: Path) -> None:
+    """Compare a revision's files with its seal.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where they differ.
+    """
+    try:
+        intact = _read(folder) == {name: _sum(path) for name, path in _files(folder)}
+    except (OSError, ValueError):
+        intact = False
+    if not intact:
+        raise damaged()
+
+
+async def check_database(path: Path) -> None:
+    """Have SQLite look through a database.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where it finds damage.
+    """
+    async with open_reader(path) as connection:
+        with translated():
+            rows = await connection.execute_fetchall("PRAGMA quick_check(1)")
+    if [tuple(row) for row in rows] != [("ok",)]:
+        raise damaged()
+
+
+def _read(folder: Path) -> dict[str, list[int]]:
+    sums: dict[str, list[int]] = orjson.loads((folder / _SEAL).read_bytes())
+    return sums
+
+
+def _files(folder: Path) -> list[tuple[str, Path]]:
+    return [
+        (path.relative_to(folder).as_posix(), path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != _SEAL and not path.name.endswith(".lock")
+    ]
+
+
+def _sum(path: Path) -> list[int]:
+    size = crc = 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            size += len(block)
+            crc = zlib.crc32(block, crc)
+    return [size, crc]
