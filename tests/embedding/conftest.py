@@ -1,3 +1,5 @@
+"""An endpoint of our own, settings for it, and waits that are not worth waiting for."""
+
 import pytest
 from tests.endpoint import EmbeddingEndpoint
 
@@ -22,5 +24,5 @@ def settings(endpoint):
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
-    """Waits keep their growth and lose their length."""
+    """Keep the growth of waits and take their length."""
     monkeypatch.setattr(documents, "_FIRST_WAIT", 0.005)

@@ -12,9 +12,8 @@ from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.embedding.embedder import Embedded, Failure, Reason
 from vault_agent.errors import Unavailable
 
-TEXTS = [
-    f"note number {i} about {word}" for i, word in enumerate(["tea", "ink", "fog", "oak", "sea"])
-]
+WORDS = ("tea", "ink", "fog", "oak", "sea")
+TEXTS = [f"note number {i} about {word}" for i, word in enumerate(WORDS)]
 
 
 def good(endpoint, texts, outcomes):

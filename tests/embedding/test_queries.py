@@ -20,7 +20,7 @@ def _soon(monkeypatch):
 
 async def until(condition, seconds=2.0):
     async with asyncio.timeout(seconds):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - looks from outside
             await asyncio.sleep(0.01)
 
 

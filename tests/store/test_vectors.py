@@ -1,0 +1,284 @@
+"""Vectors that were paid for survive, and what is searched is what was saved."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vault_agent.model import VectorSpace
+from vault_agent.store.matrix import BLOCK, open_matrix, signs
+from vault_agent.store.vectors import open_vectors
+
+DIMENSION = 72  # no multiple of 64
+GENERATOR = np.random.default_rng(3)
+
+
+def units(count, dimension=DIMENSION):
+    vectors = GENERATOR.standard_normal((count, dimension)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def space(**changes):
+    probe = np.eye(1, DIMENSION, dtype="<f4").tobytes()
+    return replace(VectorSpace("m", DIMENSION, "", "", probe), **changes)
+
+
+def keys(count, start=0):
+    return [i.to_bytes(16) for i in range(start, start + count)]
+
+
+def chunk_keys(count):
+    return (np.arange(count, dtype=np.int64) + 1) << 20
+
+
+@pytest.fixture
+def database(tmp_path):
+    return tmp_path / "vectors.db"
+
+
+@pytest.fixture
+def map_path(tmp_path):
+    return tmp_path / "vectors.map"
+
+
+def reopen(database, map_path):
+    return open_matrix(map_path, database.with_suffix(""))
+
+
+async def test_what_was_saved_is_not_missing_in_the_next_run(database):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(5), keys(5))
+        assert [key for key, _ in plan.missing] == keys(5)
+        await store.save(keys(3), units(3))
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(5), keys(5))
+        assert [key for key, _ in plan.missing] == keys(2, 3)
+
+
+async def test_a_published_matrix_holds_each_chunks_vector(database, map_path):
+    vectors = units(10)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(12)[::-1].copy(), keys(12))
+        plan.fill(keys(10), await store.save(keys(10), vectors))
+        await store.publish(plan, map_path)
+    matrix = reopen(database, map_path)
+    assert matrix.space == space()
+    assert (matrix.count, matrix.total, matrix.share) == (10, 12, 10 / 12)
+    rows = matrix.rows_of(chunk_keys(12)[::-1])
+    assert np.array_equal(matrix.vectors[rows], vectors)
+    found, scores = matrix.chunks_of(rows, np.arange(10, dtype=np.float32))
+    assert found.tolist() == chunk_keys(12)[::-1][:10].tolist()
+    assert scores.tolist() == list(range(10))
+
+
+async def test_chunks_with_the_same_text_share_a_vector(database, map_path):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), [b"a" * 16, b"b" * 16, b"a" * 16, b"a" * 16])
+        assert len(list(plan.missing)) == 2
+        plan.fill([b"a" * 16, b"b" * 16], await store.save([b"a" * 16, b"b" * 16], units(2)))
+        await store.publish(plan, map_path)
+    matrix = reopen(database, map_path)
+    found, scores = matrix.chunks_of(np.array([1, 0]), np.array([0.5, 0.4], np.float32))
+    assert found.tolist() == chunk_keys(4)[[1, 0, 2, 3]].tolist()
+    assert scores.tolist() == pytest.approx([0.5, 0.4, 0.4, 0.4])
+
+
+async def test_planes_hold_the_signs_across_blocks_and_restarts(database, map_path):
+    parts = [units(BLOCK - 3), units(2), units(7), units(BLOCK)]
+    done = 0
+    for part in parts:
+        async with open_vectors(database) as store:
+            await store.use(space())
+            await store.save(keys(len(part), done), part)
+            done += len(part)
+            plan = await store.plan(chunk_keys(done), keys(done))
+            await store.publish(plan, map_path)
+    matrix = reopen(database, map_path)
+    expected = signs(np.vstack(parts))
+    blocks, words, rows = matrix.planes.shape
+    flat = matrix.planes.transpose(0, 2, 1).reshape(blocks * rows, words)
+    assert np.array_equal(flat[:done], expected)
+    assert np.array_equal(matrix.signs(parts[0][0]), expected[0])
+
+
+async def test_an_open_matrix_stays_as_it_was(database, map_path):
+    first = units(5)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(9), keys(9))
+        plan.fill(keys(5), await store.save(keys(5), first))
+        await store.publish(plan, map_path)
+        before = reopen(database, map_path)
+        plan.fill(keys(4, 5), await store.save(keys(4, 5), units(4)))
+        await store.publish(plan, map_path)
+        after = reopen(database, map_path)
+    assert (before.count, after.count) == (5, 9)
+    assert np.array_equal(before.vectors, first)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"model": "n"},
+        {"query_prefix": "q: "},
+        {"document_prefix": "d: "},
+        {"dimension": 8, "probe": bytes(32)},
+        {"probe": np.eye(1, DIMENSION, 1, dtype="<f4").tobytes()},
+    ],
+)
+async def test_another_space_shares_no_vector(database, other):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(3), units(3))
+        await store.use(space(**other))
+        assert len((await store.plan(chunk_keys(3), keys(3))).waiting) == 3
+        await store.use(space())
+        assert not (await store.plan(chunk_keys(3), keys(3))).waiting
+
+
+async def test_a_probe_that_differs_as_little_as_two_runs_do_is_the_same_space(database):
+    probe = np.zeros(DIMENSION, "<f4")
+    probe[:2] = np.cos(0.01), np.sin(0.01)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(3), units(3))
+        await store.use(space(probe=probe.tobytes()))
+        assert not (await store.plan(chunk_keys(3), keys(3))).waiting
+
+
+async def test_fresh_vectors_replace_the_old_ones_once_they_are_complete(database, map_path):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(3), units(3))
+        await store.use(space(), fresh=True)
+        plan = await store.plan(chunk_keys(3), keys(3))
+        assert len(plan.waiting) == 3
+        plan.fill(keys(3), await store.save(keys(3), units(3)))
+        await store.tidy(plan, map_path)
+    assert len(list(database.with_suffix("").iterdir())) == 2
+    assert reopen(database, map_path).count == 3
+
+
+async def test_failures_are_marked_until_they_succeed(database):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.fail([(key, "rejected") for key in keys(3)])
+        await store.save(keys(1), units(1))
+        assert await store.failures() == dict.fromkeys(keys(2, 1), "rejected")
+
+
+async def test_unused_vectors_are_kept_until_they_are_a_third(database, map_path):
+    vectors = units(6000)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(6000), vectors)
+        few = await store.plan(chunk_keys(5000), keys(5000))
+        await store.tidy(few, map_path)
+        assert not (await store.plan(chunk_keys(6000), keys(6000))).waiting
+        some = await store.plan(chunk_keys(3000), keys(3000, 1500))
+        await store.tidy(some, map_path)
+        assert len((await store.plan(chunk_keys(6000), keys(6000))).waiting) == 3000
+        plan = await store.plan(chunk_keys(3001), keys(3001, 1500))
+        plan.fill(keys(1, 4500), await store.save(keys(1, 4500), vectors[4500:4501]))
+        await store.publish(plan, map_path)
+    matrix = reopen(database, map_path)
+    assert len(matrix.vectors) == 3001
+    assert np.array_equal(matrix.vectors[matrix.rows_of(chunk_keys(3001))], vectors[1500:4501])
+
+
+async def test_rows_that_a_power_cut_cost_are_embedded_again(database, map_path):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(4), units(4))
+    rows = next(database.with_suffix("").glob("*.rows"))
+    with rows.open("r+b") as file:
+        file.seek(2 * DIMENSION * 4)
+        file.write(bytes(DIMENSION * 4))
+        file.truncate(3 * DIMENSION * 4 + 5)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), keys(4))
+        assert [key for key, _ in plan.missing] == keys(2, 2)
+
+
+async def test_a_damaged_database_is_put_aside_and_its_rows_are_not_trusted(database):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(4), units(4))
+    database.write_bytes(b"\xff" * 8192)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        assert len((await store.plan(chunk_keys(4), keys(4))).waiting) == 4
+    assert database.with_suffix(".damaged").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path, _: path.unlink(),
+        lambda path, _: path.write_bytes(path.read_bytes()[:-1]),
+        lambda path, _: path.write_bytes(b""),
+        lambda path, _: path.write_bytes(path.read_bytes().replace(b'"format":1', b'"format":9')),
+        lambda path, _: path.write_bytes(path.read_bytes()[:-4] + b"\xff\xff\xff\x00"),
+        lambda _, folder: next(folder.glob("*.rows")).unlink(),
+        lambda _, folder: next(folder.glob("*.planes")).write_bytes(b""),
+    ],
+)
+async def test_a_damaged_matrix_is_no_matrix(database, map_path, damage):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), keys(4))
+        plan.fill(keys(4), await store.save(keys(4), units(4)))
+        await store.publish(plan, map_path)
+    assert reopen(database, map_path) is not None
+    damage(map_path, database.with_suffix(""))
+    assert reopen(database, map_path) is None
+
+
+async def test_an_empty_matrix_finds_nothing(database, map_path):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.publish(await store.plan(chunk_keys(0), []), map_path)
+    matrix = reopen(database, map_path)
+    assert (matrix.count, matrix.share) == (0, 1.0)
+    assert matrix.rows_of(chunk_keys(3)).tolist() == []
+
+
+_SAVE_AND_TELL = """
+import asyncio, sys
+from pathlib import Path
+from tests.store.test_vectors import keys, space, units
+from vault_agent.store.vectors import open_vectors
+
+async def main():
+    async with open_vectors(Path(sys.argv[1])) as store:
+        await store.use(space())
+        for start in range(0, 100_000, 16):
+            await store.save(keys(16, start), units(16))
+            print(start + 16, flush=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_kill_loses_nothing_that_was_acknowledged(database):
+    for seconds in (0.05, 0.2):
+        process = subprocess.Popen(  # noqa: ASYNC220
+            [sys.executable, "-c", _SAVE_AND_TELL, database], stdout=subprocess.PIPE, text=True
+        )
+        process.stdout.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        process.kill()
+        acknowledged = int(process.communicate()[0].split()[-1])
+        async with open_vectors(database) as store:
+            await store.use(space())
+            plan = await store.plan(chunk_keys(acknowledged), keys(acknowledged))
+            assert not plan.waiting
+            assert plan.rows.max() < 200_000
