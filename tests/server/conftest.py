@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
@@ -21,16 +22,17 @@ from vault_agent.model import (
     Health,
     Hit,
     Job,
-    JobKind,
     JobState,
     Metadata,
     Mode,
     NoteContent,
     Reason,
 )
-from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
+
+if TYPE_CHECKING:
+    from vault_agent.server.connection import Limits
 
 NOTE_ID = "0123456789abcdef0123456789abcdef"
 KEY = "k" * 32 + "-Key~1"
@@ -196,19 +198,16 @@ class Running:
         assert body["error"]["details"]["requestId"]
         return status, body["error"]["code"]
 
-    async def raw(self, data: bytes, timeout: float = 5) -> bytes:
+    async def raw(self, data: bytes, patience: float = 5) -> bytes:
         """Return all that comes back for these bytes until the server closes or falls silent."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(data)
         received = b""
-        try:
-            async with asyncio.timeout(timeout):
+        with suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(patience):
                 while piece := await reader.read(65536):
                     received += piece
-        except TimeoutError:
-            pass
-        finally:
-            writer.close()
+        await hang_up(writer)
         return received
 
     async def closes(self, data: bytes, within: float) -> bool:
@@ -223,8 +222,15 @@ class Running:
         except ConnectionError:
             return True
         finally:
-            writer.close()
+            await hang_up(writer)
         return True
+
+
+async def hang_up(writer: asyncio.StreamWriter) -> None:
+    """Close a connection and see it closed."""
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 @asynccontextmanager
@@ -254,9 +260,6 @@ async def server():
 
 @pytest.fixture
 async def guarded():
-    """A server that needs a key."""
+    """Run a server that needs a key."""
     async with run(server={"api_key": KEY}) as running:
         yield running
-
-
-__all__ = ["JobKind", "Limits", "run"]

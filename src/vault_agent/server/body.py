@@ -14,23 +14,24 @@ from vault_agent.wire.base import parse
 if TYPE_CHECKING:
     from vault_agent.wire.base import AnyModel
 
+_SENT_BY_PAGES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 MAX_BODY_BYTES = 64 * 1024
 
 
 def check_media(request: web.BaseRequest) -> None:
     """Raise UNSUPPORTED_MEDIA_TYPE unless what is sent is plain JSON in UTF-8.
 
-    The type matters for safety: a page may post text/plain across origins without being asked,
-    application/json it may not. A declared type counts even where no body follows.
+    The type matters for safety: a web page may post some types across origins without asking
+    first, application/json it may not. Those count even where the body is empty.
     """
     if "Content-Encoding" in request.headers:
         raise Unsupported(
             "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not read. Send plain JSON."
         )
-    declared = request.headers.get("Content-Type")
-    if declared is None and not request.body_exists:
+    declared = request.headers.get("Content-Type", "")
+    media, *parameters = (part.strip().lower() for part in declared.split(";"))
+    if not request.body_exists and media not in _SENT_BY_PAGES:
         return
-    media, *parameters = (part.strip().lower() for part in (declared or "").split(";"))
     if media != "application/json" or not all(
         parameter.replace(" ", "").replace('"', "") in ("", "charset=utf-8")
         for parameter in parameters

@@ -67,7 +67,9 @@ async def gate(
 
 async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     """Put on a reply what every one carries; aiohttp calls this before the first byte leaves."""
-    trace = request[TRACE]
+    trace = request.get(TRACE)
+    if trace is None:
+        return  # refused by the connection itself, before the gate
     response.headers["X-Request-Id"] = trace.request_id
     if request.app[ACCESS].cross_origin:
         response.headers["Vary"] = "Origin"

@@ -80,7 +80,7 @@ class Route:
     @property
     def pattern(self) -> str:
         """The template as aiohttp wants it; an attachment's path may hold any text."""
-        return self.path.replace("{path}", "{path:.*}")
+        return self.path.replace("{path}", "{path:(?s:.*)}")
 
 
 _INDEX = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE")
@@ -199,7 +199,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
                 if route.method == "GET":
                     resource.add_route("HEAD", _entry(route), expect_handler=_expect)
         resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
-    router.add_route("*", "/{path:.*}", _unknown, expect_handler=_expect)
+    router.add_route("*", "/{path:(?s:.*)}", _unknown, expect_handler=_expect)
 
 
 def _entry(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:

@@ -42,14 +42,19 @@ class Listening:
     engine: Engine
 
 
-async def serve(config: Config, *, announce: Callable[[Listening, Health], None]) -> None:
+async def serve(
+    config: Config,
+    *,
+    announce: Callable[[Listening, Health], None],
+    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]] | None = None,
+) -> None:
     """Run the server until SIGINT or SIGTERM; `announce` is called once it takes requests.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and whatever
     opening the engine raises, before anything is announced.
     """
-    from vault_agent.engine import open_engine
-
+    if open_engine is None:
+        from vault_agent.engine import open_engine
     log = EventLog(level_named(config.server.log_level))
     with captured_logging(log), _stop_signals() as stopped:
         async with listening(config, open_engine=open_engine, log=log) as server:

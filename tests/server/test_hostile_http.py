@@ -1,0 +1,291 @@
+"""Hostile bodies and bytes: each gets a stable code, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+
+import pytest
+
+from .conftest import NOTE_ID, run
+
+JSON = {"Content-Type": "application/json"}
+
+
+def post(body: bytes, *headers: str, path: str = "/search") -> bytes:
+    """Return a POST as bytes; `{length}` in a header stands for the body's."""
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Connection: close", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/json",
+        "application/jsonp",
+        "application/json; charset=latin-1",
+        "application/json; charset=utf-16",
+        "application/json; profile=x",
+        "text/plain; application/json",
+        "",
+    ],
+)
+async def test_only_json_in_utf8_is_read(server, media: str):
+    for path in ("/search", "/related", "/index", "/reindex"):
+        refusal = await server.refusal(
+            "POST", path, data=b'{"query": "a"}', headers={"Content-Type": media}
+        )
+        assert refusal == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert server.engine.queries == []
+    assert await server.engine.jobs.list() == ()
+
+
+async def test_what_a_page_may_send_unasked_is_refused_even_when_empty(server):
+    for media in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        refusal = await server.refusal("POST", "/index", headers={"Content-Type": media})
+        assert refusal == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert await server.engine.jobs.list() == ()
+
+
+@pytest.mark.parametrize(
+    "media",
+    ["application/json", "Application/JSON; Charset=UTF-8", 'application/json;charset="utf-8"'],
+)
+async def test_json_is_known_by_any_spelling(server, media: str):
+    status, _, _ = await server.ask(
+        "POST", "/search", data=b'{"query": "a"}', headers={"Content-Type": media}
+    )
+    assert status == 200
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "identity", "x"])
+async def test_a_compressed_body_is_refused_unopened(server, coding: str):
+    body = gzip.compress(b'{"query": "' + b"a" * 10_000_000 + b'"}')
+    raw = post(
+        body, "Content-Type: application/json", f"Content-Encoding: {coding}",
+        f"Content-Length: {len(body)}",
+    )  # fmt: skip
+    reply = await server.raw(raw)
+    assert reply.startswith(b"HTTP/1.1 415 ")
+    assert b"UNSUPPORTED_MEDIA_TYPE" in reply
+
+
+async def test_a_body_over_64_kib_is_413_whether_announced_or_not(server):
+    fits = b'{"query": "' + b" " * (64 * 1024 - 14) + b'a"}'
+    assert len(fits) == 64 * 1024
+    assert (await server.ask("POST", "/search", data=fits, headers=JSON))[0] == 200
+    too_long = await server.refusal("POST", "/search", data=fits + b" ", headers=JSON)
+    assert too_long == (413, "BODY_TOO_LARGE")
+
+    async def pieces():
+        for _ in range(9):
+            yield b" " * 8192
+
+    assert await server.refusal("POST", "/search", data=pieces(), headers=JSON) == (
+        413,
+        "BODY_TOO_LARGE",
+    )
+
+
+async def test_an_announced_terabyte_is_refused_at_once_and_not_awaited(server):
+    raw = post(b"", "Content-Type: application/json", "Content-Length: 1099511627776")
+    async with asyncio.timeout(4):
+        assert (await server.raw(raw)).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"[" * 60_000, "INVALID_REQUEST"),
+        (b'{"query": ' + b'{"a":' * 10_000 + b"1" + b"}" * 10_000 + b"}", "INVALID_REQUEST"),
+        (b'{"query": "a", "limit": ' + b"9" * 5000 + b"}", "INVALID_REQUEST"),
+        (b'{"query": "a", "limit": 1e400}', "INVALID_LIMIT"),
+        (b'{"query": "\xff\xfe"}', "INVALID_REQUEST"),
+        (b'{"query": "\xed\xa0\x80"}', "INVALID_REQUEST"),
+        (rb'{"query": "\ud800"}', "INVALID_REQUEST"),
+        (rb'{"query": "\udc00\ud800"}', "INVALID_REQUEST"),
+        ('{"query": "a"}'.encode("utf-16"), "INVALID_REQUEST"),
+        (b'\xef\xbb\xbf{"query": "a"}', "INVALID_REQUEST"),
+        (b'{"query": "a", "limit": NaN}', "INVALID_LIMIT"),
+        (b'{"query": "a", "limit": Infinity}', "INVALID_LIMIT"),
+        (b'{"query": NaN}', "INVALID_QUERY"),
+        (b'{"query": "a", "limit": true}', "INVALID_LIMIT"),
+        (b'{"query": "a", "limit": 1.0}', "INVALID_LIMIT"),
+        (b'{"query": "a", "limit": "1"}', "INVALID_LIMIT"),
+        (b'{"query": "a", "limit": null}', "INVALID_LIMIT"),
+        (b'{"query": "a", "limit": 0}', "INVALID_LIMIT"),
+        (b'{"query": "a", "limit": 51}', "INVALID_LIMIT"),
+        (b'{"query": "a", "limit": -1}', "INVALID_LIMIT"),
+        (b'{"query": "a", "mode": "fuzzy"}', "INVALID_MODE"),
+        (b'{"query": "a", "mode": "Lexical"}', "INVALID_MODE"),
+        (b'{"query": "a", "mode": 1}', "INVALID_MODE"),
+        (b'{"query": ""}', "INVALID_QUERY"),
+        (b'{"query": " \\t\\n "}', "INVALID_QUERY"),
+        (b'{"query": 1}', "INVALID_QUERY"),
+        (b'{"query": null}', "INVALID_QUERY"),
+        (b'{"query": ["a"]}', "INVALID_QUERY"),
+        (b'{"query": "' + b"a" * 1001 + b'"}', "INVALID_QUERY"),
+        (b"{}", "INVALID_QUERY"),
+        (b"", "INVALID_REQUEST"),
+        (b"null", "INVALID_REQUEST"),
+        (b"[]", "INVALID_REQUEST"),
+        (b'"query"', "INVALID_REQUEST"),
+        (b"{'query': 'a'}", "INVALID_REQUEST"),
+        (b'{"query": "a"} {}', "INVALID_REQUEST"),
+        (b'{"query": "a", "query": "b"}', "INVALID_REQUEST"),
+        (b'{"query": "a", "filters": {"tags": ["x"], "tags": []}}', "INVALID_REQUEST"),
+        (b'{"query": "a", "unknown": 1}', "INVALID_REQUEST"),
+        (b'{"query": "a", "explain": 1}', "INVALID_REQUEST"),
+        (b'{"query": "a", "fields": "all"}', "INVALID_REQUEST"),
+        (b'{"query": "a", "filters": {"after": "2024-02-30"}}', "INVALID_REQUEST"),
+        (b'{"query": "a", "filters": {"paths": "x"}}', "INVALID_REQUEST"),
+        (b'{"query": "a", "filters": {"paths": [""]}}', "INVALID_REQUEST"),
+    ],
+)
+async def test_a_bad_body_is_a_400_with_its_code(server, body: bytes, code: str):
+    if body == b"":
+        # With a length of zero there is no body at all, and a query is missing.
+        code = "INVALID_QUERY"
+    assert await server.refusal("POST", "/search", data=body, headers=JSON) == (400, code)
+    assert server.engine.queries == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["", "x", NOTE_ID[:-1], NOTE_ID + ":", NOTE_ID + ":-1", NOTE_ID + ":01", NOTE_ID + "\n",
+     NOTE_ID.upper(), 1, None],
+)  # fmt: skip
+async def test_a_bad_id_is_a_400_with_its_code(server, given):
+    refusal = await server.refusal("POST", "/related", json={"id": given})
+    assert refusal == (400, "INVALID_ID")
+
+
+async def test_a_refusal_never_repeats_what_was_sent(server):
+    canary = "canary-7f3a"
+    bodies = [
+        {"query": "a", canary: 1},
+        {"query": "a", "mode": canary},
+        {"query": "a", "limit": canary},
+        {"query": "a", "filters": {canary: 1}},
+        {"query": "a", "filters": {"after": canary}},
+        {"query": "a", "filters": canary},
+        {"query": {canary: canary}},
+        {"id": canary},
+    ]
+    for body in bodies:
+        for path in ("/search", "/related", "/index"):
+            status, reply, _ = await server.ask("POST", path, json=body)
+            assert status == 400
+            assert canary not in json.dumps(reply)
+    for path in (f"/{canary}", f"/notes/{canary}", f"/health?{canary}={canary}",
+                 f"/attachments/{canary}", f"/jobs/{canary}"):  # fmt: skip
+        _, reply, headers = await server.ask("GET", path, headers={"X-Request-Id": canary})
+        assert canary not in json.dumps(reply)
+        assert canary not in str(headers)
+    assert canary not in server.log.getvalue()
+
+
+async def test_any_text_is_a_valid_query(server):
+    for query in (
+        "C++",
+        "foo-bar",
+        '"',
+        "NEAR(",
+        "*",
+        "AND",
+        "\x00",
+        "(" * 300,
+        "漢字",
+        "🗝",
+        "a" * 1000,
+    ):
+        status, _, _ = await server.ask("POST", "/search", json={"query": query})
+        assert status == 200
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03canary",
+        b"canary\r\n\r\n",
+        b"GET /canary\r\n\r\n",
+        b"GET /health HTTP/1.1\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: canary\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\ncanary\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: a\x00canary\r\n\r\n",
+        b"GET /health HTTP/9.9\r\nHost: canary\r\n\r\n",
+        b"GET /" + b"canary" * 5000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"canary" * 5000 + b"\r\n\r\n",
+        b"GET /health HTTP/1.1\r\n" + b"X: canary\r\n" * 5000 + b"\r\n",
+        post(b"x", "Content-Length: 1", "Transfer-Encoding: chunked", "X: canary"),
+        post(b"x", "Content-Length: canary"),
+        post(b"x", "Content-Length: 1", "Content-Length: 2", "X: canary"),
+        post(b"canary\r\n", "Transfer-Encoding: chunked", "Content-Type: application/json"),
+        post(b"", "Transfer-Encoding: canary", "Content-Type: application/json"),
+        b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\nExpect: canary\r\nConnection: close\r\n\r\n",
+        b"GET /canary HTTP/1.1\r\nHost: localhost\r\nExpect: canary\r\nConnection: close\r\n\r\n",
+        b"CONNECT canary:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET http://canary\xff/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+)
+async def test_what_is_no_http_is_refused_in_the_envelope_and_never_quoted(server, raw: bytes):
+    reply = await server.raw(raw, patience=1)
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert head.split(b" ")[1][:1] == b"4"
+    assert set(json.loads(body)["error"]) == {"code", "message", "details"}
+    assert b"nosniff" in head
+    assert b"canary" not in reply
+    assert "canary" not in server.log.getvalue()
+    assert (await server.ask("GET", "/health"))[0] == 200
+
+
+async def test_a_body_where_none_belongs_is_refused(server):
+    for method, path in (("GET", "/health"), ("DELETE", "/jobs/a"), ("GET", f"/notes/{NOTE_ID}")):
+        refusal = await server.refusal(method, path, data=b"{}", headers=JSON)
+        assert refusal == (400, "INVALID_REQUEST")
+
+
+async def test_a_client_that_asks_first_is_invited_only_past_the_gate():
+    body = b'{"query": "a"}'
+    async with run(server={"api_key": "k" * 32}) as server:
+        expecting = [
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            "Expect: 100-continue",
+        ]  # fmt: skip
+        refused = await server.raw(post(body, *expecting))
+        assert refused.startswith(b"HTTP/1.1 401 ")
+        invited = await server.raw(post(body, *expecting, f"Authorization: Bearer {'k' * 32}"))
+        assert invited.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 ")
+
+
+async def test_requests_sent_in_one_go_are_answered_in_order(server):
+    one = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
+    reply = await server.raw(one + b"\r\n" + one + b"Connection: close\r\n\r\n")
+    assert reply.count(b"HTTP/1.1 200 OK") == 2
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../secret.png", "%2e%2e/secret.png", "..%2fsecret.png", "a/%2e%2e%2f..%2fsecret.png"],
+)
+async def test_traversal_reaches_the_engine_decoded_once_and_whole(server, path: str):
+    refusal = await server.refusal("GET", f"/attachments/{path}")
+    assert refusal == (403, "PATH_OUTSIDE_VAULT")
+
+
+@pytest.mark.parametrize("path", ["%ff.png", "a%c0%ae%c0%ae/x", "%ed%a0%80"])
+async def test_a_path_that_is_not_utf8_is_a_400(server, path: str):
+    refusal = await server.refusal("GET", f"/attachments/{path}")
+    assert refusal == (400, "INVALID_PATH")
+
+
+async def test_a_percent_sign_in_a_name_is_only_a_percent_sign(server):
+    server.engine.files["100%.png"] = server.engine.files["my%20image.png"] = b"x"
+    for path in ("100%25.png", "my%2520image.png"):
+        assert (await server.ask("GET", f"/attachments/{path}"))[0] == 200

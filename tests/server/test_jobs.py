@@ -1,0 +1,120 @@
+"""Jobs over HTTP: started once, followed live, cancelled, and never ended by a client leaving."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from vault_agent.model import JobState, JobSummary, PhaseProgress, Warning
+from vault_agent.server import events
+
+from .conftest import run
+
+
+async def start(server) -> str:
+    _, body, _ = await server.ask("POST", "/index")
+    return body["data"]["job"]["id"]
+
+
+async def test_a_job_is_accepted_with_its_address(server):
+    for path, kind in (("/index", "index"), ("/reindex", "reindex")):
+        status, body, headers = await server.ask("POST", path, json={"requireEmbeddings": True})
+        job = body["data"]["job"]
+        assert (status, job["kind"], job["state"]) == (202, kind, "running")
+        assert headers["Location"] == f"/jobs/{job['id']}"
+        assert server.engine.jobs.options.require_embeddings is True
+        assert server.engine.jobs.options.fresh_embeddings is False
+        server.engine.jobs.change(job["id"], state=JobState.SUCCEEDED)
+
+
+async def test_a_second_job_is_409_with_the_id_of_the_first(server):
+    job_id = await start(server)
+    status, body, _ = await server.ask("POST", "/reindex", json={})
+    assert (status, body["error"]["code"]) == (409, "INDEX_BUSY")
+    assert body["error"]["details"]["jobId"] == job_id
+
+
+async def test_jobs_are_listed_and_shown(server):
+    job_id = await start(server)
+    server.engine.jobs.change(
+        job_id,
+        state=JobState.SUCCEEDED,
+        phases=(PhaseProgress("parse", 3, 5),),
+        warnings=(Warning("FILE_BINARY", "Skipped."),),
+        warning_count=1,
+        summary=JobSummary(added=2, unresolved_links=1),
+    )
+    _, one, _ = await server.ask("GET", f"/jobs/{job_id}")
+    job = one["data"]["job"]
+    assert job["phases"] == [{"name": "parse", "done": 3, "total": 5}]
+    assert job["summary"]["added"] == 2
+    assert job["summary"]["unresolvedLinks"] == 1
+    assert job["warnings"][0]["code"] == "FILE_BINARY"
+    _, many, _ = await server.ask("GET", "/jobs")
+    assert many["data"]["jobs"] == [job]
+
+
+async def test_delete_cancels(server):
+    job_id = await start(server)
+    status, body, _ = await server.ask("DELETE", f"/jobs/{job_id}")
+    assert (status, body["data"]["job"]["state"]) == (200, "cancelled")
+
+
+async def read_events(reply) -> list[dict]:
+    return [json.loads(line[6:]) async for line in reply.content if line.startswith(b"data: ")]
+
+
+async def test_events_tell_every_state_and_end_with_the_job(server):
+    job_id = await start(server)
+    async with server.request("GET", f"/jobs/{job_id}/events") as reply:
+        assert reply.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+        assert reply.headers["Cache-Control"] == "no-store"
+        assert await reply.content.readline() == b"event: job\n"
+        server.engine.jobs.change(job_id, phase="parse")
+        await asyncio.sleep(0.05)
+        server.engine.jobs.change(job_id, state=JobState.SUCCEEDED)
+        seen = await asyncio.wait_for(read_events(reply), 2)
+    assert [job["state"] for job in seen] == ["running", "running", "succeeded"]
+    assert seen[1]["phase"] == "parse"
+
+
+async def test_a_finished_job_is_one_event(server):
+    job_id = await start(server)
+    server.engine.jobs.change(job_id, state=JobState.FAILED, error=Warning("DISK_FULL", "Full."))
+    async with server.request("GET", f"/jobs/{job_id}/events") as reply:
+        (job,) = await read_events(reply)
+    assert job["error"] == {"code": "DISK_FULL", "message": "Full.", "details": {}}
+
+
+async def test_a_silent_job_still_shows_signs_of_life(server, monkeypatch):
+    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
+    job_id = await start(server)
+    async with server.request("GET", f"/jobs/{job_id}/events") as reply:
+        await asyncio.wait_for(reply.content.readuntil(b": still here\n\n"), 2)
+
+
+async def test_the_job_goes_on_when_its_follower_leaves(server, monkeypatch):
+    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
+    job_id = await start(server)
+    async with server.request("GET", f"/jobs/{job_id}/events") as reply:
+        await reply.content.readline()
+    for _ in range(100):
+        if any(event.get("status") == 499 for event in server.events):
+            break
+        await asyncio.sleep(0.02)
+    else:
+        raise AssertionError("nobody noticed that the client left")
+    _, body, _ = await server.ask("GET", f"/jobs/{job_id}")
+    assert body["data"]["job"]["state"] == "running"
+    assert not [event for event in server.events if event["level"] == "error"]
+
+
+async def test_a_stopping_server_ends_the_streams():
+    async with run() as server:
+        job_id = await start(server)
+        reply = await server.request("GET", f"/jobs/{job_id}/events")
+        await reply.content.readline()
+        following = asyncio.create_task(reply.read())
+        began = asyncio.get_running_loop().time()
+    assert asyncio.get_running_loop().time() - began < 2
+    await asyncio.gather(following, return_exceptions=True)

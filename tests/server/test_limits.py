@@ -1,0 +1,116 @@
+"""No socket is held open for nothing, and none of them keeps search from working."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+
+import pytest
+
+from vault_agent.model import JobKind
+from vault_agent.server.connection import Limits
+
+from .conftest import CONTENT, hang_up, run
+
+SHORT = Limits(idle_seconds=0.4, body_seconds=0.4, linger_seconds=0.2, send_seconds=0.5)
+
+
+def test_every_idle_or_slow_socket_is_gone_within_15_seconds():
+    limits = Limits()
+    assert limits.idle_seconds < 15
+    assert limits.body_seconds + limits.linger_seconds < 15
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"\r\n",
+        b"GET /health HTTP/1.1\r\nHost: loc",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        (
+            b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b'Content-Length: 100\r\n\r\n{"que'
+        ),
+        (
+            b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n5\r\nabc"
+        ),
+        b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+    ],
+    ids=["nothing", "blank", "half a head", "kept alive", "half a body", "half a chunk", "refused"],
+)
+async def test_an_idle_socket_is_closed(sent: bytes):
+    async with run(limits=SHORT) as server:
+        assert await server.closes(sent, within=3)
+
+
+@pytest.mark.parametrize("body", [False, True])
+async def test_a_byte_now_and_then_does_not_keep_a_socket_open(body: bool):
+    async with run(limits=SHORT) as server:
+        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        head = b"POST /search HTTP/1.1\r\nHost: localhost\r\n"
+        if body:
+            head += b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+        writer.write(head)
+        began = time.monotonic()
+        with suppress(ConnectionError):
+            while time.monotonic() - began < 5:
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0.05)
+        assert time.monotonic() - began < 3
+        await hang_up(writer)
+
+
+async def test_a_client_that_does_not_read_is_dropped():
+    async with run(limits=SHORT) as server:
+        server.engine.files["huge.png"] = CONTENT * 3000
+        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+        writer.write(
+            b"GET /attachments/huge.png?download=true&allowLarge=true HTTP/1.1\r\n"
+            b"Host: localhost\r\n\r\n"
+        )
+        await asyncio.sleep(1.5)
+        (opened,) = server.engine.opened
+        assert opened.file.closed
+        await hang_up(writer)
+
+
+async def test_search_works_beside_a_thousand_sockets_that_do_nothing():
+    async with run(limits=Limits(connections=1000)) as server:
+        idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(1000)]
+        await asyncio.sleep(0.1)
+        began = time.monotonic()
+        status, _, _ = await server.ask("POST", "/search", json={"query": "a"})
+        assert status == 200
+        assert time.monotonic() - began < 1
+        for _, writer in idle:
+            await hang_up(writer)
+
+
+async def test_at_the_limit_the_longest_idle_makes_room():
+    async with run(limits=Limits(connections=3)) as server:
+        sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(4)]
+        assert await asyncio.wait_for(sockets[0][0].read(), 2) == b""
+        for reader, _ in sockets[1:]:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(reader.read(), 0.1)
+        for _, writer in sockets:
+            await hang_up(writer)
+
+
+async def test_where_all_are_busy_a_newcomer_is_closed_at_once():
+    async with run(limits=Limits(connections=2)) as server:
+        job = await server.engine.jobs.submit(JobKind.INDEX)
+        follow = f"GET /jobs/{job.id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        busy = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
+        for reader, writer in busy:
+            writer.write(follow)
+            await reader.readuntil(b"event: job")
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        with suppress(ConnectionError):
+            assert await asyncio.wait_for(reader.read(), 2) == b""
+        for _, other in [*busy, (reader, writer)]:
+            await hang_up(other)

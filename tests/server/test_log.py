@@ -1,0 +1,95 @@
+"""The log says what happened and never to what."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+
+import pytest
+
+from vault_agent.server.log import EventLog, Fields, Level, captured_logging
+
+from .conftest import KEY, NOTE_ID, run
+
+CANARY = "canary-51d0"
+
+
+@pytest.fixture
+def stream():
+    return io.StringIO()
+
+
+def test_an_event_is_one_json_object_a_line(stream):
+    log = EventLog(Level.INFO, stream)
+    log.emit(Level.INFO, "request", status=200, duration_ms=1.5, route="/notes/{noteId}")
+    log.emit(Level.DEBUG, "request", status=200)
+    (line,) = stream.getvalue().splitlines()
+    event = json.loads(line)
+    assert event["event"] == "request"
+    assert event["level"] == "info"
+    assert event["route"] == "/notes/{noteId}"
+    assert event["duration_ms"] == 1.5
+
+
+def test_a_field_that_is_not_listed_or_not_plain_is_left_out(stream):
+    log = EventLog(Level.INFO, stream)
+    log.emit(Level.INFO, "request", query=CANARY, path=CANARY, code="two words", status=[CANARY])
+    log.emit(Level.INFO, "request", code="a\nb", route="é", error_type="x" * 81)
+    for line in stream.getvalue().splitlines():
+        assert set(json.loads(line)) == {"time", "level", "event"}
+
+
+def test_no_field_is_made_for_text():
+    assert not {"query", "path", "message", "url", "body", "header"} & set(Fields.__annotations__)
+
+
+def test_a_closed_stderr_is_no_reason_to_fail(stream):
+    stream.close()
+    EventLog(Level.INFO, stream).emit(Level.ERROR, "request", status=500)
+
+
+async def test_what_libraries_log_is_reduced_to_its_type(stream):
+    with captured_logging(EventLog(Level.INFO, stream)):
+        error = ValueError(CANARY)
+        logging.getLogger("aiohttp.server").error("Error handling %s", CANARY, exc_info=error)
+        logging.getLogger("asyncio").error(CANARY)
+        loop = asyncio.get_running_loop()
+        loop.call_exception_handler({"message": CANARY, "exception": KeyError(CANARY)})
+    assert CANARY not in stream.getvalue()
+    events = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [event.get("error_type") for event in events] == ["ValueError", None, "KeyError"]
+    assert events[0]["logger"] == "aiohttp.server"
+
+
+async def test_a_request_is_logged_by_route_status_and_counts():
+    async with run() as server:
+        await server.ask("POST", "/search", json={"query": CANARY, "mode": "hybrid"})
+        await server.ask("GET", f"/notes/{NOTE_ID}")
+        searched, fetched = [event for event in server.events if event["event"] == "request"]
+    assert searched["route"] == "/search"
+    assert searched["result_count"] == 1
+    assert (searched["requested_mode"], searched["used_mode"]) == ("hybrid", "lexical")
+    assert fetched["route"] == "/notes/{noteId}"
+    assert NOTE_ID not in str(fetched)
+    assert fetched["status"] == 200
+
+
+async def test_nothing_that_a_client_sends_reaches_the_log(capfd):
+    async with run(server={"api_key": KEY}) as server:
+        headers = {"Authorization": f"Bearer {KEY}", "User-Agent": CANARY, "Referer": CANARY}
+        for path in (f"/{CANARY}", f"/notes/{CANARY}", f"/attachments/{CANARY}?{CANARY}={CANARY}"):
+            await server.ask("GET", path, headers=headers)
+            await server.ask("GET", path, headers={"Authorization": f"Bearer {CANARY}"})
+        await server.ask("POST", "/search", json={"query": CANARY}, headers=headers)
+        await server.ask("POST", "/search", json={CANARY: CANARY}, headers=headers)
+        await server.raw(f"{CANARY} HTTP\r\n\r\n".encode())
+        await server.ask(CANARY, "/health", headers=headers)
+        server.engine.failure = RuntimeError(CANARY)
+        await server.ask("POST", "/search", json={"query": CANARY}, headers=headers)
+        log = server.log.getvalue()
+    assert log.count("\n") > 8
+    for secret in (CANARY, KEY, "127.0.0.1"):
+        assert secret not in log
+    assert capfd.readouterr() == ("", "")

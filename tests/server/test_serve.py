@@ -1,0 +1,137 @@
+"""The server starts with a reason or with one line of why not, and stops when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from vault_agent.config import Config
+from vault_agent.errors import Misconfigured, Unauthorized
+from vault_agent.server.log import EventLog, Level
+from vault_agent.server.serve import listening
+
+from .conftest import run
+
+PROGRAM = """
+    import asyncio, sys
+    from contextlib import asynccontextmanager
+    from tests.server.conftest import FakeEngine
+    from vault_agent.config import Config
+    from vault_agent.server.serve import serve
+
+    @asynccontextmanager
+    async def open_engine(config):
+        yield FakeEngine(config)
+
+    config = Config(server={"port": int(sys.argv[1]), "log_level": "info"})
+    announce = lambda server, health: print(server.port, health.status, flush=True)
+    asyncio.run(serve(config, announce=announce, open_engine=open_engine))
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+async def open_nothing(_config):
+    raise AssertionError("the engine was opened")
+
+
+async def refused(config: Config, port: int | None = None) -> Exception:
+    with pytest.raises((Misconfigured, Unauthorized)) as refusal:
+        async with listening(
+            config, open_engine=open_nothing, log=EventLog(Level.ERROR), port=port
+        ):
+            pass
+    assert "\n" not in refusal.value.message
+    return refusal.value
+
+
+async def test_a_port_in_use_ends_it_before_anything_is_opened():
+    async with run() as server:
+        error = await refused(Config(), server.port)
+        assert error.code == "PORT_IN_USE"
+        assert str(server.port) in error.message
+
+
+async def test_a_host_that_is_not_here_is_a_configuration_error():
+    error = await refused(Config(server={"host": "192.0.2.1", "api_key": "k" * 40}), 0)
+    assert error.code == "CONFIG_INVALID"
+
+
+async def test_nothing_listens_beyond_loopback_without_a_key():
+    for host in ("0.0.0.0", "::", "192.168.1.7"):
+        assert (await refused(Config(server={"host": host}))).code == "API_KEY_REQUIRED"
+
+
+async def test_localhost_is_served_on_every_address_it_has():
+    async with run(server={"host": "localhost"}) as server:
+        assert (await server.ask("GET", "/health"))[0] == 200
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_within_five_seconds_whatever_is_open(number: signal.Signals):
+    port = free_port()
+    root = Path(__file__).parent.parent.parent
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM), str(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])},
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"{port} ok\n"
+        idle = socket.create_connection(("127.0.0.1", port))
+        following = socket.create_connection(("127.0.0.1", port))
+        following.sendall(b"POST /index HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        following.recv(4096)
+        following.sendall(b"GET /jobs/job0/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        following.recv(4096)
+        half = socket.create_connection(("127.0.0.1", port))
+        half.sendall(
+            b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 9\r\n\r\n"
+        )
+        time.sleep(0.1)
+        process.send_signal(number)
+        _, log = process.communicate(timeout=5)
+    finally:
+        process.kill()
+        process.communicate()
+    for each in (idle, following, half):
+        each.close()
+    assert process.returncode == 0
+    assert "Traceback" not in log
+    assert '"event":"stopped"' in log.splitlines()[-1]
+
+
+async def test_a_request_at_work_is_finished_before_the_end():
+    async with run() as server:
+        real = server.engine.search
+
+        async def slow(query):
+            await asyncio.sleep(0.3)
+            return await real(query)
+
+        server.engine.search = slow
+        asking = asyncio.create_task(
+            server.raw(
+                b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                b'Content-Length: 14\r\n\r\n{"query": "a"}'
+            )
+        )
+        await asyncio.sleep(0.1)
+    assert (await asking).startswith(b"HTTP/1.1 200 ")

@@ -1,0 +1,146 @@
+"""The models refuse what they should, say it safely, and survive the journey."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.model import Answer, Job, JobKind, JobState, Mode, Warning
+from vault_agent.wire import base, replies, requests
+from vault_agent.wire.base import Model, dump, parse
+from vault_agent.wire.compact import ROW_BYTES, compact_row
+from vault_agent.wire.replies import (
+    CompactResultsData,
+    OneJob,
+    Reply,
+    ResultsData,
+    compact_results_data,
+    job_data,
+    results_data,
+)
+from vault_agent.wire.requests import FiltersBody, IndexBody, SearchBody
+
+from .conftest import hit
+
+MODELS = [
+    value
+    for module in (requests, replies)
+    for value in vars(module).values()
+    if isinstance(value, type) and issubclass(value, BaseModel)
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_model_is_strict_closed_frozen_and_silent_about_input(model: type[BaseModel]):
+    assert issubclass(model, Model)
+    config = model.model_config
+    assert (config["strict"], config["extra"], config["frozen"]) == (True, "forbid", True)
+    assert config["hide_input_in_errors"] is True
+
+
+def test_input_stays_hidden_in_nested_models_too():
+    with pytest.raises(ValidationError) as refused:
+        SearchBody.model_validate_json(b'{"query": "a", "filters": {"tags": ["secret", 1]}}')
+    assert "secret" not in str(refused.value)
+
+
+def test_a_request_is_known_by_its_wire_names_only():
+    assert parse(IndexBody, b'{"requireEmbeddings": true}').require_embeddings
+    with pytest.raises(InvalidRequest) as refused:
+        parse(IndexBody, b'{"require_embeddings": true}')
+    assert refused.value.message == (
+        "Unknown field. Known are: requireEmbeddings, freshEmbeddings."
+    )
+
+
+def test_a_refusal_names_the_place_and_the_rule():
+    with pytest.raises(InvalidRequest) as refused:
+        parse(SearchBody, b'{"query": "a", "filters": {"tags": ["x", 7]}}')
+    assert refused.value.details == {"field": "filters.tags.1", "rule": "string_type"}
+
+
+def test_the_query_is_counted_after_trimming():
+    assert parse(SearchBody, b'{"query": "' + b" " * 2000 + b'a"}').query == "a"
+    assert len(parse(SearchBody, ('{"query": "' + "漢" * 1000 + '"}').encode()).query) == 1000
+
+
+def test_filters_become_the_products_own():
+    body = SearchBody(query="a", filters=FiltersBody(paths=("p",), after="2024-02-29"))
+    filters = parse(SearchBody, dump(body)).to_query().filters
+    assert (filters.paths, filters.after, filters.before) == (("p",), "2024-02-29", None)
+
+
+@pytest.mark.parametrize("day", ["2024-02-30", "2024-1-1", "20240101", "2024-W01-1", "today", ""])
+def test_a_date_is_one_of_the_calendar(day: str):
+    with pytest.raises(InvalidRequest):
+        parse(SearchBody, f'{{"query": "a", "filters": {{"before": "{day}"}}}}'.encode())
+
+
+def test_a_reply_reads_back_as_what_was_sent():
+    answer = Answer(None, Mode.LEXICAL, 10, (hit(), hit(explanation={"bm25": 1.5})))
+    for kind, data in (
+        (Reply[ResultsData], results_data(answer)),
+        (Reply[CompactResultsData], compact_results_data(answer)),
+    ):
+        reply = kind(data=data)
+        assert kind.model_validate_json(dump(reply)) == reply
+    job = OneJob(job=job_data(Job("j", JobKind.INDEX, JobState.QUEUED, "2026-01-01T00:00:00Z")))
+    assert OneJob.model_validate_json(dump(job)) == job
+
+
+def test_a_jobs_warnings_are_cut_with_the_true_number():
+    warnings = tuple(Warning("W", "w") for _ in range(100))
+    job = Job("j", JobKind.INDEX, JobState.RUNNING, "t", warnings=warnings, warning_count=345)
+    shown = job_data(job).warnings
+    assert len(shown) == 101
+    assert shown[-1].details == {"omitted": 245}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"heading": None, "heading_path": ()},
+        {"heading": "A heading that goes on and on about lighthouses and their keepers"},
+        {"snippet": ""},
+        {"snippet": "漢字" * 120, "matches": ((100, 102),)},
+        {"snippet": '"\\' * 120, "matches": ((239, 240),)},
+        {"snippet": "word " * 48, "matches": ()},
+        {"path": "あ" * 12 + ".md"},
+    ],
+)
+def test_a_compact_row_keeps_its_budget(changes):
+    import orjson
+
+    row = compact_row(hit(**changes))
+    assert len(orjson.dumps(tuple(row))) < ROW_BYTES
+    assert row.path == hit(**changes).path
+
+
+def test_a_long_path_is_kept_whole_and_costs_heading_and_snippet():
+    path = "folder/" * 30 + "note.md"
+    row = compact_row(hit(path=path))
+    assert (row.path, row.heading, row.snippet) == (path, None, "")
+
+
+def test_the_compact_snippet_shows_the_match():
+    snippet = "filler " * 20 + "lighthouse " + "filler " * 12
+    start = snippet.index("lighthouse")
+    row = compact_row(hit(snippet=snippet, matches=((start, start + 10),)))
+    assert "lighthouse" in row.snippet
+
+
+def test_importing_the_contract_brings_no_server_along():
+    code = "import sys, vault_agent.wire.requests, vault_agent.wire.replies; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"aiohttp", "numpy", "tantivy", "pydantic_settings"} & set(run.stdout.split())
+
+
+def test_every_code_of_a_field_is_one_of_the_contract():
+    from vault_agent.server.replies import STATUS
+
+    assert {STATUS[code] for code in base._CODES.values()} == {400}
