@@ -39,10 +39,9 @@ from vault_agent.vault.scan import scan
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 
-    import aiosqlite
-
     from vault_agent.actions.parse import ParsedFile
     from vault_agent.model import FileEntry, Warning
+    from vault_agent.store.database import Connection
     from vault_agent.store.writer import UnresolvedLink
     from vault_agent.vault.scan import Scan
 
@@ -269,7 +268,7 @@ class _Run:
 
     async def _write(
         self,
-        connection: aiosqlite.Connection,
+        connection: Connection,
         writer: NoteWriter,
         fulltext: FulltextWriter,
         number: int,
@@ -304,7 +303,7 @@ class _Run:
         return meta
 
     async def _store_notes(
-        self, connection: aiosqlite.Connection, writer: NoteWriter, fulltext: FulltextWriter
+        self, connection: Connection, writer: NoteWriter, fulltext: FulltextWriter
     ) -> None:
         known = self._known
         tasks = [
@@ -368,7 +367,7 @@ class _Run:
 
     async def _forget(
         self,
-        connection: aiosqlite.Connection,
+        connection: Connection,
         writer: NoteWriter,
         fulltext: FulltextWriter,
         paths: Sequence[str],
@@ -387,7 +386,7 @@ class _Run:
         for path in added | removed:
             self._affected |= names_of(path)
 
-    async def _resolve_links(self, connection: aiosqlite.Connection, writer: NoteWriter) -> None:
+    async def _resolve_links(self, connection: Connection, writer: NoteWriter) -> None:
         resolver = LinkResolver(await reading.names(connection), self._attachments)
         total = (await writer.totals())[2]
         done = 0

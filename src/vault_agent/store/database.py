@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
+Connection = aiosqlite.Connection
+"""A connection by its name outside this package, which is the only one to know SQLite."""
+
 BUSY_TIMEOUT_MS = 5_000
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
 from vault_agent.model import AttachmentInfo
@@ -16,8 +15,6 @@ from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import is_note, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from vault_agent.vault.root import OpenedFile, VaultRoot
 
 DOWNLOAD_LIMIT = 10 * 1024 * 1024
@@ -29,6 +26,12 @@ class OpenAttachment:
 
     info: AttachmentInfo
     file: BinaryIO
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.file.close()
 
 
 def describe(root: VaultRoot, path: str) -> AttachmentInfo:
@@ -42,11 +45,8 @@ def describe(root: VaultRoot, path: str) -> AttachmentInfo:
         return _info(path, file.stat)
 
 
-@contextmanager
-def open_attachment(
-    root: VaultRoot, path: str, *, allow_large: bool = False
-) -> Iterator[OpenAttachment]:
-    """Open the attachment at `path` for reading; closed when the context ends.
+def open_attachment(root: VaultRoot, path: str, *, allow_large: bool = False) -> OpenAttachment:
+    """Open the attachment at `path` for reading; closing it is the caller's.
 
     Raises what `describe` raises, and TooLarge ATTACHMENT_TOO_LARGE over 10 MiB unless
     `allow_large`. The file's size and ETag are those of the very file that is open.
@@ -59,8 +59,7 @@ def open_attachment(
                 "The attachment is over the limit for downloads. Ask for it with allowLarge=true.",
                 {"size": info.size, "limit": DOWNLOAD_LIMIT},
             )
-        with os.fdopen(opened.detach(), "rb") as file:
-            yield OpenAttachment(info, file)
+        return OpenAttachment(info, os.fdopen(opened.detach(), "rb"))
 
 
 def _open(root: VaultRoot, path: str) -> OpenedFile:
