@@ -64,6 +64,19 @@ class FulltextReader:
         with guarded():
             return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
 
+    def admitted(self, filters: Filters, rowids: Iterable[int] | None = None) -> set[int]:
+        """Return the notes that pass the filters, of all or of `rowids`.
+
+        For evidence that full text knows nothing of: links and vectors.
+        """
+        with guarded():
+            clauses = self._notes.clauses
+            must = clauses.filters(filters)
+            if rowids is not None:
+                must.append(clauses.rowids(rowids))
+            every = combined(must=[silent(Query.all_query()), *must])
+            return set(self._notes.top(every, max(self._notes.searcher.num_docs, 1)))
+
     def candidates(
         self, query: LexicalQuery, filters: Filters, *, without_note: int | None = None
     ) -> Candidates:

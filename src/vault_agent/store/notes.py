@@ -129,6 +129,13 @@ async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[
     return [_chunk(row) for row in rows]
 
 
+async def headings(connection: aiosqlite.Connection, keys: Iterable[int]) -> dict[int, str | None]:
+    """Return the innermost heading of each of these chunks, without reading their text."""
+    with translated():
+        rows = await connection.execute_fetchall(_HEADINGS, (_array(keys),))
+    return {key: orjson.loads(path)[-1] if path else None for key, path in rows}
+
+
 async def chunks_of(connection: aiosqlite.Connection, rowid: int) -> list[StoredChunk]:
     """Return a note's chunks in document order."""
     with translated():
@@ -196,6 +203,10 @@ FROM note
 """
 
 _CHUNK = "SELECT key, heading_path, start_line, end_line, text FROM chunk "
+
+_HEADINGS = """
+SELECT key, heading_path FROM chunk WHERE key IN (SELECT value FROM json_each(?))
+"""
 
 _LINKS = """
 SELECT link.kind, link.target, link.fragment, link.text, link.line, link.dest, link.ambiguous,

@@ -1,0 +1,102 @@
+"""Lexical candidates of a snapshot, ranked; search and related build on it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.model import Hit
+from vault_agent.ranking.rank import Names, Ranked, chunks_to_read, rank
+from vault_agent.ranking.snippet import Snippet, snippet
+from vault_agent.store import notes as reading
+from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vault_agent.lexical import Candidates, LexicalQuery
+    from vault_agent.model import Filters, Reason
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.notes import StoredChunk, StoredNote
+
+
+class Ranking(NamedTuple):
+    """A ranked list, and what was looked for."""
+
+    places: list[Ranked]
+    candidates: Candidates
+    notes: Mapping[int, StoredNote]
+
+
+async def ranked(
+    snapshot: Snapshot,
+    query: LexicalQuery,
+    filters: Filters,
+    *,
+    limit: int,
+    without_note: int | None = None,
+) -> Ranking:
+    """Return the best `limit` places for a compiled query."""
+    candidates = await asyncio.to_thread(
+        snapshot.fulltext.candidates, query, filters, without_note=without_note
+    )
+    rowids = candidates.notes.keys() | {key >> CHUNK_BITS for key in candidates.chunks}
+    async with snapshot.connection() as connection:
+        notes = {note.rowid: note for note in await reading.notes_by_rowid(connection, rowids)}
+        headings = await reading.headings(connection, chunks_to_read(candidates))
+    names = {
+        rowid: Names(note.path, note.title, note.metadata.aliases) for rowid, note in notes.items()
+    }
+    places = rank(candidates, names, headings, limit=limit)
+    return Ranking(places, candidates, notes)
+
+
+async def hits(
+    snapshot: Snapshot,
+    places: Sequence[Ranked],
+    notes: Mapping[int, StoredNote],
+    information: Mapping[str, float],
+    *,
+    reasons: Sequence[Reason],
+    explain: bool,
+) -> tuple[Hit, ...]:
+    """Turn places into hits, each with the snippet that shows why; `reasons` has one a place."""
+    # A note that no chunk speaks for still shows how it begins.
+    keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
+    async with snapshot.connection() as connection:
+        chunks = {chunk.key: chunk for chunk in await reading.chunks(connection, keys)}
+    return tuple(
+        _hit(place, notes[place.rowid], chunks.get(key), information, reason, explain=explain)
+        for place, key, reason in zip(places, keys, reasons, strict=True)
+    )
+
+
+def _hit(
+    place: Ranked,
+    note: StoredNote,
+    chunk: StoredChunk | None,
+    information: Mapping[str, float],
+    reason: Reason,
+    *,
+    explain: bool,
+) -> Hit:
+    note_id = note.id
+    index = place.key & (MAX_CHUNKS - 1) if place.key is not None else None
+    heading_path = chunk.heading_path if chunk is not None and index is not None else ()
+    excerpt = snippet(chunk.text, information) if chunk is not None else Snippet("", ())
+    return Hit(
+        id=note_id if index is None else f"{note_id}:{index}",
+        type="note" if index is None else "chunk",
+        note_id=note_id,
+        chunk_index=index,
+        path=note.path,
+        title=note.title,
+        heading=heading_path[-1] if heading_path else None,
+        heading_path=heading_path,
+        snippet=excerpt.text,
+        matches=excerpt.matches,
+        score=place.score,
+        reason=reason,
+        metadata=note.metadata,
+        explanation={"votes": place.votes} if explain else None,
+    )

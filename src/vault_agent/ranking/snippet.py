@@ -1,0 +1,216 @@
+"""Snippets that show why: the stretch of a chunk where the query's words stand closest.
+
+A snippet is one line of at most 240 characters, cut at word borders and, where one is near, at the
+border of a sentence. It never gives a whole chunk away: where that could not be helped, it is
+empty. Markdown's signs are left out, since they say nothing on one line.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.text import located_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SNIPPET_CHARACTERS = 240
+MOST_OF_A_CHUNK = 2 / 3
+"""Of a chunk that would nearly fit as a whole, a snippet shows at most this much."""
+
+_SHORTEST = 30
+_GRAMMAR = 0.2  # a word with less than this share of the best one's information shows nothing
+_LEAD = 60  # characters of the words before the first match that are worth showing
+_ELLIPSIS = "…"
+
+# Block signs at the start of a line: quotes, headings, list items, tasks, fences, table borders.
+_BLOCK_SIGNS = re.compile(
+    r"^[ \t]*(?:>[ \t]?)*(?:\[![\w-]+\][+-]?|#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?"
+    r"|\d{1,9}[.)](?=[ \t])|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$|\|)",
+    re.MULTILINE,
+)
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
+_LINK = re.compile(
+    r"!?\[([^\[\]\n]{0,400})\]\((?:[^()\s]|\([^()\s]*\)){0,1000}(?:[ \t]\"[^\"\n]*\")?\)"
+)
+_TAG_OR_COMMENT = re.compile(  # tags by name: `List<Word>` is no tag
+    r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
+    r"|</?(?:a|abbr|b|br|code|del|details|div|em|font|h[1-6]|hr|i|iframe|img|ins|kbd|li|mark|ol|p|pre"
+    r"|s|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|video)\b[^<>\n]{0,400}>",
+    re.DOTALL | re.IGNORECASE,
+)
+_FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*\n(?=\s*\S)")
+_EMPHASIS = re.compile(
+    r"(?<!\w)(?:\*{1,3}|_{1,3}|~~|==|`{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|~~|==|`{1,3})(?!\w)"
+)
+_TABLE_BORDER = re.compile(r"[ \t]*\|[ \t]*")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
+
+
+class Snippet(NamedTuple):
+    """An excerpt, and where in it the query's words stand: (start, end) in characters."""
+
+    text: str
+    matches: tuple[tuple[int, int], ...]
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    term: str
+
+
+def snippet(text: str, information: Mapping[str, float]) -> Snippet:
+    """Cut the snippet of a chunk for a query whose terms weigh as `information` says.
+
+    Without a match it is the chunk's beginning.
+    """
+    line = plain_line(text)
+    matches = _matches(line, information)
+    room = min(SNIPPET_CHARACTERS, int(len(line) * MOST_OF_A_CHUNK))
+    room -= 2 * len(_ELLIPSIS)
+    if room < _SHORTEST:
+        return Snippet("", ())
+    first, last = _densest(matches, information, room)
+    start, end = _borders(line, first, last, room)
+    excerpt = line[start:end]
+    before = _ELLIPSIS if start > 0 else ""
+    after = _ELLIPSIS if end < len(line) else ""
+    shift = len(before) - start
+    inside = [match for match in matches if start <= match.start and match.end <= end]
+    return Snippet(before + excerpt + after, _merged(inside, shift))
+
+
+def plain_line(markdown: str) -> str:
+    """Return Markdown as one line of the text that a reader sees, roughly.
+
+    Without the heading it begins with, which a result names anyway.
+    """
+    text = _BLOCK_SIGNS.sub("", _FIRST_HEADING.sub("", markdown, count=1))
+    if "[" in text:
+        text = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", text))
+    if "<" in text or "%%" in text:
+        text = _TAG_OR_COMMENT.sub(" ", text)
+    if "|" in text:
+        text = _TABLE_BORDER.sub(" ", text)
+    return _BLANK.sub(" ", _EMPHASIS.sub("", text)).strip()
+
+
+def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
+    """Return where the query's terms stand, in order."""
+    found: list[_Match] = []
+    if not information:
+        return found
+    least = _GRAMMAR * max(information.values())
+    information = {term: value for term, value in information.items() if value >= least}
+    for stretch_start, stretch in _promising(line, information):
+        for terms, start, end in located_terms(stretch):
+            term = max(
+                (each for each in terms if each in information),
+                key=lambda each: information[each],
+                default=None,
+            )
+            if term is not None:
+                found.append(_Match(stretch_start + start, stretch_start + end, term))
+    return found
+
+
+def _promising(line: str, information: Mapping[str, float]) -> list[tuple[int, str]]:
+    """Return the words that may match, with their places: in ASCII text a cheap look suffices.
+
+    A stem shares its first two letters with all its words; folding changes only what is not ASCII.
+    """
+    if not line.isascii():
+        return [(0, line)]
+    beginnings = frozenset(term[:2] for term in information if term.isascii())
+    return [(match.start(), match[0]) for match in _beginning(beginnings).finditer(line)]
+
+
+@lru_cache(maxsize=256)
+def _beginning(beginnings: frozenset[str]) -> re.Pattern[str]:
+    choices = "|".join(sorted(map(re.escape, beginnings))) or "(?!)"
+    # From the start of the written word, so that names in camelCase are seen as one; `.` for .NET.
+    return re.compile(rf"(?<![A-Za-z0-9])\.?(?:{choices})[A-Za-z0-9]*[+#]*", re.IGNORECASE)
+
+
+def _densest(
+    matches: Sequence[_Match], information: Mapping[str, float], room: int
+) -> tuple[int, int]:
+    """Return the span of the run of matches within `room` that carries most information.
+
+    A term counts once, a repeat a tenth; the first such run wins, and of it the shortest.
+    """
+    best, span = 0.0, (0, 0)
+    for index, first in enumerate(matches):
+        seen: set[str] = set()
+        value = 0.0
+        for match in matches[index : index + SNIPPET_CHARACTERS]:
+            if match.end - first.start > room:
+                break
+            value += information[match.term] * (0.1 if match.term in seen else 1.0)
+            seen.add(match.term)
+            if value > best + 1e-9:
+                best, span = value, (first.start, match.end)
+    return span
+
+
+def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
+    """Widen a span to at most `room` characters: from a sentence's start, else from a word's."""
+    slack = room - (last - first)
+    earliest = max(0, first - slack)
+    starts = [0, *(match.end() for match in _SENTENCE_END.finditer(line, 0, first + 1))]
+    start = max((each for each in starts if each <= first), default=0)
+    if start < earliest or first - start > max(_LEAD, slack // 2):
+        start = _word_start(line, max(earliest, first - min(_LEAD, slack // 2)), first)
+    end = min(len(line), start + room)
+    if end < len(line):
+        ends = [match.start() for match in _SENTENCE_END.finditer(line, last, end)]
+        near = bool(ends) and ends[-1] - start > room // 2
+        end = ends[-1] if near else _word_end(line, last, end)
+    return start, end
+
+
+def _word_start(line: str, position: int, most: int) -> int:
+    """Return the first word border from `position` on, at most `most`."""
+    if position == 0:
+        return 0
+    space = line.find(" ", position - 1, most)
+    if space >= 0:
+        return space + 1
+    while position < most and _glued(line[position]):
+        position += 1
+    # An unspaced script may be cut anywhere; a long word only at its match.
+    return most if line[position - 1 : position].isascii() else position
+
+
+def _word_end(line: str, least: int, position: int) -> int:
+    """Return the last word border up to `position`, at least `least`."""
+    space = line.rfind(" ", least, position + 1)
+    if space > least:
+        return space
+    if least < position and line[position].isascii() and least > 0:
+        return least
+    while position > least and _glued(line[position]):
+        position -= 1
+    return position
+
+
+def _glued(character: str) -> bool:
+    """Whether a character belongs to the one before it."""
+    return unicodedata.category(character)[0] == "M" or character in "\u200c\u200d\ufe0e\ufe0f"
+
+
+def _merged(matches: Sequence[_Match], shift: int) -> tuple[tuple[int, int], ...]:
+    """Return ranges in the snippet; those that overlap or touch (pairs of characters) as one."""
+    ranges: list[tuple[int, int]] = []
+    for match in matches:
+        start, end = match.start + shift, match.end + shift
+        if ranges and start < ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
+        else:
+            ranges.append((start, end))
+    return tuple(ranges)
