@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.model import Chunk
 
@@ -26,15 +25,13 @@ MAX_SECTIONS = 10_000  # a note with more has its small sections joined, so that
 
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t>]*+\r?\n)++")
 _LINE_END = re.compile(r"\n")
-_SENTENCE_END = re.compile(r"[.!?…]++[\"'”’»)\]]{0,3}\s++|[。！？｡]++[」』”’）]{0,3}")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]{0,3}\s++|[。！？｡][」』”’）]{0,3}")
 _FINER = (_PARAGRAPH_END, _LINE_END, _SENTENCE_END)
 _WHITE_SPACE_BACK = 200
 _SEQUENCE_BACK = 32
 
 
-class _Section(NamedTuple):
-    start: int
-    path: tuple[str, ...]
+_Section: TypeAlias = tuple[int, tuple[str, ...]]  # where it starts, and its heading path
 
 
 def chunk_body(body: str, source: str, structure: Structure, first_line: int) -> tuple[Chunk, ...]:
@@ -51,7 +48,7 @@ def chunk_body(body: str, source: str, structure: Structure, first_line: int) ->
     chunks: list[Chunk] = []
     line = first_line
     for number, (start, path) in enumerate(sections):
-        end = sections[number + 1].start if number + 1 < len(sections) else len(body)
+        end = sections[number + 1][0] if number + 1 < len(sections) else len(body)
         for a, b in _pieces(source, start, end, structure.blocks):
             ends = source.count("\n", a, b)
             last = line + ends - (source[b - 1] == "\n")
@@ -67,42 +64,55 @@ def _sections(body: str, headings: list[Heading]) -> list[_Section]:
     is in the path, and a chunk of its own would say nothing.
     """
     sections: list[_Section] = []
-    above: list[Heading] = []
+    above: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # the open headings' levels and paths
     start = 0
     first = headings[0].start if headings else len(body)
     if first and not body[:first].isspace():
-        sections.append(_Section(0, ()))
+        sections.append((0, ()))
         start = first
-    for heading, following in pairwise([*headings, None]):
-        assert heading is not None  # noqa: S101 - only the last is None, and it is no first of a pair
-        while above and above[-1].level >= heading.level:
+    for number, heading in enumerate(headings, 1):
+        level = heading.level
+        while above[-1][0] >= level:
             above.pop()
-        above.append(heading)
-        if following is not None and following.level > heading.level:
-            own = body[heading.end : following.start]
-            if not own or own.isspace():
-                continue
-        sections.append(_Section(start, tuple(each.text for each in above if each.text)))
-        if following is not None:
+        path = above[-1][1]
+        if heading.text:
+            path = (*path, heading.text)
+        above.append((level, path))
+        following = headings[number] if number < len(headings) else None
+        if following is None:
+            sections.append((start, path))
+        elif following.level <= level or _has_text(body, heading.end, following.start):
+            sections.append((start, path))
             start = following.start
     return sections
 
 
+def _has_text(body: str, start: int, end: int) -> bool:
+    return start < end and not body[start:end].isspace()
+
+
 def _joined(sections: list[_Section], length: int) -> list[_Section]:
     """Join neighbouring sections up to the target; the path is what they have in common."""
-    joined = [sections[0]]
-    for number in range(1, len(sections)):
-        path = sections[number].path
-        end = sections[number + 1].start if number + 1 < len(sections) else length
-        if end - joined[-1].start <= TARGET_CHARS:
-            shared = joined[-1].path
-            same = 0
-            while same < min(len(shared), len(path)) and shared[same] == path[same]:
-                same += 1
-            joined[-1] = _Section(joined[-1].start, shared[:same])
-        else:
-            joined.append(sections[number])
+    joined = []
+    start, shared = sections[0]
+    ends = [section[0] for section in sections[2:]]
+    for (after, path), end in zip(sections[1:], [*ends, length], strict=True):
+        if end - start > TARGET_CHARS:
+            joined.append((start, shared))
+            start, shared = after, path
+        elif shared and shared != path:
+            shared = _in_common(shared, path)
+    joined.append((start, shared))
     return joined
+
+
+def _in_common(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    same = 0
+    for one, another in zip(path, other, strict=False):
+        if one != another:
+            break
+        same += 1
+    return path[:same]
 
 
 def _pieces(source: str, start: int, end: int, blocks: list[int]) -> Iterator[tuple[int, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -25,7 +24,7 @@ MAX_TARGET_CHARS = 1000
 _WIKILINK = re.compile(
     r"\[\[([^\[\]|\n\0]*+)(?:\|((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+))?\]\]",
 )
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:|//|\\\\")
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:(?=\S)|//|\\\\")
 _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 
 
@@ -113,9 +112,9 @@ def markdown_links(
         if span is not None and span[0] <= link.start:
             continue
         kind = LinkKind.IMAGE if link.image else LinkKind.MARKDOWN
-        kept = _destination(link.destination, link.text or None, kind)
+        kept = _destination(link.destination, link.text or None, kind, lines.at(link.start))
         if kept is not None:
-            yield link.start, replace(kept, line=lines.at(link.start))
+            yield link.start, kept
 
 
 def _escaped(text: str, at: int) -> bool:
@@ -124,7 +123,7 @@ def _escaped(text: str, at: int) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-def _wikilink(target: str, shown: str | None, kind: LinkKind, line: int = 0) -> Link | None:
+def _wikilink(target: str, shown: str | None, kind: LinkKind, line: int) -> Link | None:
     name, mark, fragment = target.partition("#")
     name, fragment = name.strip(), fragment.strip().rstrip("\\")
     if not (name or fragment) or len(target) > MAX_TARGET_CHARS:
@@ -133,9 +132,9 @@ def _wikilink(target: str, shown: str | None, kind: LinkKind, line: int = 0) -> 
     return Link(kind, name, fragment if mark and fragment else None, text or None, line)
 
 
-def _destination(destination: str, text: str | None, kind: LinkKind, line: int = 0) -> Link | None:
+def _destination(destination: str, text: str | None, kind: LinkKind, line: int) -> Link | None:
     destination = destination.strip()
-    if not destination or _SCHEME.match(destination) or len(destination) > 3 * MAX_TARGET_CHARS:
+    if not destination or _ELSEWHERE.match(destination) or len(destination) > 3 * MAX_TARGET_CHARS:
         return None
     path, _, fragment = destination.partition("#")
     path, fragment = _decoded(path), _decoded(fragment)
@@ -178,7 +177,7 @@ def _frontmatter_link(text: Scalar, *, plain: bool) -> Link | None:
     match = _WHOLE_MARKDOWN_LINK.match(stripped)
     if match:
         return _destination(match[2], match[1] or None, LinkKind.FRONTMATTER, text.line)
-    if _SCHEME.match(stripped) or "\n" in stripped:
+    if _ELSEWHERE.match(stripped) or "\n" in stripped:
         return None
     target, _, shown = stripped.partition("|")
     return _wikilink(target, shown, LinkKind.FRONTMATTER, text.line)

@@ -28,6 +28,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _NOT_LINE_END = re.compile(r"[^\n]")
 _WIKILINK_IN_HEADING = re.compile(r"!?\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _COMMENT_PASSES = 4
+_MAX_INDENTATION = 200
 
 
 @dataclass(slots=True)
@@ -110,13 +111,19 @@ def _comments(source: str, code: Iterable[tuple[int, int]]) -> list[tuple[int, i
         close = source.find("%%", at + 2)
         if close < 0:
             break
-        line = source.rfind("\n", 0, at) + 1
-        if not source[line:at].isspace() and line != at and _BLANK_LINE.search(source, at, close):
+        if not _starts_line(source, at) and _BLANK_LINE.search(source, at, close):
             at = close
             continue
         comments.append((at, close + 2))
         at = source.find("%%", close + 2)
     return comments
+
+
+def _starts_line(source: str, at: int) -> bool:
+    """Whether nothing but indentation stands before `at` on its line."""
+    floor = max(0, at - _MAX_INDENTATION)
+    line = source.rfind("\n", floor, at) + 1
+    return (line > 0 or floor == 0) and not source[line:at].strip()
 
 
 def _blanked(source: str, ranges: Iterable[tuple[int, int]]) -> str:
@@ -215,6 +222,8 @@ def _join(pieces: list[str], limit: int) -> str:
 
 def _heading_text(pieces: list[str]) -> str:
     """Return a heading as a reader sees it: wikilinks by the text they show, on one line."""
+    if not pieces:
+        return ""
     text = "".join(pieces)[: 4 * MAX_HEADING_CHARS]
     if "[[" in text:
         text = _WIKILINK_IN_HEADING.sub(lambda match: match[2] or match[1], text)
