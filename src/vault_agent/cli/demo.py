@@ -66,8 +66,8 @@ async def _show(folder: Path) -> None:
     shutil.copytree(source / _FIRST_NOTES, vault / _FIRST_NOTES)
 
     await _type(environment, "config", "set", "vault.root", str(vault))
-    async with _server(environment), Client(f"http://127.0.0.1:{port}") as client:
-        await _until_idle(client)
+    async with _server(environment) as server, Client(f"http://127.0.0.1:{port}") as client:
+        await _until_idle(client, server)
         say()
         say(style("# The server has indexed one folder of notes. Now the others arrive.", "faint"))
         shutil.copytree(source, vault, dirs_exist_ok=True)
@@ -122,13 +122,13 @@ def _show_line(*arguments: str) -> None:
 
 
 @asynccontextmanager
-async def _server(environment: dict[str, str]) -> AsyncIterator[None]:
+async def _server(environment: dict[str, str]) -> AsyncIterator[Process]:
     _show_line("serve")
     process = await asyncio.create_subprocess_exec(
         *_PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
     )
     try:
-        yield
+        yield process
     finally:
         await _stop(process)
 
@@ -148,11 +148,11 @@ async def _stop(process: Process) -> None:
         await process.wait()
 
 
-async def _until_idle(client: Client) -> None:
+async def _until_idle(client: Client, server: Process) -> None:
     """Wait until the server answers and its first index is there."""
     try:
         async with asyncio.timeout(_SECONDS_TO_START):
-            while True:
+            while server.returncode is None:
                 with suppress(Unavailable):
                     health = (await client.health()).data
                     if health.index.available and health.running_job is None:
@@ -160,6 +160,7 @@ async def _until_idle(client: Client) -> None:
                 await asyncio.sleep(0.05)
     except TimeoutError:
         raise Failed("DEMO_FAILED", "the demo's server did not get ready in time") from None
+    raise Failed("DEMO_FAILED", "the demo's server ended; what it said stands above")
 
 
 async def _best(client: Client, query: str) -> dict[str, Any]:

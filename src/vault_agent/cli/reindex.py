@@ -14,7 +14,8 @@ from vault_agent.cli.index import job_options, run_job
 async def command(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
     """Build the index anew.
 
-    The old one serves until the end. Shows the progress until the end. Ctrl-C leaves the job running.
+    The old one serves until the end. Shows the progress until then. Ctrl-C leaves the
+    job running.
     """
     return await run_job(
         invocation, rebuild=True, require_embeddings=require_embeddings, detach=detach

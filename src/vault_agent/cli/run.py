@@ -33,8 +33,19 @@ COMMANDS = (
 )
 
 
+class _ReaderGone(Exception):
+    """Nobody reads our output any more."""
+
+
 class _Program(Group):
     """The commands, each imported when it is asked for."""
+
+    async def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a broken pipe must not look like any error to the parser's loop."""
+        try:
+            return await super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the help."""
@@ -77,7 +88,7 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return exits.INTERRUPTED
-    except BrokenPipeError:
+    except (_ReaderGone, BrokenPipeError):
         # The reader has what it wanted (`| head`). Python would complain once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.NO_READER
@@ -97,7 +108,7 @@ async def _run(arguments: list[str]) -> int:
         error: VaultAgentError = InvalidRequest("INVALID_REQUEST", _usage(misuse))
     except VaultAgentError as refusal:
         error = refusal
-    except (BrokenPipeError, click.Abort):
+    except (_ReaderGone, BrokenPipeError):
         raise
     except Exception as defect:  # noqa: BLE001 - its text could be anybody's, so it is not shown
         error = _internal(defect)
@@ -112,7 +123,8 @@ async def _run(arguments: list[str]) -> int:
 def _usage(misuse: click.ClickException) -> str:
     context = getattr(misuse, "ctx", None)
     command = context.command_path if context is not None else NAME
-    return f"{misuse.format_message().rstrip('.')}. See `{command} --help`."
+    message = misuse.format_message()
+    return f"{message}{'' if message.endswith(('.', '?')) else '.'} See `{command} --help`."
 
 
 def _internal(defect: Exception) -> Failed:

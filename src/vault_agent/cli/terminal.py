@@ -104,7 +104,10 @@ def warn(warnings: Iterable[Notice]) -> None:
 def write(content: bytes) -> None:
     """Write bytes to stdout as they are."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(content)
+    rest = memoryview(content)
+    while rest:
+        # Under PYTHONUNBUFFERED this is the bare pipe, which may take a part only.
+        rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
 
 

@@ -1,0 +1,62 @@
+"""The program as a subprocess, in a home of its own, and a server to talk to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from aiohttp.test_utils import TestServer
+from tests.cli.fake import PROGRAM, Ended, FakeServer, Run
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Give the program a home of its own, and none of the settings of whoever runs this."""
+    home = tmp_path / "home"
+    home.mkdir()
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if "VAULT_AGENT" not in name and not name.startswith("XDG_") and name != "NO_COLOR"
+    }
+    homes = dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), str(home))
+    return {**kept, **homes, "PYTHONWARNINGS": "error", "COLUMNS": "100", "TERM": "xterm"}
+
+
+@pytest.fixture
+def run(environment: dict[str, str]) -> Run:
+    """Return a function that runs the program to its end."""
+
+    async def run(
+        *arguments: str, stdin: str = "", program: tuple[str, ...] = PROGRAM, **variables: str
+    ) -> Ended:
+        process = await asyncio.create_subprocess_exec(
+            *program,
+            *arguments,
+            env={**environment, **variables},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(20):
+            out, err = await process.communicate(stdin.encode())
+        assert process.returncode is not None
+        return Ended(process.returncode, out.decode(), err.decode())
+
+    return run
+
+
+@pytest.fixture
+async def server(environment: dict[str, str]) -> AsyncIterator[FakeServer]:
+    """Run a server, which the program is told of by its environment."""
+    fake = FakeServer()
+    async with TestServer(fake.application()) as running:
+        fake.endpoint = str(running.make_url("")).rstrip("/")
+        environment["VAULT_AGENT_SERVER_ENDPOINT"] = fake.endpoint
+        yield fake

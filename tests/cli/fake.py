@@ -1,0 +1,226 @@
+"""A server that answers with the contract's own models, and what tests say of its replies."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import orjson
+from aiohttp import web
+
+from vault_agent.model import JobKind, JobState, Mode, Reason
+from vault_agent.wire.base import dump, parse
+from vault_agent.wire.replies import (
+    AttachmentData,
+    ChunkData,
+    JobData,
+    JobList,
+    MetadataData,
+    NoteData,
+    OneJob,
+    PhaseData,
+    Reply,
+    ResultData,
+    ResultsData,
+    SummaryData,
+    WarningData,
+)
+from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
+
+NOTE = "0123456789abcdef0123456789abcdef"
+PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
+NOBODY = MetadataData(
+    aliases=(), tags=(), date=None, created=None, updated=None, attachment_count=0
+)
+
+
+@dataclass
+class Ended:
+    """What is left of a program that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Awaitable[Ended]]
+
+
+def job(state: str = "succeeded", job_id: str = "job-1", **changes) -> JobData:
+    """Return a job of two phases."""
+    final = state not in ("queued", "running")
+    fields = {
+        "id": job_id,
+        "kind": JobKind.INDEX,
+        "state": JobState(state),
+        "createdAt": "2025-01-01T00:00:00+00:00",
+        "startedAt": "2025-01-01T00:00:00+00:00",
+        "finishedAt": "2025-01-01T00:00:02+00:00" if final else None,
+        "phase": "parse",
+        "phases": [
+            PhaseData(name="scan", done=4, total=4),
+            PhaseData(name="parse", done=4 if final else 1, total=4),
+        ],
+        "rate": None if final else 12.5,
+        "etaSeconds": None if final else 61.0,
+        "warnings": [],
+        "warningCount": 0,
+        "summary": SummaryData(
+            added=3, changed=0, removed=0, renamed=0, unchanged=1, chunks=9, links=5,
+            unresolved_links=2, embedded=0, reused=0, embedding_failed=0,
+        )
+        if state == "succeeded"
+        else None,
+        "error": None,
+        **changes,
+    }  # fmt: skip
+    return JobData.model_validate(fields)
+
+
+def result(**changes) -> ResultData:
+    """Return one result."""
+    fields = {
+        "id": f"{NOTE}:2",
+        "type": "chunk",
+        "noteId": NOTE,
+        "chunkIndex": 2,
+        "path": "Kitchen/Stock.md",
+        "title": "Stock",
+        "heading": "Bones",
+        "headingPath": ("Stock", "Bones"),
+        "snippet": "simmer the bones slowly",
+        "matches": ((11, 16),),
+        "score": 0.874,
+        "reason": Reason.LEXICAL_MATCH,
+        "metadata": NOBODY,
+        **changes,
+    }
+    return ResultData.model_validate(fields)
+
+
+@dataclass
+class FakeServer:
+    """Answers like the real one; a test sets what, and reads what it was asked."""
+
+    endpoint: str = ""
+    key: str | None = None
+    results: list[ResultData] = field(default_factory=lambda: [result()])
+    warnings: list[WarningData] = field(default_factory=list)
+    content: str = "# Stock\n\nSimmer.\n"
+    jobs: list[JobData] = field(default_factory=lambda: [job()])
+    history: list[JobData] = field(default_factory=lambda: [job("running"), job()])
+    later: list[JobData] | None = None  # the history from the second stream on
+    hold_events: bool = False
+    error: tuple[int, str, str, dict] | None = None
+    asked: list[tuple[str, str, object]] = field(default_factory=list)
+
+    def application(self) -> web.Application:
+        app = web.Application(middlewares=[self._gate])
+        app.router.add_post("/search", self._search)
+        app.router.add_post("/related", self._related)
+        app.router.add_post("/index", self._submit)
+        app.router.add_post("/reindex", self._submit)
+        app.router.add_get("/jobs", self._jobs)
+        app.router.add_get("/jobs/{id}", self._job)
+        app.router.add_delete("/jobs/{id}", self._job)
+        app.router.add_get("/jobs/{id}/events", self._events)
+        app.router.add_get("/notes/{id}", self._note)
+        app.router.add_get("/chunks/{id}/{index}", self._chunk)
+        app.router.add_get("/attachments/{path:.*}", self._attachment)
+        return app
+
+    @web.middleware
+    async def _gate(self, request: web.Request, handler) -> web.StreamResponse:
+        self.asked.append((request.method, request.rel_url.raw_path_qs, None))
+        if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
+            return _error(401, "UNAUTHORIZED", "A key is needed.", {})
+        if self.error:
+            return _error(*self.error)
+        return await handler(request)
+
+    def _reply(self, data, status: int = 200) -> web.Response:
+        body = dump(Reply[type(data)](data=data, warnings=self.warnings))
+        return web.Response(body=body, status=status, content_type="application/json")
+
+    async def _read(self, request: web.Request, model):
+        assert request.content_type == "application/json"
+        body = parse(model, await request.read())
+        self.asked[-1] = (*self.asked[-1][:2], body)
+        return body
+
+    async def _search(self, request: web.Request) -> web.Response:
+        body = await self._read(request, SearchBody)
+        return self._results(body)
+
+    async def _related(self, request: web.Request) -> web.Response:
+        body = await self._read(request, RelatedBody)
+        return self._results(body)
+
+    def _results(self, body) -> web.Response:
+        return self._reply(
+            ResultsData(
+                requested_mode=body.mode,
+                used_mode=Mode.LEXICAL,
+                limit=body.limit,
+                results=self.results,
+            )
+        )
+
+    async def _submit(self, request: web.Request) -> web.Response:
+        await self._read(request, IndexBody)
+        return self._reply(OneJob(job=self.history[0]), 202)
+
+    async def _jobs(self, request: web.Request) -> web.Response:
+        return self._reply(JobList(jobs=self.jobs))
+
+    async def _job(self, request: web.Request) -> web.Response:
+        return self._reply(OneJob(job=self.history[-1]))
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for each in self.history:
+            await response.write(b"event: job\ndata: " + dump(each) + b"\n\n: still here\n\n")
+            if self.hold_events:
+                await asyncio.sleep(60)
+        self.history = self.later or self.history
+        return response
+
+    async def _note(self, request: web.Request) -> web.Response:
+        return self._reply(
+            NoteData(
+                id=request.match_info["id"], path="Kitchen/Stock.md", title="Stock",
+                metadata=NOBODY, content=self.content, content_type="text/markdown", size=1,
+                links=[], attachments=[],
+            )
+        )  # fmt: skip
+
+    async def _chunk(self, request: web.Request) -> web.Response:
+        return self._reply(
+            ChunkData(
+                id=f"{NOTE}:2", note_id=NOTE, chunk_index=2, path="Kitchen/Stock.md", title="Stock",
+                heading=None, heading_path=(), start_line=1, end_line=2, metadata=NOBODY,
+                content=self.content, content_type="text/markdown", size=1,
+            )
+        )  # fmt: skip
+
+    async def _attachment(self, request: web.Request) -> web.Response:
+        if request.query.get("download") == "true":
+            return web.Response(body=b"\x00\x1bPNG" * 1000)
+        path = request.match_info["path"]
+        return self._reply(
+            AttachmentData(
+                path=path,
+                name=path.rpartition("/")[2],
+                content_type="image/png",
+                size=4000,
+                modified="2025-01-01T00:00:00Z",
+            )
+        )
+
+
+def _error(status: int, code: str, message: str, details: dict) -> web.Response:
+    body = {"error": {"code": code, "message": message, "details": {**details, "requestId": "r-1"}}}
+    return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")

@@ -1,0 +1,83 @@
+"""`vault-agent config` shows and changes the settings, and keeps secrets to itself."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from tests.cli.fake import Run
+
+KEY = "canary-key-0123456789-0123456789-01"
+
+
+async def test_a_setting_is_set_read_and_removed(run: Run):
+    assert (await run("config", "set", "server.port", "9000")).code == 0
+    assert (await run("config", "get", "server.port")).out == "9000\n"
+    assert (await run("config", "set", "server.port", "")).out == "server.port removed\n"
+    assert (await run("config", "get", "server.port")).out == "8787\n"
+
+
+async def test_all_settings_are_listed_with_where_they_were_set(run: Run):
+    await run("config", "set", "server.port", "9000")
+    listed = (await run("config", "get", VAULT_AGENT_SERVER_HOST="::1")).out.splitlines()
+    assert "server.port = 9000  (file)" in listed
+    assert "server.host = ::1  (environment)" in listed
+    assert "server.endpoint = http://[::1]:9000" in listed
+    assert "embedding.enabled = false" in listed
+    flagged = await run("config", "get", "--endpoint", "http://127.0.0.1:1", "--json")
+    rows = {row["key"]: row for row in orjson.loads(flagged.out)["data"]["settings"]}
+    assert rows["server.endpoint"]["origin"] == "flag"
+    assert rows["embedding.batch_size"] == {
+        "key": "embedding.batch_size",
+        "value": 8,
+        "origin": "default",
+    }
+
+
+async def test_a_secret_shows_only_as_set_or_unset_but_by_its_own_command(run: Run):
+    assert (await run("config", "get", "server.api_key")).out == "unset\n"
+    assert (await run("config", "reveal-api-key")).code == 2
+    told = await run("config", "set", "server.api_key", KEY)
+    listed, as_json, one = await asyncio.gather(
+        run("config", "get"), run("config", "get", "--json"), run("config", "get", "server.api_key")
+    )
+    again = await run("config", "set", "server.api_key", "-", "--json", stdin=f"{KEY}\n")
+    for ended in (told, listed, as_json, one, again):
+        assert ended.code == 0
+        assert KEY not in ended.out + ended.err
+    assert "server.api_key = set  (file)" in listed.out
+    assert (await run("config", "reveal-api-key")).out == f"{KEY}\n"
+
+
+async def test_a_bad_secret_is_refused_without_being_shown(run: Run):
+    ended = await run("config", "set", "server.api_key", f"{KEY} with a space", "--json")
+    assert ended.code == 2
+    assert KEY not in ended.out + ended.err
+
+
+async def test_config_path_follows_the_flag_and_the_environment(run: Run, tmp_path):
+    assert (await run("config", "path")).out.rstrip().endswith("config.toml")
+    other = str(tmp_path / "other.toml")
+    assert (await run("config", "path", "--config", other)).out == f"{other}\n"
+    assert (await run("config", "path", VAULT_AGENT_CONFIG=other)).out == f"{other}\n"
+    assert (await run("--config", other, "config", "set", "vault.root", "~/notes")).code == 0
+    assert (tmp_path / "other.toml").read_text("utf-8") == '[vault]\nroot = "~/notes"\n'
+    assert (
+        "Next: vault-agent serve"
+        in (await run("config", "set", "vault.root", "~/notes", "--config", other)).err
+    )
+
+
+async def test_a_named_file_that_is_not_there_is_an_error_for_all_but_set(run: Run, tmp_path):
+    ended = await run("search", "x", "--config", str(tmp_path / "none.toml"))
+    assert ended.code == 2
+    assert str(tmp_path) not in ended.err
+
+
+async def test_an_unknown_variable_is_an_error_for_every_command(run: Run):
+    ended = await run("search", "x", VAULT_AGENT_VAULT_ROT="x")
+    assert ended.code == 2
+    assert "did you mean VAULT_AGENT_VAULT_ROOT?" in ended.err

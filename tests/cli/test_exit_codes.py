@@ -1,0 +1,141 @@
+"""Every failure ends with its exit code, a line on stderr, and with --json an envelope."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+import pytest
+from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run
+
+FAILURES = [
+    (400, "INVALID_LIMIT", 2),
+    (401, "UNAUTHORIZED", 3),
+    (403, "ATTACHMENT_NOT_ALLOWED", 1),
+    (404, "NOTE_NOT_FOUND", 4),
+    (409, "INDEX_NOT_FOUND", 4),
+    (409, "INDEX_INCOMPATIBLE", 4),
+    (409, "INDEX_BUSY", 5),
+    (413, "NOTE_TOO_LARGE", 1),
+    (500, "INTERNAL_ERROR", 1),
+    (503, "EMBEDDING_UNAVAILABLE", 1),
+    (418, "A_CODE_OF_TOMORROW", 1),
+]
+
+
+@pytest.mark.parametrize(("status", "code", "expected"), FAILURES)
+async def test_a_code_of_the_server_ends_the_program_with_its_exit_code(
+    run: Run, server: FakeServer, status: int, code: str, expected: int
+):
+    server.error = (status, code, "Told by the server.", {})
+    ended = await run("get", "note", NOTE)
+    assert (ended.code, ended.out) == (expected, "")
+    assert ended.err.startswith(f"{code}: Told by the server.")
+
+
+async def test_with_json_the_error_is_an_envelope_on_stdout_and_a_line_on_stderr(
+    run: Run, server: FakeServer
+):
+    server.error = (404, "NOTE_NOT_FOUND", "No such note.", {})
+    ended = await run("get", "note", NOTE, "--json")
+    assert orjson.loads(ended.out) == {
+        "error": {
+            "code": "NOTE_NOT_FOUND",
+            "message": "No such note.",
+            "details": {"requestId": "r-1"},
+        }
+    }
+    assert ended.err == "NOTE_NOT_FOUND: No such note.\n"
+
+
+async def test_a_server_that_is_not_there_is_named_with_the_command_that_starts_one(run: Run):
+    ended = await run("search", "x", "--endpoint", "http://127.0.0.1:9", "--json")
+    assert ended.code == 1
+    assert ended.err.startswith("SERVER_UNAVAILABLE: ")
+    assert "vault-agent serve" in ended.err
+    assert orjson.loads(ended.out)["error"]["code"] == "SERVER_UNAVAILABLE"
+
+
+async def test_a_new_user_is_told_to_name_a_vault_first(run: Run):
+    new, settled = await asyncio.gather(
+        run("search", "x", VAULT_AGENT_SERVER_PORT="9"),
+        run("search", "x", VAULT_AGENT_SERVER_PORT="9", VAULT_AGENT_VAULT_ROOT="/n"),
+    )
+    assert "vault-agent config set vault.root" in new.err
+    assert "vault-agent config set vault.root" not in settled.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["sarch"], "did you mean search?"),
+        (["search"], "Missing argument"),
+        (["search", "x", "--limt", "3"], "'--limit'"),
+        (["search", "x", "--mode", "magic"], "lexical"),
+        (["search", "x", "-n", "many"], "not a valid integer"),
+        (["get", "attachment", "a.png", "--download"], "--download and --output go together"),
+        (["get", "attachment", "a.png", "--output", "-"], "--download and --output go together"),
+        (["config", "set", "server.prot", "1"], "did you mean server.port?"),
+    ],
+)
+async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run, arguments: list[str], says: str):
+    ended = await run(*arguments, "--json")
+    assert ended.code == 2
+    assert says in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert orjson.loads(ended.out)["error"]["code"] in {"INVALID_REQUEST", "CONFIG_INVALID"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["get", "note", f"{NOTE}:0"], f"vault-agent get chunk {NOTE}:0"),
+        (["get", "chunk", NOTE], f"vault-agent get note {NOTE}"),
+        (["related", "Kitchen/Stock.md"], "a path is not a note or chunk ID"),
+        (["get", "note", "0123"], "not a note ID"),
+    ],
+)
+async def test_what_cannot_be_an_id_is_refused_with_what_to_do(
+    run: Run, arguments: list[str], says: str
+):
+    ended = await run(*arguments)
+    assert ended.code == 2
+    assert ended.err.startswith("INVALID_ID: ")
+    assert says in ended.err
+
+
+async def test_a_busy_index_says_how_to_follow_the_job(run: Run, server: FakeServer):
+    server.error = (409, "INDEX_BUSY", "A job runs.", {"jobId": "job-7"})
+    ended = await run("index")
+    assert ended.code == 5
+    assert "vault-agent jobs follow job-7" in ended.err
+
+
+async def test_a_bad_setting_is_exit_2_and_names_key_and_rule(run: Run):
+    ended = await run("search", "x", VAULT_AGENT_SERVER_PORT="loud")
+    assert ended.code == 2
+    assert ended.err == (
+        "CONFIG_INVALID: server.port (VAULT_AGENT_SERVER_PORT) must be a port from 1 to 65535\n"
+    )
+
+
+async def test_help_and_version_are_no_failures(run: Run):
+    asked = (["--help"], ["-h"], [], ["get"], ["search", "-h"], ["--version"])
+    for ended in await asyncio.gather(*(run(*arguments) for arguments in asked)):
+        assert ended.code == 0
+        assert ended.out
+        assert ended.err == ""
+
+
+async def test_a_defect_shows_its_place_but_no_text_of_anybody(run: Run, server: FakeServer):
+    broken = (
+        "import vault_agent.cli.search as search\n"
+        "def fail(*_, **__): raise KeyError('canary')\n"
+        "search.show = fail\n"
+        "from vault_agent.cli.main import main; main()"
+    )
+    ended = await run("search", "canary", program=(*PROGRAM[:3], broken))
+    assert ended.code == 1
+    assert ended.err.startswith("INTERNAL_ERROR: ")
+    assert "KeyError" in ended.err
+    assert "canary" not in ended.err

@@ -1,0 +1,147 @@
+"""Jobs are submitted, followed, left and ended; and their account is told."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+
+import orjson
+import pytest
+from tests.cli.fake import PROGRAM, FakeServer, Run, job
+from tests.cli.test_output import needs_pty, on_a_terminal
+
+from vault_agent.cli.progress import duration
+from vault_agent.wire.replies import JobData, JobErrorData, WarningData
+
+
+def failed(code: str, message: str) -> JobData:
+    return job("failed", error=JobErrorData(code=code, message=message))
+
+
+async def test_index_follows_its_job_and_tells_what_it_did(run: Run, server: FakeServer):
+    ended = await run("index")
+    assert ended.code == 0
+    assert ended.out == (
+        "index done in 2.0 s. Notes: 3 added, 1 unchanged. 9 chunks, 5 links (2 lead nowhere).\n"
+    )
+    assert ended.err == "index: parse 1/4, 12/s, 1 min 1 s left\n"
+    assert server.asked[0][:2] == ("POST", "/index")
+
+
+async def test_options_of_a_job_reach_the_server(run: Run, server: FakeServer):
+    assert (await run("reindex", "--require-embeddings")).code == 0
+    assert server.asked[0][:2] == ("POST", "/reindex")
+    assert server.asked[0][2].require_embeddings
+
+
+async def test_with_json_only_the_finished_job_is_printed(run: Run, server: FakeServer):
+    ended = await run("index", "--json")
+    assert orjson.loads(ended.out)["data"]["job"]["state"] == "succeeded"
+    assert ended.err == ""
+
+
+async def test_detach_prints_the_id_at_once(run: Run, server: FakeServer):
+    server.hold_events = True
+    ended = await run("index", "--detach")
+    assert ended.out == "job-1  follow it: vault-agent jobs follow job-1\n"
+    ended = await run("index", "--detach", "--json")
+    assert orjson.loads(ended.out)["data"]["job"]["id"] == "job-1"
+
+
+async def test_warnings_of_a_job_name_their_files(run: Run, server: FakeServer):
+    warning = WarningData(code="FILE_BINARY", message="Skipped.", details={"path": "a/b.md"})
+    server.history = [job(warnings=[warning], warningCount=1)]
+    ended = await run("index")
+    assert "FILE_BINARY: a/b.md: Skipped.\n" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("last", "code", "says"),
+    [
+        (failed("DISK_FULL", "No room."), 1, "DISK_FULL: No room."),
+        (failed("VAULT_NOT_FOUND", "Gone."), 2, "VAULT_NOT_FOUND: Gone."),
+        (job("cancelled"), 1, "JOB_CANCELLED: the job was cancelled"),
+        (job("interrupted"), 1, "vault-agent index"),
+    ],
+)
+async def test_a_job_that_does_not_succeed_is_a_failure(
+    run: Run, server: FakeServer, last: JobData, code: int, says: str
+):
+    server.history = [job("running"), last]
+    ended, as_json = await asyncio.gather(run("index"), run("index", "--json"))
+    assert ended.code == code
+    assert ended.out == ""
+    assert says in ended.err
+    assert as_json.code == code
+    assert orjson.loads(as_json.out)["data"]["job"]["state"] == last.state
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
+async def test_ctrl_c_detaches_and_says_how_to_come_back(
+    environment: dict[str, str], server: FakeServer
+):
+    server.hold_events = True
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "index",
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert (await process.stderr.readline()).startswith(b"index: parse")
+    process.send_signal(signal.SIGINT)
+    out, err = await asyncio.wait_for(process.communicate(), 10)
+    assert process.returncode == 130
+    assert out == b""
+    assert b"vault-agent jobs follow job-1" in err
+    assert b"vault-agent jobs cancel job-1" in err
+    assert b"Traceback" not in err
+    assert not any(method == "DELETE" for method, *_ in server.asked)
+
+
+@needs_pty
+async def test_a_terminal_sees_bars(environment: dict[str, str], server: FakeServer):
+    seen = await on_a_terminal(environment, "index")
+    assert "scan" in seen
+    assert "4/4" in seen
+    assert "━" in seen
+    assert seen.endswith("(2 lead nowhere).\n")
+
+
+async def test_a_stream_that_breaks_is_taken_up_again(run: Run, server: FakeServer):
+    server.history = [job("running")]  # the stream ends, and the job has not
+    server.later = [job("running"), job()]
+    ended = await run("index")
+    assert ended.code == 0
+    assert "index done" in ended.out
+
+
+async def test_jobs_lists_and_shows(run: Run, server: FakeServer):
+    server.jobs = [job("running", "job-2", warningCount=2), job()]
+    plain, listed, shown, as_json = await asyncio.gather(
+        run("jobs"), run("jobs", "list"), run("jobs", "show", "job-1"), run("jobs", "--json")
+    )
+    for ended in (plain, listed):
+        first, second = ended.out.splitlines()
+        assert first.split()[:3] == ["job-2", "running", "index"]
+        assert first.endswith("parse 1/4  2 warnings")
+        assert second.startswith("job-1  succeeded    index    2025-01-01T00:00:00+00:00  2.0 s")
+    assert "index done" in shown.out
+    assert orjson.loads(as_json.out)["data"]["jobs"][1]["id"] == "job-1"
+
+
+async def test_without_an_id_the_newest_job_is_meant(run: Run, server: FakeServer):
+    server.jobs = [job("running", "job-2"), job()]
+    await asyncio.gather(run("jobs", "follow"), run("jobs", "cancel"))
+    assert ("GET", "/jobs/job-2/events", None) in server.asked
+    assert ("DELETE", "/jobs/job-2", None) in server.asked
+    server.jobs = []
+    none, listed = await asyncio.gather(run("jobs", "cancel"), run("jobs"))
+    assert none.code == 4
+    assert "vault-agent index" in listed.err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.04, "0.0 s"), (9.94, "9.9 s"), (42, "42 s"), (185, "3 min 5 s"), (7800, "2 h 10 min")],
+)
+def test_a_length_of_time_reads_as_people_say_it(seconds: float, text: str):
+    assert duration(seconds) == text

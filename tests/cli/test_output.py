@@ -1,0 +1,248 @@
+"""What is printed, where, and that nothing of a note can steer the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+
+import orjson
+import pytest
+from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, result
+
+from vault_agent.cli.terminal import clean
+from vault_agent.wire.replies import WarningData
+
+HOSTILE = "a\x1b[31m\x07\u202eb\u2066\r\x9b2J"
+
+
+async def on_a_terminal(environment: dict[str, str], *arguments: str, **variables: str) -> str:
+    """Return what the program prints where stdout and stderr are a terminal."""
+    import pty
+
+    leader, follower = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM,
+        *arguments,
+        env={**environment, **variables},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=follower,
+        stderr=follower,
+    )
+    os.close(follower)
+
+    def read() -> bytes:
+        seen = b""
+        try:
+            while block := os.read(leader, 65536):
+                seen += block
+        except OSError:  # Linux says so when the other end has gone
+            pass
+        os.close(leader)
+        return seen
+
+    async with asyncio.timeout(20):
+        seen = await asyncio.to_thread(read)
+        await process.wait()
+    return seen.decode().replace("\r\n", "\n")
+
+
+needs_pty = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
+
+
+async def test_a_result_shows_path_headings_score_snippet_and_id(run: Run, server: FakeServer):
+    ended = await run("search", "bones")
+    assert ended.out == (
+        f"0.87  Kitchen/Stock.md  Stock › Bones\n      simmer the bones slowly\n      {NOTE}:2\n"
+    )
+    assert ended.err == ""
+
+
+async def test_json_is_the_servers_own_envelope_and_nothing_else(run: Run, server: FakeServer):
+    server.warnings = [WarningData(code="INDEX_STALE", message="Old.")]
+    ended = await run("--json", "search", "bones")
+    reply = orjson.loads(ended.out)
+    assert set(reply) == {"data", "warnings"}
+    assert reply["data"]["results"][0]["noteId"] == NOTE
+    assert ended.err == ""
+
+
+async def test_warnings_go_to_stderr_with_their_code(run: Run, server: FakeServer):
+    server.warnings = [WarningData(code="INDEX_STALE", message="Run vault-agent index.")]
+    ended = await run("search", "bones")
+    assert ended.err == "INDEX_STALE: Run vault-agent index.\n"
+
+
+async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
+    server.results = []
+    ended = await run("search", "bones")
+    assert (ended.code, ended.out, ended.err) == (0, "", "No results.\n")
+
+
+async def test_options_reach_the_server_as_the_contract_has_them(run: Run, server: FakeServer):
+    await run(
+        "search", "two", "words", "-n", "3", "-m", "lexical", "--path", "A", "--path", "B",
+        "--tag", "#x", "--type", "log", "--after", "2025-01-01", "--before", "2025-02-01",
+        "--explain",
+    )  # fmt: skip
+    body = server.asked[-1][2].to_query()
+    assert body.query == "two words"
+    assert (body.limit, body.mode, body.explain) == (3, "lexical", True)
+    assert body.filters.paths == ("A", "B")
+    assert body.filters.tags == ("x",)
+    assert body.filters.types == ("log",)
+    assert (body.filters.after, body.filters.before) == ("2025-01-01", "2025-02-01")
+
+
+async def test_a_query_that_begins_with_a_dash_follows_two(run: Run, server: FakeServer):
+    assert (await run("search", "--", "-x")).code == 0
+    assert server.asked[-1][2].query == "-x"
+
+
+async def test_related_asks_by_id(run: Run, server: FakeServer):
+    assert (await run("related", f"{NOTE}:2", "--limit", "2")).code == 0
+    assert server.asked[-1][2].id == f"{NOTE}:2"
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+async def test_global_options_may_stand_before_or_after_the_command(
+    run: Run, server: FakeServer, place: str
+):
+    server.key = "the-key"
+    flags = ["--api-key", "the-key", "--json", "--endpoint", server.endpoint]
+    arguments = [*flags, "search", "x"] if place == "before" else ["search", "x", *flags]
+    ended = await run(*arguments)
+    assert ended.code == 0
+    assert orjson.loads(ended.out)["data"]
+
+
+async def test_a_key_comes_from_the_environment_too(run: Run, server: FakeServer):
+    server.key = "the-key"
+    assert (await run("search", "x", VAULT_AGENT_SERVER_API_KEY="the-key")).code == 0
+    refused = await run("search", "x", VAULT_AGENT_SERVER_API_KEY="another")
+    assert refused.code == 3
+    assert "another" not in refused.err + refused.out
+
+
+# --- what a terminal may see ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "character",
+    ["\x00", "\x07", "\x08", "\x1b", "\r", "\x7f", "\x85", "\x9b", "\u061c", "\u200e", "\u200f",
+     "\u2028", "\u202a", "\u202e", "\u2066", "\u2069", "\ufeff", "\udc80"],
+)  # fmt: skip
+def test_no_control_or_bidirectional_mark_is_left(character: str):
+    for lines in (False, True):
+        cleaned = clean(f"a{character}b", lines=lines)
+        assert character not in cleaned
+        assert cleaned.startswith("a\\")
+        assert cleaned.endswith("b")
+
+
+def test_text_of_any_script_is_left_alone():
+    text = "naïve 味噌 حمص 👩‍🌾 Борщ re\u0301sume\u0301"
+    assert clean(text) == text
+    assert clean("a\r\n\tb\n", lines=True) == "a\n\tb\n"
+    assert clean("a\nb") == "a\\x0ab"
+
+
+async def test_nothing_hostile_reaches_stdout_or_stderr(run: Run, server: FakeServer):
+    server.results = [
+        result(path=f"{HOSTILE}.md", headingPath=(HOSTILE,), snippet=HOSTILE, matches=((1, 3),))
+    ]
+    server.warnings = [WarningData(code="X", message=HOSTILE, details={"path": HOSTILE})]
+    ended = await run("search", "x")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ended.out)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ended.err)
+
+
+async def test_an_error_of_a_server_cannot_steer_the_terminal_either(run: Run, server: FakeServer):
+    server.error = (500, f"X{HOSTILE}", HOSTILE, {})
+    ended = await run("search", "x")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", ended.err)
+
+
+async def test_a_note_is_piped_byte_for_byte(run: Run, server: FakeServer):
+    server.content = f"# One\r\n{HOSTILE}\n\n"
+    ended = await run("get", "note", NOTE)
+    assert ended.out == server.content
+    assert (await run("get", "chunk", f"{NOTE}:2")).out == server.content
+    assert server.asked[-1][1] == f"/chunks/{NOTE}/2"
+
+
+@needs_pty
+async def test_a_note_on_a_terminal_is_made_safe(environment: dict[str, str], server: FakeServer):
+    server.content = f"# One\r\n{HOSTILE}\n\n"
+    seen = await on_a_terminal(environment, "get", "note", NOTE)
+    assert seen == "# One\na\\x1b[31m\\x07\\u202eb\\u2066\\x0d\\x9b2J\n"
+
+
+@needs_pty
+async def test_matches_are_marked_on_a_terminal_unless_no_colour_is_wanted(
+    environment: dict[str, str], server: FakeServer
+):
+    marked = await on_a_terminal(environment, "search", "bones")
+    assert "simmer the \x1b[33m\x1b[1mbones\x1b[0m slowly" in marked
+    for refusal in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b" not in await on_a_terminal(environment, "search", "bones", **refusal)
+
+
+@needs_pty
+async def test_bytes_are_not_sent_to_a_terminal(environment: dict[str, str], server: FakeServer):
+    arguments = ("get", "attachment", "a.png", "--download", "--output", "-")
+    assert "not for a terminal" in await on_a_terminal(environment, *arguments)
+
+
+async def test_a_reader_that_has_enough_is_no_error(
+    environment: dict[str, str], server: FakeServer
+):
+    server.content = "line\n" * 200_000
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "get", "note", NOTE,
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    await process.stdout.readline()
+    process.stdout._transport.close()
+    err = await process.stderr.read()
+    assert await process.wait() == 141
+    assert err == b""
+
+
+# --- attachments ------------------------------------------------------------------------------
+
+
+async def test_an_attachment_shows_what_is_known_of_it(run: Run, server: FakeServer):
+    ended = await run("get", "attachment", "Pictures/泡菜 #1?.png")
+    assert ended.out == "Pictures/泡菜 #1?.png  image/png  4,000 bytes  2025-01-01T00:00:00Z\n"
+    assert server.asked[-1][1] == "/attachments/Pictures/%E6%B3%A1%E8%8F%9C%20%231%3F.png"
+
+
+async def test_an_attachment_is_saved_whole(run: Run, server: FakeServer, tmp_path):
+    target = tmp_path / "a.png"
+    ended = await run(
+        "get", "attachment", "a.png", "--download", "--output", str(target), "--allow-large"
+    )
+    assert ended.code == 0
+    assert target.read_bytes() == b"\x00\x1bPNG" * 1000
+    assert server.asked[-1][1] == "/attachments/a.png?download=true&allowLarge=true"
+
+
+async def test_a_failed_download_leaves_no_file(run: Run, server: FakeServer, tmp_path):
+    server.error = (404, "ATTACHMENT_NOT_FOUND", "None.", {})
+    folder = tmp_path / "out"
+    folder.mkdir()
+    ended = await run("get", "attachment", "a.png", "--download", "--output", str(folder / "a"))
+    assert ended.code == 4
+    assert list(folder.iterdir()) == []
+    nowhere = str(tmp_path / "none" / "a")
+    server.error = None
+    ended = await run("get", "attachment", "a.png", "--download", "--output", nowhere)
+    assert ended.code == 1
+    assert ended.err.startswith("OUTPUT_FAILED: ")
+
+
+async def test_an_attachment_can_be_piped(run: Run, server: FakeServer):
+    ended = await run("get", "attachment", "a.png", "--download", "--output", "-")
+    assert ended.out.encode() == b"\x00\x1bPNG" * 1000

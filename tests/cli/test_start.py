@@ -1,0 +1,90 @@
+"""Start-up stays quick because each command imports only what it needs; and shells complete."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.fake import FakeServer, Run
+
+SLOW = {"asyncclick", "aiohttp", "pydantic", "pydantic_settings", "rich", "numpy", "tomlkit"}
+
+
+async def imported(environment: dict[str, str], *arguments: str) -> set[str]:
+    """Return which of the slow packages a command line imports."""
+    script = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print(*({SLOW!r} & set(sys.modules)), file=sys.stderr))\n"
+        "from vault_agent.cli.main import main; main()"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-c", script, *arguments,
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    _, err = await process.communicate()
+    assert process.returncode == 0
+    return set(err.decode().splitlines()[-1].split())
+
+
+async def test_the_version_needs_no_package_at_all(environment: dict[str, str]):
+    assert await imported(environment, "--version") == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["completion", "bash"], ["config", "path"]])
+async def test_what_asks_no_server_needs_the_parser_only(
+    environment: dict[str, str], arguments: list[str]
+):
+    assert await imported(environment, *arguments) == {"asyncclick"}
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+async def test_a_search_waits_for_no_models_and_no_display(
+    environment: dict[str, str], server: FakeServer, more: list[str]
+):
+    assert await imported(environment, "search", "x", *more) == {"asyncclick", "aiohttp"}
+
+
+async def test_following_a_job_without_a_terminal_needs_no_display(
+    environment: dict[str, str], server: FakeServer
+):
+    assert "rich" not in await imported(environment, "index")
+
+
+# --- completion -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+async def test_a_script_is_printed_for_each_shell(run: Run, shell: str, tmp_path):
+    ended = await run("completion", shell)
+    assert ended.code == 0
+    assert "_VAULT_AGENT_COMPLETE" in ended.out
+    if binary := shutil.which(shell):
+        script = tmp_path / "script"
+        script.write_text(ended.out, "utf-8")
+        checked = await asyncio.create_subprocess_exec(binary, "-n", str(script))
+        assert await checked.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("vault-agent re", {"reindex", "related"}),
+        ("vault-agent get ", {"note", "chunk", "attachment"}),
+        ("vault-agent search --mode h", {"hybrid"}),
+        ("vault-agent config set embedding.b", {"embedding.batch_size"}),
+        ("vault-agent search x --js", {"--json"}),
+    ],
+)
+async def test_commands_options_and_settings_complete(run: Run, words: str, offered: set[str]):
+    parts = words.split(" ")
+    ended = await run(
+        _VAULT_AGENT_COMPLETE="bash_complete",
+        COMP_WORDS=words,
+        COMP_CWORD=str(len(parts) - 1),
+    )
+    assert {line.partition(",")[2] for line in ended.out.splitlines()} == offered
