@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent import __version__
 from vault_agent.actions import fetch
@@ -14,11 +14,11 @@ from vault_agent.actions.index import fingerprint_of
 from vault_agent.actions.related import related
 from vault_agent.actions.search import search
 from vault_agent.config import index_directory
-from vault_agent.errors import Busy, IndexUnavailable, VaultAgentError
+from vault_agent.errors import Busy, Failed, IndexUnavailable, VaultAgentError
 from vault_agent.jobs import Jobs
 from vault_agent.model import Health, JobKind, JobState, JobSummary, Warning
 from vault_agent.process import Indexer
-from vault_agent.store.current import CurrentIndex
+from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.lock import FileLock
@@ -27,7 +27,7 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from vault_agent.config import Config
     from vault_agent.jobs import JobOptions, Progress
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.vault.attachments import OpenAttachment
 
+Reply = TypeVar("Reply")
+
 STALE_CHECK_SECONDS = 30.0
+MAX_ATTEMPTS = 5
 MAX_PARALLEL = 4
 
 
@@ -74,23 +77,23 @@ class Engine:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
-        async with self._snapshot() as snapshot:
-            return await search(snapshot, query, warnings=self._warnings())
+        return await self._read(lambda now: search(now, query, warnings=self._warnings()))
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates like a note or chunk."""
-        async with self._snapshot() as snapshot:
-            return await related(snapshot, query, warnings=self._warnings())
+        return await self._read(lambda now: related(now, query, warnings=self._warnings()))
 
     async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
         """Return one note."""
-        async with self._snapshot() as snapshot:
-            return await fetch.note(snapshot, self._root, note_id, allow_large=allow_large)
+        return await self._read(
+            lambda now: fetch.note(now, self._root, note_id, allow_large=allow_large)
+        )
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
-        async with self._snapshot() as snapshot:
-            return await fetch.chunk(snapshot, note_id, index, warnings=self._warnings())
+        return await self._read(
+            lambda now: fetch.chunk(now, note_id, index, warnings=self._warnings())
+        )
 
     async def attachment(self, path: str) -> AttachmentInfo:
         """Return what is known of an attachment."""
@@ -168,6 +171,15 @@ class Engine:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._indexer.close()
         await self._index.close()
+
+    async def _read(self, action: Callable[[Snapshot], Awaitable[Reply]]) -> Reply:
+        """Answer from the current snapshot, or from the next where it was replaced meanwhile."""
+        for _ in range(MAX_ATTEMPTS):
+            async with self._snapshot() as snapshot:
+                with suppress(SnapshotOutdated):
+                    return await action(snapshot)
+            await self._index.refresh()
+        raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator[Snapshot]:

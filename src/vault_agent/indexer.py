@@ -72,7 +72,7 @@ def _carry_out(message: dict[str, Any]) -> bool:
         report.say(event="done", summary=asdict(summary))
     except VaultAgentError as error:
         report.say(event="failed", code=error.code, message=error.message)
-        return message["task"] != "index"
+        return bool(message["task"] != "index")
     return False
 
 

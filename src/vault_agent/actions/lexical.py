@@ -9,6 +9,7 @@ from vault_agent.model import Hit
 from vault_agent.ranking.rank import Names, Ranked, chunks_to_read, rank
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store import notes as reading
+from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ async def ranked(
     async with snapshot.connection() as connection:
         notes = {note.rowid: note for note in await reading.notes_by_rowid(connection, rowids)}
         headings = await reading.headings(connection, chunks_to_read(candidates))
+    if len(notes) < len(rowids):
+        raise SnapshotOutdated
     names = {
         rowid: Names(note.path, note.title, note.metadata.aliases) for rowid, note in notes.items()
     }
@@ -65,6 +68,8 @@ async def hits(
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
     async with snapshot.connection() as connection:
         chunks = {chunk.key: chunk for chunk in await reading.chunks(connection, keys)}
+    if any(place.key is not None and place.key not in chunks for place in places):
+        raise SnapshotOutdated
     return tuple(
         _hit(place, notes[place.rowid], chunks.get(key), information, reason, explain=explain)
         for place, key, reason in zip(places, keys, reasons, strict=True)

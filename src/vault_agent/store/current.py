@@ -23,6 +23,14 @@ READERS = 2
 """Connections a snapshot keeps: one more than the engine's threads gain from on small machines."""
 
 
+class SnapshotOutdated(Exception):
+    """The database has moved on since the snapshot was taken: take another and ask again.
+
+    Readers hold no transaction open between statements, which would keep SQLite's log growing.
+    Rowids are never used again, so what moved on is missing, and never something else.
+    """
+
+
 class Snapshot:
     """One revision of one generation, open for reading until its last user has left."""
 
