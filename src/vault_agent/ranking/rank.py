@@ -36,6 +36,7 @@ NEARNESS_POWER = 4
 SECOND_CHUNK_SHARE = 0.5
 """A note's next chunk stands on its own only where half its score still beats others' whole."""
 
+_OF_THE_TEXT = {"body", "chunk", "pairs"}
 _BM25_MOST = 2.2  # k1 + 1: what a term can at most count, in inverse document frequencies
 _CONTEXT_WEIGHT = 0.5
 _HEADINGS_READ = 3  # chunks of a note whose headings are compared
@@ -92,8 +93,13 @@ def rank(
         note = candidates.notes.get(rowid, NoteEvidence())
         for place, key in enumerate(keys):
             votes = weigh.votes(note, key, called, _headings(chunks.get(rowid, ()), headings))
-            share = SECOND_CHUNK_SHARE if place else 1.0
-            scored.append(_Scored(share * sum(votes.values()), called.path, key, rowid, votes))
+            if place:  # what the note is called speaks for its first chunk only
+                votes = {
+                    vote: SECOND_CHUNK_SHARE * value
+                    for vote, value in votes.items()
+                    if vote in _OF_THE_TEXT
+                }
+            scored.append(_Scored(sum(votes.values()), called.path, key, rowid, votes))
     scored.sort(key=lambda each: (-round(each.total, 5), each.path, each.key or 0))
     return [
         Ranked(each.rowid, each.key, _bounded(each.total, weigh.ceiling), _rounded(each.votes))

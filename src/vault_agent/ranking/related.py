@@ -36,7 +36,13 @@ def count_terms(text: str, names: str) -> Counter[str]:
     counts = Counter(terms(text[:MAX_CHARACTERS]))
     for term in terms(names):
         counts[term] += NAME_COUNT
-    return Counter({term: count for term, count in counts.items() if not is_unit(term)})
+    return Counter(
+        {
+            term: count
+            for term, count in counts.items()
+            if not (is_unit(term) or term.isdigit())  # dates and figures are about nothing
+        }
+    )
 
 
 def related_query(

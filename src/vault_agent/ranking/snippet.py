@@ -29,7 +29,7 @@ _ELLIPSIS = "…"
 # Block signs at the start of a line: quotes, headings, list items, tasks, fences, table borders.
 _BLOCK_SIGNS = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:\[![\w-]+\][+-]?|#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?"
-    r"|\d{1,9}[.)](?=[ \t])|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$|\|)",
+    r"|\d{1,9}[.)](?=[ \t])|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$|\|)?",
     re.MULTILINE,
 )
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
