@@ -1,0 +1,93 @@
+"""The nearest are the nearest, the same ones every time, and only those that may be found."""
+
+import numpy as np
+import pytest
+
+from vault_agent.ranking.cosine import Scan, nearest
+
+BLOCK = 512
+
+
+def units(count, dimension, seed=1):
+    """Vectors in clusters, as texts are."""
+    generator = np.random.default_rng(seed)
+    centres = generator.standard_normal((count // 50 + 1, dimension))
+    vectors = np.repeat(centres, 50, 0)[:count] + generator.standard_normal((count, dimension))
+    vectors = vectors.astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def words(vectors):
+    bits = np.packbits(vectors > 0, axis=-1, bitorder="little")
+    padding = -bits.shape[-1] % 8
+    return np.pad(bits, ((0, 0), (0, padding))).view("<u8")
+
+
+def scan_of(vectors, alive=None):
+    flat = words(vectors)
+    blocks = -(-len(vectors) // BLOCK)
+    flat = np.pad(flat, ((0, blocks * BLOCK - len(flat)), (0, 0)))
+    planes = flat.reshape(blocks, BLOCK, -1).transpose(0, 2, 1).copy()
+    return Scan(vectors, planes, np.ones(len(vectors), np.bool_) if alive is None else alive)
+
+
+def exact(vectors, query, count, allowed=None):
+    cosines = vectors @ query
+    rows = np.arange(len(vectors)) if allowed is None else allowed
+    return rows[np.lexsort((rows, -cosines[rows]))][:count]
+
+
+def ask(scan, query, count, **options):
+    return nearest(scan, query, words(query[None, :])[0], count, **options)
+
+
+@pytest.mark.parametrize("count", [1, 10, 511, 4_000])
+@pytest.mark.parametrize("dimension", [8, 64, 100])
+def test_few_vectors_are_compared_exactly(count, dimension):
+    vectors = units(count, dimension)
+    found = ask(scan_of(vectors), vectors[0], 20)
+    assert found.rows.tolist() == exact(vectors, vectors[0], 20).tolist()
+    assert found.cosines[0] == pytest.approx(1)
+    assert found.cosines.dtype == np.float32
+
+
+def test_among_many_the_scan_misses_almost_none():
+    vectors = units(30_000, 128)
+    scan = scan_of(vectors)
+    queries = units(30_000, 128)[::1000] + 0.02
+    shared = 0
+    for query in queries:
+        unit = (query / np.linalg.norm(query)).astype(np.float32)
+        found = ask(scan, unit, 10).rows
+        shared += len(set(found.tolist()) & set(exact(vectors, unit, 10).tolist()))
+    assert shared / (10 * len(queries)) > 0.99
+
+
+def test_dead_rows_are_never_found():
+    vectors = units(10_000, 64)
+    alive = np.zeros(len(vectors), np.bool_)
+    alive[::3] = True
+    found = ask(scan_of(vectors, alive), vectors[1], 5_000)
+    assert len(found.rows) == alive.sum()
+    assert alive[found.rows].all()
+
+
+@pytest.mark.parametrize("allowed", [50, 6_000])
+def test_a_restriction_holds_and_is_searched_to_its_end(allowed):
+    vectors = units(20_000, 64)
+    among = np.sort(np.random.default_rng(2).choice(20_000, allowed, replace=False))
+    found = ask(scan_of(vectors), vectors[7], 10, among=among)
+    assert found.rows.tolist() == exact(vectors, vectors[7], 10, among).tolist()
+
+
+def test_ties_break_by_row():
+    vectors = np.tile(units(1, 64), (9_000, 1))
+    assert ask(scan_of(vectors), vectors[0], 5).rows.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_nothing_is_found_in_nothing():
+    vectors = np.empty((0, 64), np.float32)
+    scan = Scan(vectors, np.empty((0, 1, BLOCK), np.uint64), np.empty(0, np.bool_))
+    assert ask(scan, units(1, 64)[0], 5).rows.tolist() == []
+    none = np.empty(0, np.int64)
+    assert ask(scan_of(units(10, 64)), units(1, 64)[0], 5, among=none).rows.tolist() == []
