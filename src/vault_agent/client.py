@@ -57,6 +57,7 @@ _SILENCE_SECONDS = 30.0  # events come with a heartbeat every five
 _BLOCK = 1 << 16
 
 _KINDS: dict[type[VaultAgentError], tuple[str, ...]] = {
+    InvalidRequest: ("RANGE_NOT_SATISFIABLE",),  # and all that begin with INVALID_
     Unauthorized: ("UNAUTHORIZED", "API_KEY_REQUIRED"),
     Forbidden: (
         "PATH_OUTSIDE_VAULT",
@@ -74,7 +75,7 @@ _KINDS: dict[type[VaultAgentError], tuple[str, ...]] = {
     IndexUnavailable: ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE"),
     Busy: ("INDEX_BUSY", "INDEX_LOCKED"),
     TooLarge: ("NOTE_TOO_LARGE", "ATTACHMENT_TOO_LARGE", "BODY_TOO_LARGE"),
-    Unsupported: ("UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED", "RANGE_NOT_SATISFIABLE"),
+    Unsupported: ("UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED"),
     Unavailable: ("EMBEDDING_UNAVAILABLE", "SERVER_UNAVAILABLE"),
     Misconfigured: ("CONFIG_INVALID", "VAULT_NOT_FOUND", "PORT_IN_USE"),
 }

@@ -6,7 +6,7 @@ map codes to statuses and exit codes.
 
     VaultAgentError
     ├── InvalidRequest        INVALID_REQUEST and its narrower codes (INVALID_QUERY, INVALID_MODE,
-    │                         INVALID_LIMIT, INVALID_ID, INVALID_PATH)
+    │                         INVALID_LIMIT, INVALID_ID, INVALID_PATH), RANGE_NOT_SATISFIABLE
     ├── Unauthorized          UNAUTHORIZED, API_KEY_REQUIRED
     ├── Forbidden             PATH_OUTSIDE_VAULT, ATTACHMENT_NOT_ALLOWED, ORIGIN_NOT_ALLOWED,
     │                         HOST_NOT_ALLOWED
@@ -18,7 +18,8 @@ map codes to statuses and exit codes.
     ├── Unsupported           UNSUPPORTED_MEDIA_TYPE, METHOD_NOT_ALLOWED
     ├── Unavailable           EMBEDDING_UNAVAILABLE, SERVER_UNAVAILABLE
     ├── Misconfigured         CONFIG_INVALID, VAULT_NOT_FOUND, PORT_IN_USE
-    └── Failed                INTERNAL_ERROR, ID_COLLISION, VAULT_EMPTY, DISK_FULL, INDEXER_FAILED
+    └── Failed                INTERNAL_ERROR, ID_COLLISION, VAULT_EMPTY, DISK_FULL, INDEXER_FAILED,
+                              NOTE_TOO_LONG, OUTPUT_FAILED, DEMO_FAILED
 """
 
 from __future__ import annotations

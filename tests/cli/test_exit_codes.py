@@ -115,7 +115,8 @@ async def test_a_bad_setting_is_exit_2_and_names_key_and_rule(run: Run):
     ended = await run("search", "x", VAULT_AGENT_SERVER_PORT="loud")
     assert ended.code == 2
     assert ended.err == (
-        "CONFIG_INVALID: server.port (VAULT_AGENT_SERVER_PORT) must be a port from 1 to 65535\n"
+        "CONFIG_INVALID: server.port (VAULT_AGENT_SERVER_PORT) must be a port from 1 to 65535,"
+        " or 0 for any free one\n"
     )
 
 

@@ -1,0 +1,199 @@
+"""`serve` begins with what to type next or ends with what to do; `demo` leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+from tests.cli.fake import PROGRAM, Run
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+posix_signals = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+@pytest.fixture
+def vault(tmp_path: Path, environment: dict[str, str], port: int) -> Path:
+    """Make a vault of one note, and settings that name it."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "Stock.md").write_text("# Stock\n\nSimmer the bones slowly.\n", "utf-8")
+    environment["VAULT_AGENT_VAULT_ROOT"] = str(folder)
+    environment["VAULT_AGENT_SERVER_PORT"] = str(port)
+    return folder
+
+
+@asynccontextmanager
+async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator[str]:
+    """Run a server; the value is what it printed until it was ready."""
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "serve", *arguments,
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        said = b""
+        async with asyncio.timeout(20):
+            while line := await process.stdout.readline():
+                said += line
+                if b"vault-agent search" in line or line.startswith(b"{"):
+                    break
+        yield said.decode()
+    finally:
+        process.terminate() if sys.platform == "win32" else process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(10):
+            _, err = await process.communicate()
+    assert b"Traceback" not in err
+    if sys.platform != "win32":
+        assert process.returncode == 0
+
+
+async def test_serve_says_where_it_is_what_it_has_and_what_to_type_next(
+    environment: dict[str, str], vault: Path, port: int, run: Run
+):
+    async with serving(environment) as said:
+        assert f"http://127.0.0.1:{port}" in said
+        assert f"127.0.0.1, port {port}" in said
+        assert str(vault) in said
+        assert "embeddings  off" in said
+        assert "vault-agent search" in said
+        # A first start has no index: it makes one, and says how to watch.
+        assert "the first one is being made" in said
+        assert (await run("jobs", "follow")).code == 0
+        found = await run("search", "bones")
+        assert "Stock.md" in found.out
+    async with serving(environment) as said:
+        assert "ready: 1 notes, 1 chunks" in said or "ready: 1 note" in said
+
+
+async def test_serve_with_json_prints_one_envelope(
+    environment: dict[str, str], vault: Path, port: int
+):
+    async with serving(environment, "--json") as said:
+        assert orjson.loads(said)["data"]["endpoint"] == f"http://127.0.0.1:{port}"
+
+
+async def test_flags_of_serve_go_before_the_settings(
+    environment: dict[str, str], vault: Path, tmp_path: Path
+):
+    other = tmp_path / "other"
+    other.mkdir()
+    data = tmp_path / "data"
+    flags = ("--vault-root", str(other), "--index-dir", str(data), "--host", "localhost")
+    async with serving(environment, *flags) as said:
+        assert str(other) in said
+        assert data.is_dir()
+        assert "localhost" in said
+
+
+async def test_without_a_vault_serve_says_how_to_name_one(run: Run):
+    ended = await run("serve")
+    assert ended.code == 2
+    assert ended.err.startswith("VAULT_NOT_FOUND: ")
+    assert "vault-agent config set vault.root" in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+async def test_a_root_that_is_missing_or_a_file_ends_serve_at_once(run: Run, vault: Path):
+    for root in (vault / "none", vault / "Stock.md"):
+        ended = await run("serve", "--vault-root", str(root))
+        assert ended.code == 2
+        assert ended.err.startswith("VAULT_NOT_FOUND: ")
+        assert len(ended.err.splitlines()) == 1
+
+
+async def test_a_port_in_use_and_a_second_server_each_end_with_one_line(
+    environment: dict[str, str], vault: Path, port: int, run: Run
+):
+    async with serving(environment):
+        taken = await run("serve")
+        assert taken.code == 2
+        assert taken.err.startswith("PORT_IN_USE: ")
+        assert "--port" in taken.err
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            another = free.getsockname()[1]
+        second = await run("serve", "--port", str(another))
+        assert second.code == 5
+        assert second.err.startswith("INDEX_LOCKED: ")
+        assert len(second.err.splitlines()) == 1
+
+
+@posix_signals
+async def test_off_loopback_a_key_is_made_and_the_start_warns(
+    environment: dict[str, str], vault: Path, port: int, run: Run, tmp_path: Path
+):
+    async with serving(environment, "--host", "0.0.0.0") as said:
+        assert "key         required" in said
+        key = (await run("config", "reveal-api-key")).out.strip()
+        assert len(key) >= 43
+        assert key not in said
+        assert (await run("jobs")).code == 0
+        assert (await run("jobs", "--api-key", "x" * 43)).code == 3
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text("", "utf-8")
+    refused = await run("serve", "--host", "0.0.0.0", "--config", str(elsewhere))
+    assert refused.code == 3
+    assert refused.err.startswith("API_KEY_REQUIRED: ")
+    short = await run("serve", "--host", "0.0.0.0", VAULT_AGENT_SERVER_API_KEY="short-canary")
+    assert short.code == 2
+    assert "32 characters" in short.err
+    assert "canary" not in short.err
+
+
+async def test_the_demo_shows_all_of_it_and_leaves_nothing_behind(
+    environment: dict[str, str], tmp_path: Path, run: Run
+):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    ended = await run("demo", TMPDIR=str(temporary), TEMP=str(temporary), TMP=str(temporary))
+    assert ended.code == 0, ended.err
+    typed = [line for line in ended.out.splitlines() if line.startswith("$ vault-agent ")]
+    words = [line.split()[2] for line in typed]
+    assert words == [
+        "config", "serve", "index", "search", "search", "search", "related", "get", "get",
+    ]  # fmt: skip
+    assert "index done" in ended.out
+    assert ended.out.rstrip().endswith('vault-agent search "what I look for"')
+    assert list(temporary.iterdir()) == []
+    assert not any((Path(environment["HOME"])).rglob("*"))
+
+
+@posix_signals
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_demo_that_is_stopped_leaves_nothing_behind_either(
+    environment: dict[str, str], tmp_path: Path, number: int
+):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "demo",
+        env={**environment, "TMPDIR": str(temporary)},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with asyncio.timeout(20):
+        port = None
+        while b"vault-agent search" not in (line := await process.stdout.readline()):
+            if b", port " in line:
+                port = int(line.rpartition(b" ")[2])
+        process.send_signal(number)
+        _, err = await process.communicate()
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    assert list(temporary.iterdir()) == []
+    assert port is not None
+    with pytest.raises(ConnectionRefusedError):
+        os.close(socket.create_connection(("127.0.0.1", port)).detach())

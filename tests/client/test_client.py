@@ -1,0 +1,187 @@
+"""The client raises the server's errors, speaks to no one else, and repeats no secret."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from tests.cli.fake import NOTE, FakeServer, job
+
+from vault_agent import errors
+from vault_agent.client import Client, error_of
+from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentError
+from vault_agent.model import Filters, JobState, Mode
+from vault_agent.server.replies import STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+KEY = "canary-key-0123456789"
+
+
+@pytest.fixture
+async def fake() -> AsyncIterator[FakeServer]:
+    server = FakeServer()
+    async with TestServer(server.application()) as running:
+        server.endpoint = str(running.make_url("")).rstrip("/")
+        yield server
+
+
+async def answering(handler) -> TestServer:
+    """Return a running server of which every route is `handler`."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handler)
+    server = TestServer(app)
+    await server.start_server()
+    return server
+
+
+@pytest.mark.parametrize("code", sorted(STATUS))
+def test_every_code_of_the_server_is_raised_as_its_class(code: str):
+    """The tree in the docstring of `errors` is the one list; client and server follow it."""
+    rows = errors.__doc__.split("VaultAgentError\n")[1]
+    kind, current = None, ""
+    for line in rows.splitlines():
+        if "──" in line:
+            current = line.split()[1]
+        if code in line.replace(",", " ").replace("(", " ").replace(")", " ").split():
+            kind = current
+    assert kind is not None, f"{code} is not in the tree"
+    raised = error_of(code, "x")
+    assert type(raised).__name__ == kind
+    assert raised.code == code
+
+
+def test_a_code_of_tomorrow_is_still_an_error():
+    assert type(error_of("NEW_CODE", "x")) is Failed
+
+
+async def test_what_is_asked_for_comes_as_the_models_of_the_contract(fake: FakeServer):
+    async with Client(fake.endpoint) as client:
+        reply = await client.search(
+            "bones",
+            mode=Mode.LEXICAL,
+            limit=3,
+            filters=Filters(paths=("Kitchen",), after="2025-01-01"),
+        )
+        assert fake.asked[-1][2].to_query().filters.paths == ("Kitchen",)
+        assert reply.data.results[0].note_id == NOTE
+        assert reply.data.requested_mode is Mode.LEXICAL
+        assert (await client.related(NOTE)).data.results
+        assert (await client.note(NOTE, allow_large=True)).data.content.startswith("# Stock")
+        assert fake.asked[-1][1] == f"/notes/{NOTE}?allowLarge=true"
+        assert (await client.chunk(f"{NOTE}:2")).data.chunk_index == 2
+        assert (await client.attachment("a b/c.png")).data.path == "a b/c.png"
+        assert (await client.index()).data.job.id == "job-1"
+        assert (await client.jobs()).data.jobs[0].state is JobState.SUCCEEDED
+        assert (await client.cancel("job-1")).data.job.state is JobState.SUCCEEDED
+        blocks = [block async for block in client.download("a.png")]
+        assert b"".join(blocks) == b"\x00\x1bPNG" * 1000
+
+
+async def test_a_path_is_sent_as_it_was_typed(fake: FakeServer):
+    """That it leads out of the vault is for the server to see, not for the client to hide."""
+    async with Client(fake.endpoint) as client:
+        await client.attachment("../../etc/passwd")
+        assert fake.asked[-1][1] == "/attachments/../../etc/passwd"
+        await client.attachment("%2e%2e/x?download=true#y")
+        assert fake.asked[-1][1] == "/attachments/%252e%252e/x%3Fdownload%3Dtrue%23y"
+
+
+async def test_events_are_the_states_of_the_job_until_its_end(fake: FakeServer):
+    fake.history = [job("queued"), job("running"), job()]
+    async with Client(fake.endpoint) as client:
+        states = [event.state.value async for event in client.events("job-1")]
+    assert states == ["queued", "running", "succeeded"]
+
+
+async def test_the_key_is_sent_as_a_bearer_token_and_shown_nowhere(fake: FakeServer):
+    fake.key = KEY
+    client = Client(fake.endpoint, KEY)
+    assert KEY not in repr(client)
+    async with client:
+        assert (await client.jobs()).data.jobs
+    async with Client(fake.endpoint, "wrong") as stranger:
+        with pytest.raises(Unauthorized) as refusal:
+            await stranger.jobs()
+        assert "wrong" not in str(refusal.value)
+
+
+async def test_a_field_of_tomorrow_is_passed_over(fake: FakeServer):
+    async def later(request: web.Request) -> web.Response:
+        body = b'{"data":{"jobs":[],"cursor":"x"},"warnings":[],"trace":1}'
+        return web.Response(body=body, content_type="application/json")
+
+    server = await answering(later)
+    async with server, Client(str(server.make_url(""))) as client:
+        assert (await client.jobs()).data.jobs == []
+
+
+@pytest.mark.parametrize("body", [b"<html>canary</html>", b"[]", b"{}", b'"canary"', b""])
+@pytest.mark.parametrize("status", [200, 404, 502])
+async def test_what_is_not_vault_agent_is_said_so(body: bytes, status: int):
+    async def other(request: web.Request) -> web.Response:
+        return web.Response(body=body, status=status)
+
+    server = await answering(other)
+    async with server, Client(str(server.make_url(""))) as client:
+        with pytest.raises(Unavailable, match="is not vault-agent") as refusal:
+            await client.jobs()
+    assert refusal.value.code == "SERVER_UNAVAILABLE"
+    assert "canary" not in str(refusal.value)
+
+
+async def test_data_of_another_form_is_an_error_without_its_content():
+    async def other(request: web.Request) -> web.Response:
+        return web.Response(body=b'{"data":{"jobs":"canary"}}', content_type="application/json")
+
+    server = await answering(other)
+    async with server, Client(str(server.make_url(""))) as client:
+        reply = await client.jobs()
+        with pytest.raises(Failed) as refusal:
+            _ = reply.data
+    assert "canary" not in str(refusal.value)
+
+
+async def test_a_redirect_is_not_followed(fake: FakeServer):
+    async def elsewhere(request: web.Request) -> web.Response:
+        raise web.HTTPTemporaryRedirect(fake.endpoint + "/search")
+
+    server = await answering(elsewhere)
+    async with server, Client(str(server.make_url("")), KEY) as client:
+        with pytest.raises(Unavailable):
+            await client.search("private words")
+    assert fake.asked == []
+
+
+async def test_a_proxy_of_the_environment_is_not_used(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with Client(fake.endpoint) as client:
+        assert (await client.jobs()).data.jobs
+
+
+async def test_a_server_that_is_not_there_is_unavailable_at_once():
+    async with Client("http://127.0.0.1:9") as client, asyncio.timeout(2):
+        with pytest.raises(Unavailable, match="vault-agent serve") as refusal:
+            await client.search("private words")
+    assert "private" not in str(refusal.value)
+
+
+async def test_a_server_that_breaks_off_is_unavailable():
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, Client(f"http://127.0.0.1:{port}") as client:
+        with pytest.raises(VaultAgentError) as refusal:
+            await client.jobs()
+    assert refusal.value.code == "SERVER_UNAVAILABLE"
