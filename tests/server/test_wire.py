@@ -13,15 +13,8 @@ from vault_agent.model import Answer, Job, JobKind, JobState, Mode, Warning
 from vault_agent.wire import base, replies, requests
 from vault_agent.wire.base import Model, dump, parse
 from vault_agent.wire.compact import ROW_BYTES, compact_row
-from vault_agent.wire.replies import (
-    CompactResultsData,
-    OneJob,
-    Reply,
-    ResultsData,
-    compact_results_data,
-    job_data,
-    results_data,
-)
+from vault_agent.wire.convert import compact_results_data, job_data, results_data
+from vault_agent.wire.replies import CompactResultsData, OneJob, Reply, ResultsData
 from vault_agent.wire.requests import FiltersBody, IndexBody, SearchBody
 
 from .conftest import hit

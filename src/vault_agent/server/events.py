@@ -11,7 +11,7 @@ from aiohttp import web
 from vault_agent.server.keys import STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import dump
-from vault_agent.wire.replies import job_data
+from vault_agent.wire.convert import job_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

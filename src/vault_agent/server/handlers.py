@@ -12,6 +12,16 @@ from vault_agent.server.events import send_events
 from vault_agent.server.keys import ENGINE, OPENAPI, TRACE
 from vault_agent.server.replies import bytes_reply, model_reply, not_modified
 from vault_agent.wire.base import Model
+from vault_agent.wire.convert import (
+    attachment_data,
+    chunk_data,
+    compact_results_data,
+    health_data,
+    job_data,
+    note_data,
+    results_data,
+    warnings_data,
+)
 from vault_agent.wire.replies import (
     AttachmentData,
     ChunkData,
@@ -22,14 +32,6 @@ from vault_agent.wire.replies import (
     OneJob,
     Reply,
     ResultsData,
-    attachment_data,
-    chunk_data,
-    compact_results_data,
-    health_data,
-    job_data,
-    note_data,
-    results_data,
-    warnings_data,
 )
 
 if TYPE_CHECKING:

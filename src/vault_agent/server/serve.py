@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent.config.rules import is_loopback
+from vault_agent.engine import open_engine
 from vault_agent.errors import Misconfigured, Unauthorized
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
@@ -46,15 +47,13 @@ async def serve(
     config: Config,
     *,
     announce: Callable[[Listening, Health], None],
-    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]] | None = None,
+    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]] = open_engine,
 ) -> None:
     """Run the server until SIGINT or SIGTERM; `announce` is called once it takes requests.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and whatever
     opening the engine raises, before anything is announced.
     """
-    if open_engine is None:
-        from vault_agent.engine import open_engine
     log = EventLog(level_named(config.server.log_level))
     with captured_logging(log), _stop_signals() as stopped:
         async with listening(config, open_engine=open_engine, log=log) as server:

@@ -87,7 +87,7 @@ class _RankingBody(Model):
     mode: Mode | None = Field(
         default=None, description="Omitted: the best that is usable, and the reply says which."
     )
-    limit: Limit = 10
+    limit: Limit = Field(default=10, description="An integer as such: 10, not 10.0.")
     filters: FiltersBody = FiltersBody()
     explain: bool = Field(default=False, description="Say for every result how its score arose.")
     fields: ResultFields = Field(

@@ -1,0 +1,207 @@
+"""From the product's values to the replies that hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.wire.compact import COLUMNS, compact_row
+from vault_agent.wire.replies import (
+    AttachmentData,
+    ChunkData,
+    CompactResultsData,
+    HealthData,
+    JobData,
+    JobErrorData,
+    LinkData,
+    MetadataData,
+    NoteData,
+    PhaseData,
+    ResultData,
+    ResultsData,
+    SummaryData,
+    WarningData,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vault_agent.model import (
+        Answer,
+        AttachmentInfo,
+        ChunkContent,
+        Health,
+        Hit,
+        Job,
+        LinkSummary,
+        Metadata,
+        NoteContent,
+    )
+    from vault_agent.model import Warning as Notice
+
+MARKDOWN = "text/markdown; charset=utf-8"
+MAX_WARNINGS = 100
+
+
+def warnings_data(warnings: Iterable[Notice], count: int | None = None) -> list[WarningData]:
+    """Return the first 100 warnings, and one more that says how many of `count` are left out."""
+    listed = list(warnings)
+    shown = [
+        WarningData(code=warning.code, message=warning.message, details=dict(warning.details))
+        for warning in listed[:MAX_WARNINGS]
+    ]
+    omitted = max(count or 0, len(listed)) - len(shown)
+    if omitted > 0:
+        shown.append(
+            WarningData(
+                code="WARNINGS_TRUNCATED",
+                message=f"{omitted} more warnings are not shown.",
+                details={"omitted": omitted},
+            )
+        )
+    return shown
+
+
+def health_data(health: Health) -> HealthData:
+    """Return the reply to `GET /health`."""
+    return HealthData.model_validate(
+        {
+            "status": health.status,
+            "version": health.version,
+            "index": {
+                "available": health.index_available,
+                "stale": health.index_stale,
+                "generation": health.index_generation,
+                "notes": health.notes,
+                "chunks": health.chunks,
+            },
+            "embeddings": {
+                "enabled": health.embeddings_enabled,
+                "available": health.embeddings_available,
+                "share": health.embeddings_share,
+            },
+            "runningJob": health.running_job,
+        }
+    )
+
+
+def results_data(answer: Answer) -> ResultsData:
+    """Return the reply to a search, in full."""
+    return ResultsData(
+        requested_mode=answer.requested_mode,
+        used_mode=answer.used_mode,
+        limit=answer.limit,
+        results=[_result(hit) for hit in answer.hits],
+    )
+
+
+def compact_results_data(answer: Answer) -> CompactResultsData:
+    """Return the reply to a search, in the compact profile."""
+    return CompactResultsData(
+        requested_mode=answer.requested_mode,
+        used_mode=answer.used_mode,
+        limit=answer.limit,
+        columns=COLUMNS,
+        results=[compact_row(hit) for hit in answer.hits],
+    )
+
+
+def note_data(note: NoteContent) -> NoteData:
+    """Return the reply to `GET /notes/{noteId}`."""
+    return NoteData(
+        id=note.id,
+        path=note.path,
+        title=note.title,
+        metadata=_metadata(note.metadata),
+        content=note.content,
+        content_type=MARKDOWN,
+        size=note.size,
+        links=[_link(link) for link in note.links],
+        attachments=[_link(link) for link in note.attachments],
+    )
+
+
+def chunk_data(chunk: ChunkContent) -> ChunkData:
+    """Return the reply to `GET /chunks/{noteId}/{chunkIndex}`."""
+    return ChunkData(
+        id=chunk.id,
+        note_id=chunk.note_id,
+        chunk_index=chunk.chunk_index,
+        path=chunk.path,
+        title=chunk.title,
+        heading=chunk.heading_path[-1] if chunk.heading_path else None,
+        heading_path=chunk.heading_path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        metadata=_metadata(chunk.metadata),
+        content=chunk.content,
+        content_type=MARKDOWN,
+        size=len(chunk.content.encode()),
+    )
+
+
+def attachment_data(info: AttachmentInfo) -> AttachmentData:
+    """Return the reply to `GET /attachments/{path}`."""
+    return AttachmentData(
+        path=info.path,
+        name=info.name,
+        content_type=info.media_type,
+        size=info.size,
+        modified=info.modified,
+    )
+
+
+def job_data(job: Job) -> JobData:
+    """Return a job as its routes and its events show it."""
+    return JobData(
+        id=job.id,
+        kind=job.kind,
+        state=job.state,
+        created_at=job.created_at,
+        started_at=job.started_at,
+        finished_at=job.finished_at,
+        phase=job.phase,
+        phases=[PhaseData.model_validate(phase, from_attributes=True) for phase in job.phases],
+        rate=job.rate,
+        eta_seconds=job.eta_seconds,
+        warnings=warnings_data(job.warnings, job.warning_count),
+        warning_count=job.warning_count,
+        summary=(
+            SummaryData.model_validate(job.summary, from_attributes=True) if job.summary else None
+        ),
+        error=(
+            JobErrorData(
+                code=job.error.code, message=job.error.message, details=dict(job.error.details)
+            )
+            if job.error
+            else None
+        ),
+    )
+
+
+def _result(hit: Hit) -> ResultData:
+    return ResultData.model_validate(
+        {
+            "id": hit.id,
+            "type": hit.type,
+            "noteId": hit.note_id,
+            "chunkIndex": hit.chunk_index,
+            "path": hit.path,
+            "title": hit.title,
+            "heading": hit.heading,
+            "headingPath": hit.heading_path,
+            "snippet": hit.snippet,
+            "matches": hit.matches,
+            "score": hit.score,
+            "reason": hit.reason,
+            "metadata": _metadata(hit.metadata),
+            "explanation": None if hit.explanation is None else dict(hit.explanation),
+        }
+    )
+
+
+def _metadata(metadata: Metadata) -> MetadataData:
+    return MetadataData.model_validate(metadata, from_attributes=True)
+
+
+def _link(link: LinkSummary) -> LinkData:
+    return LinkData.model_validate(link, from_attributes=True)

@@ -1,0 +1,32 @@
+"""The description holds against a client that tries everything it allows, and much it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import run
+
+# What is refused on purpose although JSON Schema calls it valid (`limit: 1.0`), and a job that is
+# still there after DELETE, which cancels.
+ON_PURPOSE = "positive_data_acceptance,use_after_free"
+
+
+@pytest.mark.long
+async def test_every_reply_to_generated_requests_is_as_described(tmp_path: Path):
+    async with run() as server:
+        process = await asyncio.create_subprocess_exec(
+            *(Path(sys.executable).with_name("schemathesis"), "run"),
+            f"http://{server.authority}/openapi.json",
+            *("--checks", "all", "--exclude-checks", ON_PURPOSE),
+            *("--exclude-path", "/jobs/{jobId}/events", "--max-examples", "50"),
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate()
+        assert process.returncode == 0, output.decode()
+        assert not [event for event in server.events if event["level"] == "error"]
