@@ -30,7 +30,13 @@ from server import FINAL, PROGRAM, Server, disk_bytes, isolated, watch
 from vault import Vault, queries
 
 FLOOR = Path(__file__).with_name("floor.py")
+PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "speed.md"
+FIGURES = "<!-- figures: written by `make bench ARGS=--write` -->"
+END = "<!-- end of figures -->"
 SEED = 1
+# Between turns: a job leaves behind a standby process that is still starting, and an old
+# generation that is still being removed. Nobody indexes again within the same second.
+SETTLE_SECONDS = 1.5
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,7 @@ class Measured:
         full, bare = [], []
         for _ in range(self.repeats):
             bare.append(floor("fts", self.root, self.home / "floor.db"))
+            time.sleep(SETTLE_SECONDS)
             full.append(server.run("reindex"))
         self.full = statistics.median(full)
         least = statistics.median(bare)
@@ -138,6 +145,7 @@ class Measured:
         unchanged, bare = [], []
         for _ in range(2 * self.repeats + 1):
             bare.append(floor("walk", self.root))
+            time.sleep(SETTLE_SECONDS)
             unchanged.append(server.run("index"))
         self.unchanged = statistics.median(unchanged)
         least = statistics.median(bare)
@@ -155,6 +163,7 @@ class Measured:
         for turn in range(2 * self.repeats + 1):
             with chance.choice(self.paths).open("a", encoding="utf-8") as note:
                 note.write(f"\nOne more line, the {turn}th.\n")
+            time.sleep(SETTLE_SECONDS)
             taken.append(server.run("index"))
         middle = statistics.median(taken)
         self.rows.append(
@@ -164,6 +173,7 @@ class Measured:
     def measure_size(self, server: Server) -> None:
         """Compare the bytes of a fresh index with those of the vault."""
         server.run("reindex")
+        time.sleep(SETTLE_SECONDS)
         size = disk_bytes(server.index_dir)
         ratio = size / self.size
         self.rows.append(
@@ -188,6 +198,7 @@ class Measured:
     def measure_search(self, server: Server) -> list[float]:
         """Time searches over HTTP with nothing else going on."""
         say("search, idle")
+        time.sleep(SETTLE_SECONDS)
         for query in self.queries[:50]:
             server.search(query)
         taken = [server.search(query) for query in self.queries]
@@ -225,6 +236,7 @@ class Measured:
     def measure_memory(self, server: Server) -> None:
         """Weigh the server and the indexing processes during a reindex."""
         say("memory during reindex")
+        time.sleep(SETTLE_SECONDS)
         peak = watch(server.process.pid, lambda: server.run("reindex"))
         self.rows += [
             Row("Server, after searching and during reindex",
@@ -315,6 +327,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", help="sizes to see the growth over")
     parser.add_argument("--quick", action="store_true", help="1,000 notes, fewer turns")
     parser.add_argument("--work", type=Path, help="where to put vaults and indexes meanwhile")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/")
     arguments = parser.parse_args()
     notes = 1_000 if arguments.quick else arguments.notes
     sizes = sorted({*(arguments.sizes or [max(100, notes // 10)]), notes})
@@ -330,11 +343,18 @@ def main() -> None:
             one.measure(all_of_it=size == notes)
             measured.append(one)
     main_one = next(one for one in measured if one.notes == notes)
-    print(f"{machine()}.")
-    print(f"A synthetic vault of {notes:,} notes, {megabytes(main_one.size)}, seed {SEED}.\n")
-    print("| what | measured | against | ratio | goal | met |\n|---|---|---|---:|---|---|")
-    for row in [*main_one.rows, *growth(measured)]:
-        print(row.cells())
+    table = "\n".join(row.cells() for row in [*main_one.rows, *growth(measured)])
+    figures = (
+        f"{machine()}.\n"
+        f"A synthetic vault of {notes:,} notes, {megabytes(main_one.size)}, seed {SEED}.\n\n"
+        f"| what | measured | against | ratio | goal | met |\n|---|---|---|---:|---|---|\n{table}\n"
+    )
+    print(figures)
+    if arguments.write:
+        page = PAGE.read_text("utf-8")
+        head, start, rest = page.partition(FIGURES)
+        _, end, tail = rest.partition(END)
+        PAGE.write_text(f"{head}{start}\n\n{figures}\n{end}{tail}", "utf-8")
 
 
 if __name__ == "__main__":
