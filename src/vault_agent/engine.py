@@ -160,7 +160,7 @@ class Engine:
             self._spawn(self._indexer.warm_up())
         await self._index.refresh()
         self._stale = self._incomplete = False
-        self._next_check = time.monotonic() + STALE_CHECK_SECONDS
+        self._next_check = 0.0
         return summary
 
     async def close(self) -> None:
@@ -176,8 +176,13 @@ class Engine:
         """Answer from the current snapshot, or from the next where it was replaced meanwhile."""
         for _ in range(MAX_ATTEMPTS):
             async with self._snapshot() as snapshot:
-                with suppress(SnapshotOutdated):
+                try:
                     return await action(snapshot)
+                except SnapshotOutdated:
+                    pass
+                except IndexUnavailable as damage:
+                    self._spawn(self._condemn(snapshot.meta.generation, damage))
+                    raise
             await self._index.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
@@ -196,8 +201,6 @@ class Engine:
                     f"vault-agent jobs follow {running.id}",
                     {"jobId": running.id},
                 ) from None
-            if error.code == "INDEX_INCOMPATIBLE":
-                await self._index.refuse(error)  # damage found while reading
             raise
 
     def _warnings(self) -> tuple[Warning, ...]:
@@ -234,9 +237,18 @@ class Engine:
 
     async def _look_for_damage(self) -> None:
         """Have the idle process read every page once: damage is refused, not served in part."""
+        meta = self._index.meta
         answer = await self._indexer.ask({**self._task, "task": "verify"})
-        if answer is not None and answer["event"] == "failed":
-            await self._index.refuse(IndexUnavailable(answer["code"], answer["message"]))
+        if meta is not None and answer is not None and answer["event"] == "failed":
+            damage = IndexUnavailable(answer["code"], answer["message"])
+            await self._condemn(meta.generation, damage)
+
+    async def _condemn(self, generation: int, damage: IndexUnavailable) -> None:
+        """Stop serving a damaged generation and put it aside, so that nothing trusts it again."""
+        if self._index.meta is None or self._index.meta.generation != generation:
+            return
+        await self._index.refuse(damage)
+        await asyncio.to_thread(self._directory.put_aside, generation)
 
     async def _last_run_was_cut_short(self) -> bool:
         last = await self.jobs.last_finished()

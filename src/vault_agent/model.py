@@ -297,9 +297,7 @@ class VectorSpace:
         if len(self.probe) != len(other.probe):
             return 0.0
         layout = f"<{len(self.probe) // 4}f"
-        return sum(
-            map(mul, struct.unpack(layout, self.probe), struct.unpack(layout, other.probe))
-        )
+        return sum(map(mul, struct.unpack(layout, self.probe), struct.unpack(layout, other.probe)))
 
 
 # --- jobs -------------------------------------------------------------------------------------

@@ -134,7 +134,10 @@ def test_an_unknown_variable_is_an_error_with_the_nearest_one(file: Path):
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("[server]\nport = 0", "server.port (config file) must be a port from 1 to 65535"),
+        (
+            "[server]\nport = 70000",
+            "server.port (config file) must be a port from 1 to 65535, or 0 for any free one",
+        ),
         ("[server]\nport = true", "server.port (config file) must be a port"),
         ("[server]\nhost = 'a b'", "server.host (config file) must be an IP address"),
         ("[server]\nendpoint = 'ftp://x'", "server.endpoint (config file) must be a URL"),

@@ -55,14 +55,14 @@ def host(value: str) -> str:
 
 
 def port(value: object) -> int:
-    """Return a TCP port; text with digits is taken, as the environment can hold nothing else."""
+    """Return a TCP port, 0 for any free one; text is taken, as the environment holds only that."""
     number = None
     if isinstance(value, int) and not isinstance(value, bool):
         number = value
     elif isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
         number = int(value.strip()[:6])
-    if number is None or not 1 <= number <= 65535:
-        raise ValueError("must be a port from 1 to 65535")
+    if number is None or not 0 <= number <= 65535:
+        raise ValueError("must be a port from 1 to 65535, or 0 for any free one")
     return number
 
 

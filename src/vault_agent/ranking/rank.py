@@ -6,7 +6,7 @@ so that both keep their meaning:
     body + 0.5 · best chunk + 0.4 · pairs
          + ceiling · (0.4 · name⁴ + 0.2 · heading⁴ + 1 where a name is exactly the query)
 
-`name` and `heading` are how near the best name and the best heading come to the query, as a share
+`name` and `heading` are how near the best name and the chunk's heading come to the query, as a share
 of information (Dice's coefficient over terms weighed by their inverse document frequency). The
 fourth power leaves all but near-exact matches to BM25. `ceiling` is what BM25 could at most give.
 Every weight was measured; see docs/explanation/ranking.md.
@@ -15,13 +15,14 @@ Every weight was measured; see docs/explanation/ranking.md.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.lexical import ChunkEvidence, NoteEvidence
 from vault_agent.text import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from vault_agent.lexical import Candidates
 
@@ -39,7 +40,6 @@ SECOND_CHUNK_SHARE = 0.5
 _OF_THE_TEXT = {"body", "chunk", "pairs"}
 _BM25_MOST = 2.2  # k1 + 1: what a term can at most count, in inverse document frequencies
 _CONTEXT_WEIGHT = 0.5
-_HEADINGS_READ = 3  # chunks of a note whose headings are compared
 
 
 class Names(NamedTuple):
@@ -70,7 +70,7 @@ class _Scored(NamedTuple):
 
 def chunks_to_read(candidates: Candidates) -> list[int]:
     """Return the keys of the chunks whose headings `rank` wants to see."""
-    return [key for keys in _best_chunks(candidates).values() for key in keys[:_HEADINGS_READ]]
+    return [key for keys in _best_chunks(candidates).values() for key in keys]
 
 
 def rank(
@@ -89,10 +89,11 @@ def rank(
     chunks = _best_chunks(candidates)
     scored: list[_Scored] = []
     for rowid, called in names.items():
-        keys: list[int | None] = [*chunks.get(rowid, ())[:2]] or [None]
+        keys: list[int | None] = [*chunks.get(rowid, ())] or [None]
         note = candidates.notes.get(rowid, NoteEvidence())
         for place, key in enumerate(keys):
-            votes = weigh.votes(note, key, called, _headings(chunks.get(rowid, ()), headings))
+            heading = headings.get(key) if key is not None else None
+            votes = weigh.votes(note, key, called, heading)
             if place:  # what the note is called speaks for its first chunk only
                 votes = {
                     vote: SECOND_CHUNK_SHARE * value
@@ -119,44 +120,49 @@ class _Weigher:
         self.ceiling = _BM25_MOST * (1 + _CONTEXT_WEIGHT) * self._total or 1.0
 
     def votes(
-        self, note: NoteEvidence, key: int | None, called: Names, headings: Iterable[str]
+        self, note: NoteEvidence, key: int | None, called: Names, heading: str | None
     ) -> dict[str, float]:
         chunk = self._candidates.chunks.get(key, ChunkEvidence()) if key is not None else None
         name = max(map(self._nearness, _all_names(called)))
-        heading = max(map(self._nearness, headings), default=0.0)
+        under = self._nearness(heading) if heading else 0.0
         votes = {
             "body": note.body,
             "chunk": CHUNK_WEIGHT * chunk.text if chunk else 0.0,
             "pairs": PAIR_WEIGHT * note.pairs,
             "name": self.ceiling * NAME_WEIGHT * name**NEARNESS_POWER,
-            "heading": self.ceiling * HEADING_WEIGHT * heading**NEARNESS_POWER,
+            "heading": self.ceiling * HEADING_WEIGHT * under**NEARNESS_POWER,
             "exactName": self.ceiling * EXACT_WEIGHT if note.named else 0.0,
         }
         return {vote: value for vote, value in votes.items() if value}
 
     def _nearness(self, name: str) -> float:
         """Return Dice's coefficient of a name and the query, over information."""
-        found = set(terms(name))
-        if not found or not self._information:
+        found = _name_terms(name)
+        common = found & self._information.keys()
+        if not common:
             return 0.0
-        common = sum(self._information.get(term, 0.0) for term in found)
-        other = sum(self._information.get(term, self._average) for term in found)
-        return 2 * common / (self._total + other)
+        shared = sum(self._information[term] for term in common)
+        other = shared + self._average * (len(found) - len(common))
+        return 2 * shared / (self._total + other)
+
+
+@lru_cache(maxsize=1 << 14)
+def _name_terms(name: str) -> frozenset[str]:
+    """Return the terms of a name; remembered, for the same notes are candidates again and again."""
+    return frozenset(terms(name))
 
 
 def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
-    """Return each note's chunks, best first."""
+    """Return each note's two best chunks, best first."""
     by_note: dict[int, list[int]] = {}
     order = sorted(
         candidates.chunks.items(), key=lambda item: (-item[1].headed, -item[1].text, item[0])
     )
     for key, _ in order:
-        by_note.setdefault(key >> CHUNK_BITS, []).append(key)
+        keys = by_note.setdefault(key >> CHUNK_BITS, [])
+        if len(keys) < 2:
+            keys.append(key)
     return by_note
-
-
-def _headings(keys: Iterable[int], headings: Mapping[int, str | None]) -> list[str]:
-    return [heading for key in keys if (heading := headings.get(key))]
 
 
 def _all_names(called: Names) -> list[str]:

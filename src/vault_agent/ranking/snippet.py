@@ -28,7 +28,7 @@ _ELLIPSIS = "…"
 
 # Block signs at the start of a line: quotes, headings, list items, tasks, fences, table borders.
 _BLOCK_SIGNS = re.compile(
-    r"^[ \t]*(?:>[ \t]?)*(?:\[![\w-]+\][+-]?|#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?"
+    r"^[ \t>]*(?:\[![\w-]+\][+-]?|#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?"
     r"|\d{1,9}[.)](?=[ \t])|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$|\|)?",
     re.MULTILINE,
 )
@@ -43,11 +43,12 @@ _TAG_OR_COMMENT = re.compile(  # tags by name: `List<Word>` is no tag
     re.DOTALL | re.IGNORECASE,
 )
 _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*\n(?=\s*\S)")
-_EMPHASIS = re.compile(
-    r"(?<!\w)(?:\*{1,3}|_{1,3}|~~|==|`{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|~~|==|`{1,3})(?!\w)"
+_EMPHASIS = re.compile(  # at a word's edge; begins with the sign, so that prose is skipped quickly
+    r"[*_`](?:(?<!\w.)[*_`]*(?=\S)|(?<=\S.)[*_`]*(?!\w))", re.DOTALL
 )
+_MARKED = re.compile(r"(==|~~)(?=\S)([^=~\n]{1,400}?)\1")
 _TABLE_BORDER = re.compile(r"[ \t]*\|[ \t]*")
-_BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]+")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
 
 
@@ -97,7 +98,12 @@ def plain_line(markdown: str) -> str:
         text = _TAG_OR_COMMENT.sub(" ", text)
     if "|" in text:
         text = _TABLE_BORDER.sub(" ", text)
-    return _BLANK.sub(" ", _EMPHASIS.sub("", text)).strip()
+    if "==" in text or "~~" in text:
+        text = _MARKED.sub(r"\2", text)
+    text = _EMPHASIS.sub("", text)
+    if not text.isprintable():
+        text = _UNPRINTABLE.sub(" ", text)
+    return " ".join(text.split())
 
 
 def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:

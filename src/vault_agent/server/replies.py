@@ -50,6 +50,7 @@ SAFE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
+    "Server": "vault-agent",  # aiohttp would name its own version and Python's
 }
 """On every reply: whatever a browser is tricked into loading, it neither renders nor embeds."""
 

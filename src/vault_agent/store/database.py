@@ -20,7 +20,8 @@ Connection = aiosqlite.Connection
 """A connection by its name outside this package, which is the only one to know SQLite."""
 
 BUSY_TIMEOUT_MS = 5_000
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# A file that can't be opened is one that is missing: it was put aside, or somebody took it away.
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN)
 
 
 def script(name: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tantivy import Index, Query
+from tantivy import Index, Order, Query
 
 from vault_agent.lexical import Candidates, ChunkEvidence, NoteEvidence
 from vault_agent.store.fulltext_clauses import Clauses, any_of, combined, silent
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from vault_agent.model import Filters
 
 CONTEXT_WEIGHT = 0.5  # of the title and headings above a chunk, against its text
-NOTES = 100
-CHUNKS = 200
+NOTES = 60
+CHUNKS = 100
 _NAMED = 50
 # A pair counts only where one of its words is in at most this share of the notes: the rest is
 # grammar, costs most of the time and gains nothing.
 _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that a single character stands for
-_TIED_LIMIT = 5_000
+_TIED_LIMIT = 1_000
 
 
 class FulltextReader:
@@ -75,7 +75,7 @@ class FulltextReader:
             if rowids is not None:
                 must.append(clauses.rowids(rowids))
             every = combined(must=[silent(Query.all_query()), *must])
-            return set(self._notes.top(every, max(self._notes.searcher.num_docs, 1)))
+            return set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
 
     def candidates(
         self, query: LexicalQuery, filters: Filters, *, without_note: int | None = None
@@ -107,11 +107,15 @@ class _Shelf:
         if len(hits) > limit and hits[-1][0] == hits[-2][0]:
             hits = self.searcher.search(query, _TIED_LIMIT, count=False).hits
         keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
-        ranked = sorted(
-            ((score, key) for (score, _), key in zip(hits, keys, strict=True) if key is not None),
-            key=lambda hit: (-hit[0], hit[1]),
+        ranked = sorted((-score, key) for (score, _), key in zip(hits, keys, strict=True))
+        return {key: -score for score, key in ranked[:limit]}
+
+    def first(self, query: Query, limit: int) -> list[int]:
+        """Return the keys of the first `limit` documents by key, whatever their score."""
+        found = self.searcher.search(
+            query, limit, count=False, order_by_field=self._key, order=Order.Asc
         )
-        return {int(key): score for score, key in ranked[:limit]}
+        return [key for key, _ in found.hits]
 
 
 class _Search:
@@ -213,14 +217,14 @@ class _Search:
         if not words:
             return {}
         return self._notes.top(
-            combined(must=[any_of(words), *self._note_must], must_not=self._note_not), CHUNKS
+            combined(must=[any_of(words), *self._note_must], must_not=self._note_not), NOTES
         )
 
     def _exact(self, shelf: _Shelf, must: Sequence[Query], must_not: Sequence[Query]) -> set[int]:
         if not self._query.name:
             return set()
         name = shelf.clauses.term("name", self._query.name, positions=False)
-        return set(shelf.top(combined(must=[silent(name), *must], must_not=must_not), _NAMED))
+        return set(shelf.first(combined(must=[name, *must], must_not=must_not), _NAMED))
 
     def _complete(
         self,
@@ -235,8 +239,7 @@ class _Search:
             return
         scored = {key >> CHUNK_BITS for key in text}
         seen = scored | {key >> CHUNK_BITS for key in headed} | named
-        best_pairs = sorted(pairs, key=lambda rowid: (-pairs[rowid], rowid))[:NOTES]
-        if missing := sorted((seen | set(best_pairs)) - body.keys()):
+        if missing := sorted((seen | pairs.keys()) - body.keys()):
             body |= self._notes.top(self._body_query(missing), len(missing))
         if missing := sorted(body.keys() - scored):
             text |= self._chunks.top(self._text_query(missing), CHUNKS)

@@ -70,12 +70,14 @@ class IndexDirectory:
         return self.generation(number) / f"{_FULLTEXT}{revision}"
 
     def current(self) -> int | None:
-        """Return the number of the generation that serves, or None where there is none."""
+        """Return the number of the generation that serves, or None where there never was one.
+
+        Its files may be missing: then it was damaged and put aside, and only a rebuild helps.
+        """
         try:
-            number = int((self.path / _CURRENT).read_text(encoding="ascii"))
+            return int((self.path / _CURRENT).read_text(encoding="ascii"))
         except (FileNotFoundError, ValueError):
             return None
-        return number if self.database(number).is_file() else None
 
     def publish(self, number: int) -> None:
         """Make a complete generation current, in one atomic and durable step."""

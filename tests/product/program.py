@@ -1,0 +1,180 @@
+"""The real program: a server process over a vault of its own, spoken to over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = (sys.executable, "-m", "vault_agent")
+START_SECONDS = 20.0
+JOB_SECONDS = 60.0
+
+
+class Reply(NamedTuple):
+    """An HTTP reply."""
+
+    status: int
+    body: dict[str, Any]
+
+    @property
+    def data(self) -> Any:
+        return self.body["data"]
+
+    @property
+    def code(self) -> str:
+        return str(self.body["error"]["code"])
+
+    @property
+    def warnings(self) -> list[str]:
+        return [warning["code"] for warning in self.body["warnings"]]
+
+
+class Program:
+    """A vault, a home, and at most one server process at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vault = folder / "vault"
+        self.vault.mkdir()
+        self.indexes = folder / "data"
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.endpoint = ""
+        self.server: subprocess.Popen[str] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("VAULT_AGENT_", "XDG_"))
+        }
+        homes = dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), str(self.home))
+        endpoint = {"VAULT_AGENT_SERVER_ENDPOINT": self.endpoint} if self.endpoint else {}
+        return {**kept, **homes, **endpoint, "NO_COLOR": "1", "COLUMNS": "100"}
+
+    def write(self, path: str, text: str | bytes = "") -> Path:
+        """Write a file of the vault."""
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return file
+
+    def fill(self, notes: int) -> None:
+        """Write many notes of a few chunks each."""
+        for number in range(notes):
+            sections = "\n\n".join(
+                f"## Part {part}\n\nword{number} shared text of part {part}. " + "filler " * 60
+                for part in range(4)
+            )
+            self.write(f"many/{number % 20}/Note {number}.md", f"# Note {number}\n\n{sections}\n")
+
+    def popen(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the program."""
+        return subprocess.Popen(
+            [*PROGRAM, *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def start(self, *arguments: str) -> None:
+        """Start a server on a free port, and wait until it takes requests."""
+        self.endpoint = ""
+        self.server = self.popen(
+            *("--json", "serve", "--vault-root", str(self.vault), "--port", "0"),
+            *("--index-dir", str(self.indexes), *arguments),
+        )
+        assert self.server.stdout is not None
+        line = self.server.stdout.readline()
+        if not line:
+            _, err = self.server.communicate()
+            raise AssertionError(err)
+        announced = json.loads(line)
+        self.endpoint = announced.get("data", announced)["endpoint"]
+
+    def kill(self) -> None:
+        """Kill the server as a power cut would."""
+        assert self.server is not None
+        self.server.kill()
+        self.server.communicate()
+
+    def stop(self) -> tuple[int, float]:
+        """Ask the server to stop; its exit code and how long it took, in seconds."""
+        assert self.server is not None
+        began = time.monotonic()
+        self.server.send_signal(signal.SIGTERM)
+        self.server.communicate(timeout=10)
+        return self.server.returncode, time.monotonic() - began
+
+    def close(self) -> None:
+        """Leave nothing running."""
+        if self.server is not None and self.server.poll() is None:
+            self.kill()
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            [*PROGRAM, *arguments],
+            check=False,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=JOB_SECONDS,
+        )
+
+    def call(self, method: str, path: str, body: object = None) -> Reply:
+        """Send a request."""
+        request = urllib.request.Request(
+            self.endpoint + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={} if body is None else {"Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=10) as reply:
+                return Reply(reply.status, json.loads(reply.read()))
+        except urllib.error.HTTPError as error:
+            with error:
+                return Reply(error.code, json.loads(error.read()))
+
+    def search(self, query: str, **options: object) -> Reply:
+        """Search."""
+        return self.call("POST", "/search", {"query": query, **options})
+
+    def submit(self, kind: str = "index") -> str:
+        """Start a job and return its ID."""
+        reply = self.call("POST", f"/{kind}", {})
+        assert reply.status == 202, reply
+        return str(reply.data["job"]["id"])
+
+    def finish(self, job_id: str) -> dict[str, Any]:
+        """Wait for a job's end."""
+        deadline = time.monotonic() + JOB_SECONDS
+        while time.monotonic() < deadline:
+            job: dict[str, Any] = self.call("GET", f"/jobs/{job_id}").data["job"]
+            if job["state"] not in ("queued", "running"):
+                return job
+            time.sleep(0.02)
+        raise AssertionError(f"job {job_id} did not end")
+
+    def index(self, kind: str = "index") -> dict[str, Any]:
+        """Run a job to its successful end, after the one that may be running."""
+        running = self.call("GET", "/health").data.get("runningJob")
+        if running:
+            self.finish(running)
+        job = self.finish(self.submit(kind))
+        assert job["state"] == "succeeded", job
+        return job

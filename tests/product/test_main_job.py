@@ -1,0 +1,150 @@
+"""The main job, end to end: serve, index, search, read, with the real program."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.model import identify
+
+if TYPE_CHECKING:
+    from tests.product.program import Program
+
+BREAD = identify("Bread.md")
+
+
+@pytest.fixture
+def indexed(program: Program) -> Program:
+    """Return a program that serves an index."""
+    program.start()
+    running = program.call("GET", "/health").data["runningJob"]
+    assert running
+    assert program.finish(running)["state"] == "succeeded"
+    return program
+
+
+def test_the_first_start_builds_an_index_by_itself(indexed: Program):
+    [job] = indexed.call("GET", "/jobs").data["jobs"]
+    assert job["state"] == "succeeded"
+    assert job["summary"]["added"] == 3
+    assert indexed.search("sourdough").status == 200
+
+
+def test_until_there_is_an_index_search_says_so_and_names_the_job(program: Program):
+    program.fill(1500)
+    program.start()
+    reply = program.search("sourdough")
+    assert (reply.status, reply.code) == (409, "INDEX_NOT_FOUND")
+    job_id = reply.body["error"]["details"]["jobId"]
+    assert program.call("GET", "/health").data["status"] == "degraded"
+    assert program.finish(job_id)["state"] == "succeeded"
+    assert program.search("sourdough").data["results"]
+
+
+def test_search_finds_ranks_and_reveals_no_more_than_it_should(indexed: Program):
+    data = indexed.search("sourdough starter").data
+    assert data["usedMode"] == "lexical"
+    assert data["requestedMode"] is None
+    first = data["results"][0]
+    assert first["path"] == "Starter.md"
+    assert first["reason"] == "lexical_match"
+    assert 0 < first["score"] <= 1
+    assert "sourdough starter" not in json.dumps({**data, "results": []})
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("図書", "日記/東京.md"),
+        ("東京", "日記/東京.md"),
+        ("loaf", "Bread.md"),
+        ("crust", "Bread.md"),
+        ("tag:baking", "Bread.md"),
+        ('"cool place"', "Bread.md"),
+        ("feeding rye", "Starter.md"),
+    ],
+)
+def test_what_a_person_types_finds_what_they_mean(indexed: Program, query: str, path: str):
+    assert indexed.search(query).data["results"][0]["path"] == path
+
+
+def test_a_note_a_chunk_and_an_attachment_are_handed_out_by_id(indexed: Program):
+    note = indexed.call("GET", f"/notes/{BREAD}").data
+    assert note["content"].startswith("---\naliases: [Loaf]")
+    assert [link["path"] for link in note["links"]] == ["Starter.md"]
+    chunk = indexed.call("GET", f"/chunks/{BREAD}/1").data
+    assert chunk["content"].startswith("## Crust")
+    assert chunk["headingPath"] == ["Bread", "Crust"]
+    assert indexed.call("GET", "/attachments/jar.png").data["size"] == 260
+
+
+def test_a_note_is_answered_from_the_file_and_a_chunk_from_the_index(indexed: Program):
+    indexed.write("Bread.md", "# Bread\n\nrewritten")
+    assert indexed.call("GET", f"/notes/{BREAD}").data["content"] == "# Bread\n\nrewritten"
+    assert "Steam" in indexed.call("GET", f"/chunks/{BREAD}/1").data["content"]
+
+
+def test_related_follows_words_and_links_and_leaves_its_input_out(indexed: Program):
+    results = indexed.call("POST", "/related", {"id": BREAD}).data["results"]
+    assert results[0]["path"] == "Starter.md"
+    assert all(result["noteId"] != BREAD for result in results)
+
+
+def test_changes_are_noticed_told_and_taken_up_by_index(indexed: Program):
+    indexed.write("New.md", "# New\n\nA note about quinces.\n")
+    assert indexed.search("quinces").data["results"] == []
+    deadline = time.monotonic() + 10
+    while "INDEX_STALE" not in indexed.search("quinces").warnings:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert indexed.index()["summary"]["added"] == 1
+    reply = indexed.search("quinces")
+    assert reply.data["results"][0]["path"] == "New.md"
+    assert reply.warnings == []
+
+
+def test_the_command_line_does_the_same(indexed: Program):
+    found = indexed.run("search", "sourdough", "--json")
+    assert found.returncode == 0
+    assert json.loads(found.stdout)["data"]["results"][0]["path"] == "Starter.md"
+    assert "Starter.md" in indexed.run("search", "sourdough").stdout
+    assert indexed.run("get", "note", BREAD).stdout.startswith("---")
+    assert indexed.run("get", "chunk", f"{BREAD}:1").stdout.startswith("## Crust")
+    assert indexed.run("related", BREAD).returncode == 0
+    assert indexed.run("index").returncode == 0
+    assert indexed.run("get", "note", "0" * 32).returncode == 4
+    assert "succeeded" in indexed.run("jobs").stdout
+
+
+def test_a_job_can_be_cancelled_and_the_last_index_still_serves(indexed: Program):
+    indexed.fill(1500)
+    job_id = indexed.submit("reindex")
+    began = time.monotonic()
+    cancelled = indexed.call("DELETE", f"/jobs/{job_id}").data["job"]
+    assert time.monotonic() - began < 2
+    assert cancelled["state"] == "cancelled"
+    reply = indexed.search("sourdough")
+    assert reply.data["results"]
+    assert "INDEX_INCOMPLETE" in reply.warnings
+    assert indexed.index()["summary"]["added"] == 1500
+    assert indexed.search("sourdough").warnings == []
+
+
+def test_a_second_job_is_refused_while_one_runs(indexed: Program):
+    indexed.fill(1500)
+    first = indexed.submit("reindex")
+    reply = indexed.call("POST", "/index", {})
+    assert (reply.status, reply.code) == (409, "INDEX_BUSY")
+    assert reply.body["error"]["details"]["jobId"] == first
+    assert indexed.run("index").returncode == 5
+
+
+def test_a_vault_that_is_suddenly_empty_keeps_its_index(indexed: Program):
+    for note in indexed.vault.rglob("*.md"):
+        note.unlink()
+    job = indexed.finish(indexed.submit())
+    assert (job["state"], job["error"]["code"]) == ("failed", "VAULT_EMPTY")
+    assert indexed.search("sourdough").data["results"]
