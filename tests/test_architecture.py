@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "server": VALUES | ROOMS | WORK | ROOTS | {"wire"},
     "client": VALUES | {"wire"},
     "cli": VALUES | {"client", "config", "wire"},
+    "__main__": {"cli"},
 }
 # Only these commands start a server, and only inside a function: the others start quickly.
 LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
