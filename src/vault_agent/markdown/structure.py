@@ -28,6 +28,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _NOT_LINE_END = re.compile(r"[^\n]")
 _WIKILINK_IN_HEADING = re.compile(r"!?\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _COMMENT_PASSES = 4
+_AUTOLINKS = ("Autolink", "Email")
 _MAX_INDENTATION = 200
 
 
@@ -142,73 +143,81 @@ def _parse(source: str) -> Structure:  # noqa: PLR0912, PLR0915 - one loop is 3 
     structure = Structure()
     headings, blocks, links = structure.headings, structure.blocks, structure.links
     code, html = structure.code, structure.html
-    texts: list[str] = []  # the pieces of text since the outermost open heading or link
     open_links: list[tuple[int, MarkdownLink | None]] = []
     heading: Heading | None = None
     depth = 0
-    inner_end = 0  # where the last piece inside a link ended
+    wanted = False  # whether a heading or link is open, so that text counts
+    texts: list[str] = []  # the pieces of text since the outermost of them opened
+    inner_end = 0  # where the last piece within a link ended
 
     # An event is a string or a dict of one key; the union of 40 types that says so is of no use
-    # to a type checker here.
+    # to a type checker here. Text comes most often and is asked for first.
     events: Iterator[tuple[Any, Range]] = _MARKDOWN.events_with_range(source)
     for event, span in events:
         if event.__class__ is str:
-            if event == "Rule":
-                if depth == 0:
-                    blocks.append(span["start"])
-            elif heading is not None or open_links:
+            if wanted:
                 texts.append(" ")
                 inner_end = span["end"]
-            continue
-        ((kind, value),) = event.items()
-        if kind == "Text":
-            if heading is not None or open_links:
-                texts.append(value)
+            elif depth == 0:  # a thematic break
+                blocks.append(span["start"])
+        elif "Text" in event:
+            if wanted:
+                texts.append(event["Text"])
                 inner_end = span["end"]
-        elif kind == "Start":
+        elif "Start" in event:
+            value = event["Start"]
             if depth == 0:
                 blocks.append(span["start"])
+            depth += 1
             if value.__class__ is str:
                 if value == "Item":
-                    if depth == 1:
+                    if depth == 2:
                         blocks.append(span["start"])
                 elif value == "HtmlBlock":
                     html.append((span["start"], span["end"]))
+            elif "Heading" in value:
+                if depth == 1:
+                    level = int(value["Heading"]["level"][1])
+                    heading = Heading(span["start"], span["end"], level, "")
+                    headings.append(heading)
+                    texts = []
+                    wanted = True
             elif "Link" in value or "Image" in value:
                 image = "Image" in value
                 data = value["Image" if image else "Link"]
-                if heading is None and not open_links:
-                    texts.clear()
+                if not wanted:
+                    texts = []
+                    wanted = True
                 inner_end = span["start"] + 1
                 link = None
-                if data["link_type"] not in ("Autolink", "Email"):
+                if data["link_type"] not in _AUTOLINKS:
                     link = MarkdownLink(span["start"], 0, span["end"], image, data["dest_url"], "")
                     links.append(link)
                 open_links.append((len(texts), link))
             elif "CodeBlock" in value:
                 code.append((span["start"], span["end"]))
-            elif "Heading" in value and depth == 0:
-                heading = Heading(span["start"], span["end"], int(value["Heading"]["level"][1]), "")
-                headings.append(heading)
-                texts.clear()
-            depth += 1
-        elif kind == "End":
+        elif "End" in event:
             depth -= 1
-            if open_links and value in ("Link", "Image"):
+            if not wanted:
+                continue
+            if open_links and event["End"] in ("Link", "Image"):
                 mark, link = open_links.pop()
                 if link is not None:
                     link.text = _join(texts[mark : mark + _MAX_TEXT_PIECES], MAX_LINK_TEXT_CHARS)
                     link.tail = inner_end
                 inner_end = span["end"]
+                wanted = heading is not None or bool(open_links)
             elif heading is not None and depth == 0:
-                heading.text = _heading_text(texts[:_MAX_TEXT_PIECES])
+                if texts:
+                    heading.text = _heading_text(texts[:_MAX_TEXT_PIECES])
                 heading = None
-        elif kind == "Code":
+                wanted = False
+        elif "Code" in event:
             code.append((span["start"], span["end"]))
-            if heading is not None or open_links:
-                texts.append(value)
+            if wanted:
+                texts.append(event["Code"])
                 inner_end = span["end"]
-        elif kind == "InlineHtml":
+        elif "InlineHtml" in event:
             html.append((span["start"], span["end"]))
             inner_end = span["end"]
 
@@ -222,8 +231,6 @@ def _join(pieces: list[str], limit: int) -> str:
 
 def _heading_text(pieces: list[str]) -> str:
     """Return a heading as a reader sees it: wikilinks by the text they show, on one line."""
-    if not pieces:
-        return ""
     text = "".join(pieces)[: 4 * MAX_HEADING_CHARS]
     if "[[" in text:
         text = _WIKILINK_IN_HEADING.sub(lambda match: match[2] or match[1], text)

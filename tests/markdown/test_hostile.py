@@ -1,0 +1,58 @@
+"""Notes made to hurt: each takes at most half a second more than its size's fair share."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from vault_agent.markdown.parse import parse_note
+
+FAIR_CHARS_A_SECOND = 4e6  # on a slow, busy machine
+NOTES = {
+    "brackets": "[" * 60_000,
+    "images": "![" * 100_000,
+    "nested images": "![" * 5_000 + "x" + "](a)" * 5_000,
+    "quotes": "> " * 10_000 + "x",
+    "lists": "- " * 10_000 + "x",
+    "indented lists": "".join("  " * level + "- a\n" for level in range(1_000)),
+    "headings": "# h\n" * 100_000,
+    "headings with text": "# h\nx\n" * 100_000,
+    "one long heading": "# " + "x" * 1_000_000,
+    "one line of words": "word " * 400_000,
+    "one word": "x" * 2_000_000,
+    "one line of dots": "." * 2_000_000,
+    "accents": "e" + "\u0301" * 1_000_000,
+    "open wikilinks": "[[a|" * 200_000,
+    "open comments": "<!--" * 100_000,
+    "comment marks": "%% " * 100_000,
+    "comment marks in paragraphs": "a %%\n\n" * 100_000,
+    "comments and fences": "%%\n```\n" * 50_000,
+    "open tags": "<a " * 200_000,
+    "hashes": "#" * 1_000_000,
+    "tags": "#a " * 100_000,
+    "emphasis": "a**b" * 100_000 + "_c" * 100_000,
+    "backticks": "".join("`" * count + " " for count in range(1, 800)),
+    "backslashes": "\\" * 1_000_000 + "[[x]]",
+    "references": "".join(f"[r{n}]: x\n" for n in range(20_000)) + "[r1] " * 20_000,
+    "a wide table": "|a" * 5_000 + "|\n" + "|-" * 5_000 + "|\n" + "|a|\n" * 2_000,
+    "blank lines": "a" + "\n" * 1_000_000 + "b",
+    "spaces": ("a" + " " * 5_000) * 200,
+    "NUL": "a\0" * 200_000,
+    "lone surrogates": "a\ud800" * 200_000,
+    "carriage returns": "a\r" * 200_000,
+    "CRLF": "a\r\n\r\n" * 200_000,
+    "sentences": "a. " * 300_000,
+    "code": "```\n" + "x = 1\n" * 200_000,
+    "quoted blanks": ("a\n" + "> " * 3_000) * 100,
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_takes_its_fair_share_of_time(name):
+    text = NOTES[name]
+    begin = time.perf_counter()
+    note = parse_note(text, path="a.md")
+    assert time.perf_counter() - begin < 0.5 + len(text) / FAIR_CHARS_A_SECOND
+    clean = text.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
+    assert "".join(chunk.text for chunk in note.chunks) == clean

@@ -1,0 +1,162 @@
+"""Links lead where Obsidian leads them; a tie is broken the same way every time, and flagged."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from vault_agent.markdown.resolve import LinkResolver, Resolution, names_of, target_key
+from vault_agent.model import LinkKind
+
+NOTES = {
+    "Note.md": [],
+    "src/Source.md": ["Origin"],
+    "src/Local.md": [],
+    "a/Local.md": [],
+    "a/Dup.md": [],
+    "b/Dup.md": [],
+    "a/deep/Far.md": [],
+    "zzzzzzzz/Far.md": [],
+    "x/Short.md": [],
+    "x/y/Short.md": [],
+    "folder/sub/Page.md": ["The page", "Odd/Alias"],
+    "other/sub/Page.md": [],
+    "Release 1.2.md": [],
+    "Q&A (2024), é.md": [],
+    "日本/メモ 🔥.md": [],
+    "Old.markdown": [],
+    "twice.md.md": [],
+    "src/x/Inner.md": [],
+    "Case.md": [],
+    "case.md": [],
+    "n/Named.md": ["Note", "shared"],
+    "n/Other.md": ["shared"],
+    "pic.md": [],
+}
+ATTACHMENTS = [
+    "assets/pic.png",
+    "src/pic.png",
+    "files/a/Doc.PDF",
+    "LICENSE",
+    "one/i.svg",
+    "two/i.svg",
+]
+
+
+@pytest.fixture(scope="module")
+def resolver():
+    return LinkResolver(NOTES.items(), ATTACHMENTS)
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("", "src/Source.md"),
+        ("Note", "Note.md"),
+        ("Note.md", "Note.md"),
+        ("nOTE.MD", "Note.md"),
+        ("/Note", "Note.md"),
+        ("Local", "src/Local.md"),
+        ("a/Local", "a/Local.md"),
+        ("A/local.md", "a/Local.md"),
+        ("x/Inner", "src/x/Inner.md"),
+        ("deep/Far", "a/deep/Far.md"),
+        ("folder/sub/Page", "folder/sub/Page.md"),
+        ("folder\\sub\\Page", "folder/sub/Page.md"),
+        ("Short", "x/Short.md"),
+        ("y/Short", "x/y/Short.md"),
+        ("Release 1.2", "Release 1.2.md"),
+        ("Release 1.2.md", "Release 1.2.md"),
+        ("Q&A (2024), e\u0301", "Q&A (2024), é.md"),
+        ("メモ 🔥", "日本/メモ 🔥.md"),
+        ("Old", "Old.markdown"),
+        ("Old.markdown", "Old.markdown"),
+        ("twice.md", "twice.md.md"),
+        ("./Local", "src/Local.md"),
+        ("../Note", "Note.md"),
+        ("../a/./deep/../Dup.md", "a/Dup.md"),
+        ("case", "case.md"),
+        ("Case.md", "Case.md"),
+        ("The page", "folder/sub/Page.md"),
+        ("odd/alias", "folder/sub/Page.md"),
+        ("Origin", "src/Source.md"),
+        ("pic.png", "src/pic.png"),
+        ("/assets/pic.png", "assets/pic.png"),
+        ("../assets/PIC.png", "assets/pic.png"),
+        ("doc.pdf", "files/a/Doc.PDF"),
+        ("LICENSE", "LICENSE"),
+    ],
+)
+def test_resolves_without_doubt(resolver, target, path):
+    resolution = resolver.resolve("src/Source.md", target, LinkKind.WIKILINK)
+    assert resolution == Resolution(
+        path, path.lower().endswith(("md", "markdown")), ambiguous=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("Dup", "a/Dup.md"),
+        ("Far", "a/deep/Far.md"),  # the shortest path, as Obsidian counts, not the fewest folders
+        ("i.svg", "one/i.svg"),
+        ("sub/Page", "other/sub/Page.md"),
+        ("CASE", "Case.md"),
+        ("shared", "n/Named.md"),
+    ],
+)
+def test_a_tie_is_broken_and_flagged(resolver, target, path):
+    resolution = resolver.resolve("src/Source.md", target, LinkKind.WIKILINK)
+    assert (resolution.path, resolution.ambiguous) == (path, True)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("Missing", "b/Note", "Local/Note", "./Note", "../../Note", "/Local", "./Missing"),
+        *("..", ".", "/", "./", "a", "a/", "Note.png", "pic.jpg", "ote", "Note.md.txt", ".md"),
+    ],
+)
+def test_leads_nowhere(resolver, target):
+    assert resolver.resolve("src/Source.md", target, LinkKind.WIKILINK) == Resolution()
+
+
+def test_an_alias_is_no_file_to_a_markdown_link(resolver):
+    assert resolver.resolve("a/Dup.md", "The page", LinkKind.MARKDOWN).path is None
+    assert resolver.resolve("a/Dup.md", "../src/Local.md", LinkKind.MARKDOWN).path == "src/Local.md"
+    assert resolver.resolve("a/Dup.md", "pic.png", LinkKind.IMAGE).path == "src/pic.png"
+
+
+def test_a_note_in_the_links_own_folder_wins(resolver):
+    assert resolver.resolve("b/Other.md", "Dup", LinkKind.EMBED) == Resolution("b/Dup.md", True)
+
+
+def test_the_order_in_which_files_were_found_makes_no_difference():
+    notes = [("b/N.md", ["x"]), ("a/N.md", ["x"]), ("c/d/N.md", [])]
+    answers = {
+        (
+            resolver.resolve("s.md", "N", LinkKind.WIKILINK),
+            resolver.resolve("s.md", "x", LinkKind.WIKILINK),
+        )
+        for resolver in map(LinkResolver, permutations(notes))
+    }
+    assert answers == {(Resolution("a/N.md", True, True), Resolution("a/N.md", True, True))}
+
+
+@pytest.mark.parametrize(
+    ("path", "aliases", "targets"),
+    [
+        ("a/Note.md", [], ["Note", "note.md", "a/Note", "../a/NOTE", "/a/note", "a\\Note"]),
+        ("Café.md", ["Kaffee", "A/B"], ["Cafe\u0301", "kaffee", "A/B"]),
+        ("x/pic.PNG", [], ["pic.png", "x/pic.png"]),
+        ("twice.md.md", [], ["twice.md", "twice.md.md"]),
+        ("Old.markdown", [], ["old", "Old.markdown"]),
+    ],
+)
+def test_whatever_resolves_to_a_file_has_one_of_its_keys(path, aliases, targets):
+    is_note = not path.endswith("PNG")
+    resolver = LinkResolver([(path, aliases)] if is_note else [], [] if is_note else [path])
+    for target in targets:
+        assert resolver.resolve("s/s.md", target, LinkKind.WIKILINK).path == path
+        assert target_key(target) in names_of(path, aliases)
