@@ -8,6 +8,8 @@ import json
 
 import pytest
 
+from vault_agent.server.connection import Limits
+
 from .conftest import NOTE_ID, run
 
 JSON = {"Content-Type": "application/json"}
@@ -91,9 +93,9 @@ async def test_a_body_over_64_kib_is_413_whether_announced_or_not(server):
     )
 
 
-async def test_an_announced_terabyte_is_refused_at_once_and_not_awaited(server):
+async def test_an_announced_terabyte_is_refused_at_once_and_not_awaited():
     raw = post(b"", "Content-Type: application/json", "Content-Length: 1099511627776")
-    async with asyncio.timeout(4):
+    async with run(limits=Limits(linger_seconds=0.1)) as server, asyncio.timeout(2):
         assert (await server.raw(raw)).startswith(b"HTTP/1.1 413 ")
 
 
@@ -234,7 +236,7 @@ async def test_any_text_is_a_valid_query(server):
     ],
 )
 async def test_what_is_no_http_is_refused_in_the_envelope_and_never_quoted(server, raw: bytes):
-    reply = await server.raw(raw, patience=1)
+    reply = await server.raw(raw, patience=0.5)
     head, _, body = reply.partition(b"\r\n\r\n")
     assert head.split(b" ")[1][:1] == b"4"
     assert set(json.loads(body)["error"]) == {"code", "message", "details"}
@@ -262,6 +264,15 @@ async def test_a_client_that_asks_first_is_invited_only_past_the_gate():
         assert refused.startswith(b"HTTP/1.1 401 ")
         invited = await server.raw(post(body, *expecting, f"Authorization: Bearer {'k' * 32}"))
         assert invited.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 ")
+
+
+async def test_an_upgrade_is_declined_by_answering(server):
+    reply = await server.raw(
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+        b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n",
+        patience=0.3,
+    )
+    assert reply.startswith(b"HTTP/1.1 200 ")
 
 
 async def test_requests_sent_in_one_go_are_answered_in_order(server):

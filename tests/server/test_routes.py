@@ -67,6 +67,7 @@ async def test_health_has_the_contracts_shape(server):
     assert body["warnings"] == []
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Server"] == "vault-agent"
 
 
 async def test_search_passes_the_query_on_and_repeats_none_of_it(server):

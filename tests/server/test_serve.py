@@ -10,12 +10,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from vault_agent.config import Config
-from vault_agent.errors import Misconfigured, Unauthorized
+from vault_agent.errors import Busy, Misconfigured, Unauthorized
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.serve import listening
 
@@ -62,6 +63,20 @@ async def test_a_port_in_use_ends_it_before_anything_is_opened():
         error = await refused(Config(), server.port)
         assert error.code == "PORT_IN_USE"
         assert str(server.port) in error.message
+
+
+async def test_an_engine_that_does_not_open_ends_it_and_frees_the_port():
+    @asynccontextmanager
+    async def locked(_config):
+        raise Busy("INDEX_LOCKED", "Another server has this index.")
+        yield
+
+    port = free_port()
+    with pytest.raises(Busy, match="INDEX_LOCKED"):
+        async with listening(Config(), open_engine=locked, log=EventLog(Level.ERROR), port=port):
+            pass
+    with socket.create_server(("127.0.0.1", port)):
+        pass
 
 
 async def test_a_host_that_is_not_here_is_a_configuration_error():

@@ -37,7 +37,8 @@ def create_app(
     app[LOG] = log
     app[LIMITS] = limits or Limits()
     app[STOPPING] = asyncio.Event()
-    app[OPENAPI] = openapi_json()
+    description: Callable[[], bytes] = openapi_json
+    app[OPENAPI] = description
     app[ACCESS] = Access(
         host=config.server.host,
         api_key=config.server.api_key,

@@ -163,7 +163,7 @@ async def cancel_job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamRespo
 
 async def openapi(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse:
     """Describe this interface."""
-    return bytes_reply(call.request.app[OPENAPI])
+    return bytes_reply(call.request.app[OPENAPI]())
 
 
 async def _submit(call: Call[NoParams, NoParams, IndexBody], kind: JobKind) -> web.StreamResponse:

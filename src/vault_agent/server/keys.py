@@ -14,14 +14,16 @@ from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Fields
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault_agent.engine import Engine
 
 CONFIG = web.AppKey("config", Config)
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)
-OPENAPI = web.AppKey("openapi", bytes)
 STOPPING = web.AppKey("stopping", asyncio.Event)
+OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 ENGINE: web.AppKey[Engine] = web.AppKey("engine")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -47,8 +48,9 @@ _MEANING = {
 }
 
 
+@cache
 def openapi_json() -> bytes:
-    """Return the document as JSON."""
+    """Return the document as JSON; made when first asked for, as few ever do."""
     return orjson.dumps(describe())
 
 
