@@ -205,6 +205,12 @@ async def test_a_defect_is_a_500_that_tells_nothing(server):
     assert "secret" not in server.log.getvalue()
 
 
+async def test_a_broken_connection_behind_the_server_is_not_taken_for_the_clients(server):
+    server.engine.failure = ConnectionResetError("elsewhere")
+    refusal = await server.refusal("POST", "/search", json={"query": "a"})
+    assert refusal == (500, "INTERNAL_ERROR")
+
+
 async def test_at_most_100_warnings_leave_in_a_reply(server):
     server.engine.warnings = tuple(Warning("W", str(n)) for n in range(250))
     _, body, _ = await server.ask("POST", "/search", json={"query": "a"})

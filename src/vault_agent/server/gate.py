@@ -43,17 +43,17 @@ async def gate(
     try:
         _admit(request, trace)
         response = _preflight(request, trace) or await handler(request)
-    except ConnectionError:
-        trace.fields["status"] = _CLIENT_GONE
-        _log(request, trace, began)
-        raise
     except Exception as error:  # noqa: BLE001 - the last line: nothing may leave as it is
+        if isinstance(error, ConnectionError) and _gone(request):
+            trace.fields["status"] = _CLIENT_GONE
+            _log(request, trace, began)
+            raise
         known = _known(error)
         trace.fields["code"] = known.code
         if known.code == "INTERNAL_ERROR":
             trace.fields["error_type"] = type(error).__name__
-        if request.writer.output_size > 0:
-            # Half a reply has left: only a broken connection can still say so.
+        if _gone(request):
+            # Only a broken connection can still say that this is no whole reply.
             trace.fields["status"] = 500
             _log(request, trace, began)
             raise ConnectionResetError from None
@@ -104,6 +104,11 @@ def _preflight(request: web.Request, trace: Trace) -> web.Response | None:
     if trace.origin is None or not _is_preflight(request):
         return None
     return web.Response(status=204, headers={**SAFE_HEADERS, **_PREFLIGHT})
+
+
+def _gone(request: web.Request) -> bool:
+    """Whether a reply can no longer be sent: nobody is there, or half of one has left."""
+    return request.transport is None or request.writer.output_size > 0
 
 
 def _known(error: Exception) -> VaultAgentError:
