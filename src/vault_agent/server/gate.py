@@ -43,7 +43,7 @@ async def gate(
     try:
         _admit(request, trace)
         response = _preflight(request, trace) or await handler(request)
-    except Exception as error:  # noqa: BLE001 - the last line: nothing may leave as it is
+    except Exception as error:  # the last line: nothing may leave as it is
         if isinstance(error, ConnectionError) and _gone(request):
             trace.fields["status"] = _CLIENT_GONE
             _log(request, trace, began)
