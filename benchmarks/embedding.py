@@ -125,6 +125,7 @@ class AtOnce:
         self._next = 0
 
     async def embed_documents(self, inputs):
+        """Return some vector for each."""
         self._next += len(inputs)
         return [Embedded(self._vectors[(self._next + i) % 4096]) for i in range(len(inputs))]
 

@@ -69,7 +69,9 @@ async def test_a_published_matrix_holds_each_chunks_vector(database, map_path):
     matrix = reopen(database, map_path)
     assert matrix.space == space()
     assert (matrix.count, matrix.total, matrix.share) == (10, 12, 10 / 12)
-    rows = matrix.rows_of(chunk_keys(12)[::-1])
+    having, rows = matrix.find(chunk_keys(12)[::-1])
+    assert having.tolist() == chunk_keys(12)[::-1][:10].tolist()
+    assert np.allclose(matrix.centre, vectors.mean(axis=0), atol=1e-6)
     assert np.array_equal(matrix.vectors[rows], vectors)
     found, scores = matrix.chunks_of(rows, np.arange(10, dtype=np.float32))
     assert found.tolist() == chunk_keys(12)[::-1][:10].tolist()
@@ -189,7 +191,7 @@ async def test_unused_vectors_are_kept_until_they_are_a_third(database, map_path
         await store.publish(plan, map_path)
     matrix = reopen(database, map_path)
     assert len(matrix.vectors) == 3001
-    assert np.array_equal(matrix.vectors[matrix.rows_of(chunk_keys(3001))], vectors[1500:4501])
+    assert np.array_equal(matrix.vectors[matrix.find(chunk_keys(3001))[1]], vectors[1500:4501])
 
 
 async def test_rows_that_a_power_cut_cost_are_embedded_again(database, map_path):
@@ -247,7 +249,8 @@ async def test_an_empty_matrix_finds_nothing(database, map_path):
         await store.publish(await store.plan(chunk_keys(0), []), map_path)
     matrix = reopen(database, map_path)
     assert (matrix.count, matrix.share) == (0, 1.0)
-    assert matrix.rows_of(chunk_keys(3)).tolist() == []
+    assert [part.tolist() for part in matrix.find(chunk_keys(3))] == [[], []]
+    assert not matrix.centre.any()
 
 
 _SAVE_AND_TELL = """

@@ -61,11 +61,16 @@ def nearest(
     enough = rescored or max(_RESCORED, 8 * count, int(len(scan.vectors) * _RESCORED_SHARE))
     if len(rows) > enough:
         rows = _fewest_differences(scan, signs, rows if among is not None else None, enough)
+    return _best(rows, cosines_of(scan.vectors, rows, query), count)
+
+
+def cosines_of(vectors: Floats, rows: Integers, query: Floats) -> Floats:
+    """Return the cosines of some rows with a unit vector."""
     cosines = np.empty(len(rows), np.float32)
     for start in range(0, len(rows), _GATHERED):
         part = rows[start : start + _GATHERED]
-        np.dot(scan.vectors[part], query, out=cosines[start : start + len(part)])
-    return _best(rows, cosines, count)
+        np.dot(vectors[part], query, out=cosines[start : start + len(part)])
+    return cosines
 
 
 def _fewest_differences(

@@ -19,6 +19,7 @@ import threading
 import zlib
 from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
@@ -38,6 +39,8 @@ BLOCK: Final = 4096
 """Rows of one block of planes."""
 
 _FORMAT: Final = 1
+# Vectors that stand for all of them, where their mean is wanted.
+_SAMPLE: Final = 2_048
 _FLOAT: Final = np.dtype("<f4")
 _WORD: Final = np.dtype("<u8")
 
@@ -185,17 +188,26 @@ class Matrix:
         """Share of the generation's chunks that have a vector."""
         return self.count / self.total if self.total else 1.0
 
+    @cached_property
+    def centre(self) -> Floats:
+        """The mean of the chunks' vectors, from a sample: its dot product is an average cosine."""
+        if not self.count:
+            return np.zeros(self.space.dimension, np.float32)
+        step = -(-self.count // _SAMPLE)
+        mean: Floats = self.vectors[self._sorted_rows[::step]].mean(axis=0, dtype=np.float32)
+        return mean
+
     def signs(self, vector: Floats) -> NDArray[np.uint64]:
         """Return the signs of one vector as the planes hold them: (words,)."""
         return signs(vector[None, :]).reshape(-1)
 
-    def rows_of(self, chunk_keys: Integers) -> Integers:
-        """Return the rows of those of the chunks that have a vector, in the keys' order."""
+    def find(self, chunk_keys: Integers) -> tuple[Integers, Integers]:
+        """Return those of the chunks that have a vector, in the given order, and their rows."""
         if not self.count:
-            return np.empty(0, np.int64)
+            return np.empty(0, np.int64), np.empty(0, np.int64)
         at = np.minimum(np.searchsorted(self._keys, chunk_keys), self.count - 1)
-        found: Integers = self._rows[at[self._keys[at] == chunk_keys]]
-        return found
+        at = at[self._keys[at] == chunk_keys]
+        return self._keys[at], self._rows[at]
 
     def chunks_of(self, rows: Integers, scores: Floats) -> tuple[Integers, Floats]:
         """Return the chunks of rows, each with its row's score; in the rows' order, then by key."""

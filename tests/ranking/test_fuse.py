@@ -1,0 +1,64 @@
+"""Both sides count, neither can undo what the other says clearly."""
+
+import pytest
+
+from vault_agent.ranking.fuse import fuse
+
+
+def order(fused):
+    return sorted(fused, key=lambda key: (-fused[key].score, key))
+
+
+def test_what_both_find_comes_before_what_one_finds():
+    fused = fuse(
+        {"both": 9.0, "words": 9.5}, {"both": 0.79, "meaning": 0.8, "words": 0.1},
+        ceiling=12, background=0.1,
+    )  # fmt: skip
+    assert order(fused)[0] == "both"
+
+
+def test_scores_are_shares_of_one_and_add_up():
+    fused = fuse({"a": 9.0, "b": 3.0}, {"a": 0.8, "c": 0.5}, ceiling=12, background=0.1)
+    assert fused["a"].score == pytest.approx(1)
+    for each in fused.values():
+        assert 0 <= each.score <= 1
+        assert each.score == pytest.approx(each.lexical + each.embedding)
+    assert (fused["c"].lexical, fused["b"].lexical > 0) == (0, True)
+
+
+def test_without_vectors_the_order_is_lexical():
+    lexical = {"a": 3.0, "b": 2.0, "c": 1.0}
+    assert order(fuse(lexical, {}, ceiling=9, background=0)) == ["a", "b", "c"]
+
+
+def test_without_words_the_order_is_the_vectors():
+    fused = fuse({}, {"a": 0.2, "b": 0.7}, ceiling=9, background=0.1)
+    assert order(fused) == ["b", "a"]
+    assert fused["b"].score == pytest.approx(1)
+
+
+def test_vectors_that_place_clear_finds_at_the_average_are_not_followed():
+    """A query for a rare name: the words know, and what the vectors put first is noise."""
+    lexical = {"right": 9.0, "near": 4.0}
+    cosines = {"right": 0.32, "near": 0.3, **{f"noise{i}": 0.4 - i / 1000 for i in range(50)}}
+    assert order(fuse(lexical, cosines, ceiling=10, background=0.3))[0] == "right"
+
+
+def test_the_accidental_find_of_a_common_word_does_not_hide_what_the_vectors_know():
+    """A paraphrase: the only common word is in the wrong notes."""
+    lexical = {"wrong": 0.3, "wrong too": 0.29}
+    cosines = {"right": 0.7, "wrong": 0.2, "wrong too": 0.25}
+    assert order(fuse(lexical, cosines, ceiling=10, background=0.15))[0] == "right"
+
+
+def test_what_is_not_embedded_yet_is_not_put_behind():
+    lexical = {"first, not embedded": 9.0, "second, embedded": 8.0, "third": 4.0}
+    cosines = {"second, embedded": 0.6, "third": 0.7}
+    fused = fuse(lexical, cosines, ceiling=12, background=0.2)
+    assert order(fused)[0] == "first, not embedded"
+
+
+@pytest.mark.parametrize("ceiling", [0.0, 1.0])
+def test_no_evidence_is_no_error(ceiling):
+    assert fuse({}, {}, ceiling=ceiling, background=0.0) == {}
+    assert fuse({}, {"a": 0.1}, ceiling=ceiling, background=0.1)["a"].score == 0
