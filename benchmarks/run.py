@@ -285,6 +285,11 @@ def run_command(command: list[str], environment: dict[str, str]) -> float:
     return time.perf_counter() - started
 
 
+def busyness() -> float:
+    """Return how many processes wanted to run in the last minute, where that can be told."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
 def machine() -> str:
     """Return what the figures were taken on, without naming the machine."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -333,6 +338,10 @@ def main() -> None:
     sizes = sorted({*(arguments.sizes or [max(100, notes // 10)]), notes})
     repeats, searches = (1, 200) if arguments.quick else (3, 1_000)
 
+    load = busyness()
+    if load > 0.5:
+        # An indexer that spreads its work suffers from others far more than a floor that does not.
+        say(f"This machine is busy (load {load:.1f}): the ratios will look worse than they are.")
     measured = []
     with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
         work = Path(folder)
@@ -345,7 +354,7 @@ def main() -> None:
     main_one = next(one for one in measured if one.notes == notes)
     table = "\n".join(row.cells() for row in [*main_one.rows, *growth(measured)])
     figures = (
-        f"{machine()}.\n"
+        f"{machine()}; load before the run {load:.1f}.\n"
         f"A synthetic vault of {notes:,} notes, {megabytes(main_one.size)}, seed {SEED}.\n\n"
         f"| what | measured | against | ratio | goal | met |\n|---|---|---|---:|---|---|\n{table}\n"
     )
