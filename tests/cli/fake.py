@@ -114,6 +114,7 @@ class FakeServer:
     later: list[JobData] | None = None  # the history from the second stream on
     hold_events: bool = False
     error: tuple[int, str, str, dict] | None = None
+    errors: dict[str, str] = field(default_factory=dict)  # by the ID of the note asked for
     asked: list[tuple[str, str, object]] = field(default_factory=list)
 
     def application(self) -> web.Application:
@@ -138,6 +139,8 @@ class FakeServer:
             return _error(401, "UNAUTHORIZED", "A key is needed.", {})
         if self.error:
             return _error(*self.error)
+        if code := self.errors.get(request.match_info.get("id", "")):
+            return _error(400, code, "Told by the server.", {})
         return await handler(request)
 
     def _reply(self, data, status: int = 200) -> web.Response:

@@ -8,29 +8,32 @@ import orjson
 import pytest
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run
 
-FAILURES = [
-    (400, "INVALID_LIMIT", 2),
-    (401, "UNAUTHORIZED", 3),
-    (403, "ATTACHMENT_NOT_ALLOWED", 1),
-    (404, "NOTE_NOT_FOUND", 4),
-    (409, "INDEX_NOT_FOUND", 4),
-    (409, "INDEX_INCOMPATIBLE", 4),
-    (409, "INDEX_BUSY", 5),
-    (413, "NOTE_TOO_LARGE", 1),
-    (500, "INTERNAL_ERROR", 1),
-    (503, "EMBEDDING_UNAVAILABLE", 1),
-    (418, "A_CODE_OF_TOMORROW", 1),
-]
+from vault_agent.cli.identifiers import check_chunk_id, check_id, check_note_id
+from vault_agent.errors import InvalidRequest
+
+FAILURES = {
+    "INVALID_LIMIT": 2,
+    "UNAUTHORIZED": 3,
+    "ATTACHMENT_NOT_ALLOWED": 1,
+    "NOTE_NOT_FOUND": 4,
+    "INDEX_NOT_FOUND": 4,
+    "INDEX_INCOMPATIBLE": 4,
+    "INDEX_BUSY": 5,
+    "NOTE_TOO_LARGE": 1,
+    "INTERNAL_ERROR": 1,
+    "EMBEDDING_UNAVAILABLE": 1,
+    "A_CODE_OF_TOMORROW": 1,
+}
 
 
-@pytest.mark.parametrize(("status", "code", "expected"), FAILURES)
 async def test_a_code_of_the_server_ends_the_program_with_its_exit_code(
-    run: Run, server: FakeServer, status: int, code: str, expected: int
+    run: Run, server: FakeServer
 ):
-    server.error = (status, code, "Told by the server.", {})
-    ended = await run("get", "note", NOTE)
-    assert (ended.code, ended.out) == (expected, "")
-    assert ended.err.startswith(f"{code}: Told by the server.")
+    server.errors = {f"{number:032x}": code for number, code in enumerate(FAILURES)}
+    ended = await asyncio.gather(*(run("get", "note", note) for note in server.errors))
+    for each, (code, expected) in zip(ended, FAILURES.items(), strict=True):
+        assert (each.code, each.out) == (expected, ""), code
+        assert each.err.startswith(f"{code}: Told by the server.")
 
 
 async def test_with_json_the_error_is_an_envelope_on_stdout_and_a_line_on_stderr(
@@ -65,43 +68,47 @@ async def test_a_new_user_is_told_to_name_a_vault_first(run: Run):
     assert "vault-agent config set vault.root" not in settled.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["sarch"], "did you mean search?"),
-        (["search"], "Missing argument"),
-        (["search", "x", "--limt", "3"], "'--limit'"),
-        (["search", "x", "--mode", "magic"], "lexical"),
-        (["search", "x", "-n", "many"], "not a valid integer"),
-        (["get", "attachment", "a.png", "--download"], "--download and --output go together"),
-        (["get", "attachment", "a.png", "--output", "-"], "--download and --output go together"),
-        (["config", "set", "server.prot", "1"], "did you mean server.port?"),
-    ],
-)
-async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run, arguments: list[str], says: str):
-    ended = await run(*arguments, "--json")
-    assert ended.code == 2
-    assert says in ended.err
-    assert len(ended.err.splitlines()) == 1
-    assert orjson.loads(ended.out)["error"]["code"] in {"INVALID_REQUEST", "CONFIG_INVALID"}
+async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run):
+    misuse = {
+        "sarch": "did you mean search?",
+        "search": "Missing argument",
+        "search x --limt 3": "'--limit'",
+        "search x --mode magic": "lexical",
+        "search x -n many": "not a valid integer",
+        "get attachment a.png --download": "--download and --output go together",
+        "get attachment a.png --output -": "--download and --output go together",
+        "config set server.prot 1": "did you mean server.port?",
+        "demo": "no --json",
+    }
+    all_ended = await asyncio.gather(*(run(*line.split(), "--json") for line in misuse))
+    for ended, says in zip(all_ended, misuse.values(), strict=True):
+        assert ended.code == 2
+        assert says in ended.err
+        assert len(ended.err.splitlines()) == 1
+        assert orjson.loads(ended.out)["error"]["code"] in {"INVALID_REQUEST", "CONFIG_INVALID"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("check", "text", "says"),
     [
-        (["get", "note", f"{NOTE}:0"], f"vault-agent get chunk {NOTE}:0"),
-        (["get", "chunk", NOTE], f"vault-agent get note {NOTE}"),
-        (["related", "Kitchen/Stock.md"], "a path is not a note or chunk ID"),
-        (["get", "note", "0123"], "not a note ID"),
+        (check_note_id, f"{NOTE}:0", f"vault-agent get chunk {NOTE}:0"),
+        (check_chunk_id, NOTE, f"vault-agent get note {NOTE}"),
+        (check_id, "Kitchen/Stock.md", "a path is not a note or chunk ID"),
+        (check_note_id, "0123", "not a note ID"),
     ],
 )
-async def test_what_cannot_be_an_id_is_refused_with_what_to_do(
-    run: Run, arguments: list[str], says: str
-):
-    ended = await run(*arguments)
-    assert ended.code == 2
-    assert ended.err.startswith("INVALID_ID: ")
-    assert says in ended.err
+def test_what_cannot_be_an_id_is_refused_with_what_to_do(check, text: str, says: str):
+    with pytest.raises(InvalidRequest) as refusal:
+        check(text)
+    assert refusal.value.code == "INVALID_ID"
+    assert says in refusal.value.message
+
+
+async def test_an_id_is_checked_before_a_server_is_asked(run: Run):
+    asked = (("get", "note", "x"), ("get", "chunk", "x"), ("related", "a/b.md"))
+    for ended in await asyncio.gather(*(run(*arguments) for arguments in asked)):
+        assert ended.code == 2
+        assert ended.err.startswith("INVALID_ID: ")
 
 
 async def test_a_busy_index_says_how_to_follow_the_job(run: Run, server: FakeServer):

@@ -23,7 +23,7 @@ async def test_index_follows_its_job_and_tells_what_it_did(run: Run, server: Fak
     ended = await run("index")
     assert ended.code == 0
     assert ended.out == (
-        "index done in 2.0 s. Notes: 3 added, 1 unchanged. 9 chunks, 5 links (2 lead nowhere).\n"
+        "index done in 2.0 s. Notes: 3 added, 1 unchanged. 9 chunks, 5 links (2 unresolved).\n"
     )
     assert ended.err == "index: parse 1/4, 12/s, 1 min 1 s left\n"
     assert server.asked[0][:2] == ("POST", "/index")
@@ -103,7 +103,7 @@ async def test_a_terminal_sees_bars(environment: dict[str, str], server: FakeSer
     assert "scan" in seen
     assert "4/4" in seen
     assert "━" in seen
-    assert seen.endswith("(2 lead nowhere).\n")
+    assert seen.endswith("(2 unresolved).\n")
 
 
 async def test_a_stream_that_breaks_is_taken_up_again(run: Run, server: FakeServer):

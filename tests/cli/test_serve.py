@@ -77,7 +77,7 @@ async def test_serve_says_where_it_is_what_it_has_and_what_to_type_next(
         found = await run("search", "bones")
         assert "Stock.md" in found.out
     async with serving(environment) as said:
-        assert "ready: 1 notes, 1 chunks" in said or "ready: 1 note" in said
+        assert "ready: 1 note, 1 chunk" in said
 
 
 async def test_serve_with_json_prints_one_envelope(

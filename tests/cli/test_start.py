@@ -70,21 +70,17 @@ async def test_a_script_is_printed_for_each_shell(run: Run, shell: str, tmp_path
         assert await checked.wait() == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ("vault-agent re", {"reindex", "related"}),
-        ("vault-agent get ", {"note", "chunk", "attachment"}),
-        ("vault-agent search --mode h", {"hybrid"}),
-        ("vault-agent config set embedding.b", {"embedding.batch_size"}),
-        ("vault-agent search x --js", {"--json"}),
-    ],
-)
-async def test_commands_options_and_settings_complete(run: Run, words: str, offered: set[str]):
-    parts = words.split(" ")
-    ended = await run(
-        _VAULT_AGENT_COMPLETE="bash_complete",
-        COMP_WORDS=words,
-        COMP_CWORD=str(len(parts) - 1),
+async def test_commands_options_and_settings_complete(run: Run):
+    expected = {
+        "vault-agent re": {"reindex", "related"},
+        "vault-agent get ": {"note", "chunk", "attachment"},
+        "vault-agent search --mode h": {"hybrid"},
+        "vault-agent config set embedding.b": {"embedding.batch_size"},
+        "vault-agent search x --js": {"--json"},
+    }
+    shell = {"_VAULT_AGENT_COMPLETE": "bash_complete"}
+    all_ended = await asyncio.gather(
+        *(run(**shell, COMP_WORDS=words, COMP_CWORD=str(words.count(" "))) for words in expected)
     )
-    assert {line.partition(",")[2] for line in ended.out.splitlines()} == offered
+    for ended, offered in zip(all_ended, expected.values(), strict=True):
+        assert {line.partition(",")[2] for line in ended.out.splitlines()} == offered

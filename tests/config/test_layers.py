@@ -160,7 +160,7 @@ def test_a_bad_value_is_refused_by_its_rule(file: Path, text: str, rule: str):
 
 
 def test_all_broken_rules_are_listed_at_once(file: Path):
-    message = broken(file, "[server]\nport = 0\nhost = ''\nlog_level = 'loud'", INDEX_DIR="\0")
+    message = broken(file, "[server]\nport = -1\nhost = ''\nlog_level = 'loud'", INDEX_DIR="\0")
     assert "server.port" in message
     assert "server.log_level" in message
 
@@ -249,7 +249,7 @@ def test_a_client_reads_the_same_values_by_the_fast_path(file: Path, text: str):
 @pytest.mark.parametrize(
     "text",
     [
-        "[server]\nport = 0",
+        "[server]\nport = -1",
         "[server]\nport = 1.5",
         "[server]\nendpoint = 3",
         "[server]\nhost = 3",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -95,6 +96,8 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     for problem in problems:
         complain("CONFIG_INVALID", str(problem), look="warning")
     if name == "vault.root" and value.strip():
+        if not Path(value).expanduser().is_dir():
+            complain("VAULT_NOT_FOUND", "There is no such folder yet.", look="warning")
         tell("Next: vault-agent serve")
     elif name != "server.endpoint":
         tell("A server that runs takes it up when it is started again.")

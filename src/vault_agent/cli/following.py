@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.cli import exits
 from vault_agent.cli.progress import display, duration
-from vault_agent.cli.terminal import clean, complain, say, tell, warn, write
+from vault_agent.cli.terminal import clean, complain, counted, say, tell, warn, write
 from vault_agent.errors import Unavailable
 from vault_agent.model import JobState
 from vault_agent.model import Warning as Notice
@@ -86,9 +86,9 @@ def account(job: JobData) -> str:
         (summary.unchanged, "unchanged"),
     )
     changes = ", ".join(f"{number:,} {word}" for number, word in notes if number) or "none"
-    parts = [f"{summary.chunks:,} chunks", f"{summary.links:,} links"]
+    parts = [counted(summary.chunks, "chunk"), counted(summary.links, "link")]
     if summary.unresolved_links:
-        parts[-1] += f" ({summary.unresolved_links:,} lead nowhere)"
+        parts[-1] += f" ({summary.unresolved_links:,} unresolved)"
     if summary.embedded or summary.reused:
         parts.append(f"{summary.embedded:,} embedded, {summary.reused:,} reused")
     if summary.embedding_failed:

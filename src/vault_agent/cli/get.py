@@ -13,7 +13,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.identifiers import check_chunk_id, check_note_id
-from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn, write
+from vault_agent.cli.terminal import clean, counted, envelope, is_terminal, say, tell, warn, write
 from vault_agent.errors import Failed
 
 if TYPE_CHECKING:
@@ -73,14 +73,15 @@ async def attachment(
             if invocation.json:
                 envelope({"path": path, "bytes": written})
             elif output != "-":
-                tell(f"{written:,} bytes written.")
+                tell(f"{counted(written, 'byte')} written.")
             return
         reply = await client.attachment(path)
     if invocation.json:
         write(reply.body.rstrip() + b"\n")
         return
     data = reply.data
-    say(f"{clean(data.path)}  {clean(data.content_type)}  {data.size:,} bytes  {data.modified}")
+    known = (data.path, data.content_type, counted(data.size, "byte"), data.modified)
+    say("  ".join(map(clean, known)))
     warn(reply.warnings)
 
 

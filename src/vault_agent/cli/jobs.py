@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.terminal import clean, say, style, tell, write
+from vault_agent.cli.terminal import clean, counted, say, style, tell, write
 from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ async def _newest(client: Client) -> str:
 
 def _line(job: JobData) -> str:
     from vault_agent.cli.following import seconds
-    from vault_agent.cli.progress import count, duration, warnings
+    from vault_agent.cli.progress import count, duration
 
     state = style(f"{job.state.value:<11}", "strong")
     parts = [f"{clean(job.id)}  {state}  {job.kind.value:<7}  {clean(job.created_at)}"]
@@ -108,5 +108,5 @@ def _line(job: JobData) -> str:
     if phase is not None and not job.state.final:
         parts.append(f"{clean(phase.name)} {count(phase)}")
     if job.warning_count:
-        parts.append(warnings(job.warning_count))
+        parts.append(counted(job.warning_count, "warning"))
     return "  ".join(parts)

@@ -15,6 +15,9 @@ def main() -> NoReturn:
         # Without the parser, which takes longer to import than all else that this does.
         sys.stdout.write(f"vault-agent {__version__}\n")
         sys.exit(0)
-    from vault_agent.cli.run import run
+    try:
+        from vault_agent.cli.run import run
 
-    sys.exit(run(arguments))
+        sys.exit(run(arguments))
+    except KeyboardInterrupt:  # while it was still being imported
+        sys.exit(130)

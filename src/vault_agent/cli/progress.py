@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Protocol, Self
 
-from vault_agent.cli.terminal import clean, is_terminal, tell
+from vault_agent.cli.terminal import clean, counted, is_terminal, tell
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -40,7 +41,8 @@ def display(*, silent: bool) -> Display:
     """Return what suits stderr."""
     if silent:
         return Silence()
-    return LiveDisplay() if is_terminal(sys.stderr) else PlainDisplay()
+    live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
+    return LiveDisplay() if live else PlainDisplay()
 
 
 class Silence:
@@ -76,7 +78,7 @@ class PlainDisplay(Silence):
         if job.eta_seconds is not None:
             parts.append(f"{duration(job.eta_seconds)} left")
         if job.warning_count:
-            parts.append(warnings(job.warning_count))
+            parts.append(counted(job.warning_count, "warning"))
         tell(f"{job.kind.value}: {clean(job.phase)} {', '.join(parts)}".rstrip())
 
 
@@ -127,18 +129,13 @@ def _speed(job: JobData) -> str:
     if job.eta_seconds is not None:
         parts.append(f"{duration(job.eta_seconds)} left")
     if job.warning_count:
-        parts.append(warnings(job.warning_count))
+        parts.append(counted(job.warning_count, "warning"))
     return "  ".join(parts)
 
 
 def count(phase: PhaseData) -> str:
     """Return how far a phase is: `1,200/10,000`, or `1,200` while the total is unknown."""
     return f"{phase.done:,}" + (f"/{phase.total:,}" if phase.total is not None else "")
-
-
-def warnings(number: int) -> str:
-    """Return a number of warnings in words."""
-    return f"{number:,} warning" + ("" if number == 1 else "s")
 
 
 def duration(seconds: float) -> str:

@@ -86,7 +86,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = asyncio.run(_run(arguments))
         sys.stdout.flush()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         return exits.INTERRUPTED
     except (_ReaderGone, BrokenPipeError):
         # The reader has what it wanted (`| head`). Python would complain once more at its end.

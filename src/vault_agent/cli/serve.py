@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.terminal import clean, complain, envelope, say, style
+from vault_agent.cli.terminal import clean, complain, counted, envelope, say, style
 from vault_agent.config import rules
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _announce(config: Config, server: Listening, health: Health, endpoint: str) 
 
 def _index(health: Health) -> str:
     if health.index_available:
-        state = f"ready: {health.notes:,} notes, {health.chunks:,} chunks"
+        state = f"ready: {counted(health.notes, 'note')}, {counted(health.chunks, 'chunk')}"
         return state + (", but notes have changed: vault-agent index" if health.index_stale else "")
     if health.running_job is not None:
         return "the first one is being made"

@@ -101,6 +101,11 @@ def warn(warnings: Iterable[Notice]) -> None:
         complain(warning.code, place + warning.message, look="warning")
 
 
+def counted(number: int, word: str) -> str:
+    """Return a number of things in words: `1 note`, `1,200 notes`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def write(content: bytes) -> None:
     """Write bytes to stdout as they are."""
     sys.stdout.flush()
