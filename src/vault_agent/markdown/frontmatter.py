@@ -36,7 +36,7 @@ _OPENING = re.compile(r"---[ \t]*+(?:\r\n?|\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)", re.MULTILINE)
 _LONE_CR_CLOSING = re.compile(r"(?<![^\r\n])(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)")
 _KEY = re.compile(r"^[^\s#\-\[{&*!|>%@`][^\n]*?:(?:\s|\Z)", re.MULTILINE)
-_STRUCTURE = tuple("[{&*!|>%@`\"'?")
+_INDICATORS = tuple("[{&*!|>%@`\"'?")  # what begins so is meant as YAML, keys or not
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _DATE_KEYS = frozenset(("date", "created", "updated"))
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)")
@@ -165,21 +165,12 @@ def read(text: str) -> Frontmatter:
     block = text[opening.end() : closing.start()]
     if not block.strip():
         return Frontmatter(closing.end())
-    if _KEY.search(block) is None and not block.lstrip().startswith(_STRUCTURE):
-        return Frontmatter(_start_of_prose(block, start, closing.end()))
+    if _KEY.search(block) is None and not block.lstrip().startswith(_INDICATORS):
+        return Frontmatter(start)  # prose
     if len(block) > MAX_BYTES or len(block.encode("utf-8", "replace")) > MAX_BYTES:
         return Frontmatter(closing.end(), problem="larger than 64 KiB")
     values, problem = load(block)
     return Frontmatter(closing.end(), values, problem)
-
-
-def _start_of_prose(block: str, start: int, end: int) -> int:
-    """Return where the body starts when no line of the block is a key: comments alone are YAML."""
-    only_comments = all(
-        line.lstrip().startswith("#") or not line.strip() for line in block.splitlines()
-    )
-    has_heading = re.search(r"^#{1,6} ", block, re.MULTILINE)
-    return end if only_comments and not has_heading else start
 
 
 def load(block: str) -> tuple[dict[str, Value], str | None]:
