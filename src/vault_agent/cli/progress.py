@@ -111,7 +111,7 @@ class LiveDisplay:
             current = phase.name == job.phase and not job.state.final
             if phase.name not in self._tasks:
                 self._tasks[phase.name] = self._progress.add_task(
-                    clean(phase.name), total=None, count="", speed=""
+                    clean(phase.name), total=phase.total, count="", speed=""
                 )
             # A phase that is over is a full bar, also where there was nothing to do.
             total = phase.total if current else max(phase.done, 1)

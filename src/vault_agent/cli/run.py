@@ -140,7 +140,7 @@ def _internal(defect: Exception) -> Failed:
 
 def _with_next_step(error: VaultAgentError) -> str:
     job = error.details.get("jobId")
-    if error.code == "INDEX_BUSY" and isinstance(job, str):
+    if error.code == "INDEX_BUSY" and isinstance(job, str) and job not in error.message:
         return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"
     if error.code == "UNAUTHORIZED":
         return (
