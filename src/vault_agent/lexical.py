@@ -43,6 +43,7 @@ class NoteEvidence:
 
     body: float = 0.0  # BM25 of its whole text
     pairs: float = 0.0  # BM25 of words standing together
+    names: float = 0.0  # BM25 of its names, where it is among the best by those
     named: bool = False  # one of its names is the query
 
 

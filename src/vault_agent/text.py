@@ -80,6 +80,7 @@ _CLUSTER = re.compile(
 _UNIT = re.compile(  # with the stand-ins for marks, see `_mark_letter`
     f"[{_HAN_AND_KANA}{_HANGUL}]|[{_SOUTH_EAST_ASIAN}][{_SOUTH_EAST_ASIAN_MARKS}\ua500-\ua5ff]*"
 )
+_PAIR = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]{{2}}")
 _EMOJI = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\U0001f000-\U0001faff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # not text, and no UTF-8
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -216,6 +217,11 @@ def is_unit(term: str) -> bool:
     return _UNIT.fullmatch(term) is not None
 
 
+def is_pair(term: str) -> bool:
+    """Whether a term is a pair of Han, Kana or Hangul, which stands in a text as it is written."""
+    return len(term) == 2 and _PAIR.fullmatch(term) is not None
+
+
 def _with_last(pair: str, unit: str) -> str:
     return pair[: -len(unit)] + unit if len(pair) > len(unit) else ""
 
@@ -239,12 +245,15 @@ _WORD = re.compile(
 def located_terms(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Yield each word of `text` as (its terms, start, end), in characters of `text` itself.
 
-    In unspaced scripts every unit yields its pair with the next one, over both.
+    In unspaced scripts with marks every unit yields its pair with the next one, over both; Han,
+    Kana and Hangul are left out, since their pairs can be looked for as they are written.
     """
     for match in _WORD.finditer(text):
         start, end = match.span()
         if match.lastgroup is None:
             yield word_terms(match[0]), start, end
+            continue
+        if _PAIR.match(match[0]) or len(match[0]) == 1:
             continue
         units = _clusters(match[0])
         for index, unit in enumerate(units):

@@ -6,10 +6,10 @@ so that both keep their meaning:
     body + 0.5 · best chunk + 0.4 · pairs
          + ceiling · (0.4 · name⁴ + 0.2 · heading⁴ + 1 where a name is exactly the query)
 
-`name` and `heading` are how near the best name and the chunk's heading come to the query, as a share
-of information (Dice's coefficient over terms weighed by their inverse document frequency). The
-fourth power leaves all but near-exact matches to BM25. `ceiling` is what BM25 could at most give.
-Every weight was measured; see docs/explanation/ranking.md.
+`name` and `heading` are how near the best name and the chunk's heading come to the query, as a
+share of information (Dice's coefficient over terms weighed by their inverse document frequency).
+The fourth power leaves all but near-exact matches to BM25. `ceiling` is what BM25 could at most
+give. Every weight was measured; see docs/explanation/ranking.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.lexical import ChunkEvidence, NoteEvidence
+from vault_agent.lexical import NoteEvidence
 from vault_agent.text import terms
 
 if TYPE_CHECKING:
@@ -34,10 +34,11 @@ NAME_WEIGHT = 0.4
 HEADING_WEIGHT = 0.2
 EXACT_WEIGHT = 1.0
 NEARNESS_POWER = 4
+HEADING_SHARE = 0.5
+"""A heading is only read where the chunk scores at least this share of the best one."""
 SECOND_CHUNK_SHARE = 0.5
-"""A note's next chunk stands on its own only where half its score still beats others' whole."""
+"""A note's next chunk stands on its own only where half its text's score beats others' whole."""
 
-_OF_THE_TEXT = {"body", "chunk", "pairs"}
 _BM25_MOST = 2.2  # k1 + 1: what a term can at most count, in inverse document frequencies
 _CONTEXT_WEIGHT = 0.5
 
@@ -70,7 +71,12 @@ class _Scored(NamedTuple):
 
 def chunks_to_read(candidates: Candidates) -> list[int]:
     """Return the keys of the chunks whose headings `rank` wants to see."""
-    return [key for keys in _best_chunks(candidates).values() for key in keys]
+    least = HEADING_SHARE * max((chunk.text for chunk in candidates.chunks.values()), default=0.0)
+    return [
+        keys[0]
+        for keys in _best_chunks(candidates).values()
+        if candidates.chunks[keys[0]].headed or candidates.chunks[keys[0]].text >= least
+    ]
 
 
 def rank(
@@ -89,18 +95,17 @@ def rank(
     chunks = _best_chunks(candidates)
     scored: list[_Scored] = []
     for rowid, called in names.items():
-        keys: list[int | None] = [*chunks.get(rowid, ())] or [None]
         note = candidates.notes.get(rowid, NoteEvidence())
-        for place, key in enumerate(keys):
-            heading = headings.get(key) if key is not None else None
-            votes = weigh.votes(note, key, called, heading)
-            if place:  # what the note is called speaks for its first chunk only
-                votes = {
-                    vote: SECOND_CHUNK_SHARE * value
-                    for vote, value in votes.items()
-                    if vote in _OF_THE_TEXT
-                }
-            scored.append(_Scored(sum(votes.values()), called.path, key, rowid, votes))
+        keys = chunks.get(rowid, ())
+        first = keys[0] if keys else None
+        heading = headings.get(first) if first is not None else None
+        votes = weigh.text(note, first)
+        if len(keys) > 1:
+            second = weigh.text(note, keys[1])
+            less = {vote: SECOND_CHUNK_SHARE * value for vote, value in second.items()}
+            scored.append(_Scored(sum(less.values()), called.path, keys[1], rowid, less))
+        votes |= weigh.names(note, called if note.names else None, heading)
+        scored.append(_Scored(sum(votes.values()), called.path, first, rowid, votes))
     scored.sort(key=lambda each: (-round(each.total, 5), each.path, each.key or 0))
     return [
         Ranked(each.rowid, each.key, _bounded(each.total, weigh.ceiling), _rounded(each.votes))
@@ -119,21 +124,30 @@ class _Weigher:
         self._average = self._total / len(self._information) if self._information else 1.0
         self.ceiling = _BM25_MOST * (1 + _CONTEXT_WEIGHT) * self._total or 1.0
 
-    def votes(
-        self, note: NoteEvidence, key: int | None, called: Names, heading: str | None
+    def text(self, note: NoteEvidence, key: int | None) -> dict[str, float]:
+        """Return what a note's text and one of its chunks say."""
+        chunk = self._candidates.chunks.get(key) if key is not None else None
+        return _present(
+            {
+                "body": note.body,
+                "chunk": CHUNK_WEIGHT * chunk.text if chunk else 0.0,
+                "pairs": PAIR_WEIGHT * note.pairs,
+            }
+        )
+
+    def names(
+        self, note: NoteEvidence, called: Names | None, heading: str | None
     ) -> dict[str, float]:
-        chunk = self._candidates.chunks.get(key, ChunkEvidence()) if key is not None else None
-        name = max(map(self._nearness, _all_names(called)))
+        """Return what a note's names and the heading of its best chunk say."""
+        name = max(map(self._nearness, _all_names(called))) if called else 0.0
         under = self._nearness(heading) if heading else 0.0
-        votes = {
-            "body": note.body,
-            "chunk": CHUNK_WEIGHT * chunk.text if chunk else 0.0,
-            "pairs": PAIR_WEIGHT * note.pairs,
-            "name": self.ceiling * NAME_WEIGHT * name**NEARNESS_POWER,
-            "heading": self.ceiling * HEADING_WEIGHT * under**NEARNESS_POWER,
-            "exactName": self.ceiling * EXACT_WEIGHT if note.named else 0.0,
-        }
-        return {vote: value for vote, value in votes.items() if value}
+        return _present(
+            {
+                "name": self.ceiling * NAME_WEIGHT * name**NEARNESS_POWER,
+                "heading": self.ceiling * HEADING_WEIGHT * under**NEARNESS_POWER,
+                "exactName": self.ceiling * EXACT_WEIGHT if note.named else 0.0,
+            }
+        )
 
     def _nearness(self, name: str) -> float:
         """Return Dice's coefficient of a name and the query, over information."""
@@ -146,7 +160,7 @@ class _Weigher:
         return 2 * shared / (self._total + other)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 13)
 def _name_terms(name: str) -> frozenset[str]:
     """Return the terms of a name; remembered, for the same notes are candidates again and again."""
     return frozenset(terms(name))
@@ -173,6 +187,10 @@ def _all_names(called: Names) -> list[str]:
 def _bounded(total: float, ceiling: float) -> float:
     """Map a score to 0..1: strictly rising, and comparable between queries."""
     return round(1 - math.exp(-2 * total / ceiling), 6)
+
+
+def _present(votes: Mapping[str, float]) -> dict[str, float]:
+    return {vote: value for vote, value in votes.items() if value}
 
 
 def _rounded(votes: Mapping[str, float]) -> dict[str, float]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.text import located_terms
+from vault_agent.ranking.locate import locate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,39 +107,11 @@ def plain_line(markdown: str) -> str:
 
 def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
     """Return where the query's terms stand, in order."""
-    found: list[_Match] = []
     if not information:
-        return found
+        return []
     least = _GRAMMAR * max(information.values())
     information = {term: value for term, value in information.items() if value >= least}
-    for stretch_start, stretch in _promising(line, information):
-        for terms, start, end in located_terms(stretch):
-            term = max(
-                (each for each in terms if each in information),
-                key=lambda each: information[each],
-                default=None,
-            )
-            if term is not None:
-                found.append(_Match(stretch_start + start, stretch_start + end, term))
-    return found
-
-
-def _promising(line: str, information: Mapping[str, float]) -> list[tuple[int, str]]:
-    """Return the words that may match, with their places: in ASCII text a cheap look suffices.
-
-    A stem shares its first two letters with all its words; folding changes only what is not ASCII.
-    """
-    if not line.isascii():
-        return [(0, line)]
-    beginnings = frozenset(term[:2] for term in information if term.isascii())
-    return [(match.start(), match[0]) for match in _beginning(beginnings).finditer(line)]
-
-
-@lru_cache(maxsize=256)
-def _beginning(beginnings: frozenset[str]) -> re.Pattern[str]:
-    choices = "|".join(sorted(map(re.escape, beginnings))) or "(?!)"
-    # From the start of the written word, so that names in camelCase are seen as one; `.` for .NET.
-    return re.compile(rf"(?<![A-Za-z0-9])\.?(?:{choices})[A-Za-z0-9]*[+#]*", re.IGNORECASE)
+    return [_Match(*place) for place in locate(line, information)]
 
 
 def _densest(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 CONTEXT_WEIGHT = 0.5  # of the title and headings above a chunk, against its text
 NOTES = 60
 CHUNKS = 100
+NAMES = 30
 _NAMED = 50
 # A pair counts only where one of its words is in at most this share of the notes: the rest is
 # grammar, costs most of the time and gains nothing.
@@ -107,7 +108,11 @@ class _Shelf:
         if len(hits) > limit and hits[-1][0] == hits[-2][0]:
             hits = self.searcher.search(query, _TIED_LIMIT, count=False).hits
         keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
-        ranked = sorted((-score, key) for (score, _), key in zip(hits, keys, strict=True))
+        ranked = sorted(
+            (-score, key)
+            for (score, _), key in zip(hits, keys, strict=True)
+            if isinstance(key, int)  # always: the column is whole
+        )
         return {key: -score for score, key in ranked[:limit]}
 
     def first(self, query: Query, limit: int) -> list[int]:
@@ -148,12 +153,18 @@ class _Search:
         body = self._notes.top(self._body_query(), NOTES)
         text = self._chunks.top(self._text_query(), CHUNKS) if self._weights else {}
         pairs = self._pairs()
+        names = self._notes.top(self._names_query(), NAMES) if self._weights else {}
         named = self._exact(self._notes, self._note_must, self._note_not)
         headed = self._exact(self._chunks, self._chunk_must, self._chunk_not)
-        self._complete(body, text, pairs, named, headed)
+        self._complete(body, text, named | pairs.keys() | names.keys(), headed)
         return Candidates(
             notes={
-                rowid: NoteEvidence(body.get(rowid, 0.0), pairs.get(rowid, 0.0), rowid in named)
+                rowid: NoteEvidence(
+                    body.get(rowid, 0.0),
+                    pairs.get(rowid, 0.0),
+                    names.get(rowid, 0.0),
+                    rowid in named,
+                )
                 for rowid in sorted({*body, *named})
             },
             chunks={
@@ -198,6 +209,12 @@ class _Search:
             clauses.words("body", self._weights), self._note_must, self._note_not, clauses, rowids
         )
 
+    def _names_query(self) -> Query:
+        clauses = self._notes.clauses
+        return _scored(
+            clauses.words("names", self._weights), self._note_must, self._note_not, clauses, None
+        )
+
     def _text_query(self, rowids: Sequence[int] | None = None) -> Query:
         clauses = self._chunks.clauses
         context = {term: CONTEXT_WEIGHT * weight for term, weight in self._weights.items()}
@@ -227,19 +244,14 @@ class _Search:
         return set(shelf.first(combined(must=[name, *must], must_not=must_not), _NAMED))
 
     def _complete(
-        self,
-        body: dict[int, float],
-        text: dict[int, float],
-        pairs: Mapping[int, float],
-        named: set[int],
-        headed: set[int],
+        self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]
     ) -> None:
         """Score what only some of the queries have found in the others too, in place."""
         if not self._weights:
             return
         scored = {key >> CHUNK_BITS for key in text}
-        seen = scored | {key >> CHUNK_BITS for key in headed} | named
-        if missing := sorted((seen | pairs.keys()) - body.keys()):
+        seen = rowids | scored | {key >> CHUNK_BITS for key in headed}
+        if missing := sorted(seen - body.keys()):
             body |= self._notes.top(self._body_query(missing), len(missing))
         if missing := sorted(body.keys() - scored):
             text |= self._chunks.top(self._text_query(missing), CHUNKS)
