@@ -55,7 +55,7 @@ def report(job: JobData) -> int:
         complain(job.error.code, job.error.message)
     elif job.state.final:
         complain(
-            f"JOB_{job.state.value.upper()}",
+            "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED",
             f"the job was {job.state.value}; the last complete index still serves. Begin again:"
             f" vault-agent {job.kind.value}",
         )
