@@ -6,7 +6,7 @@ map codes to statuses and exit codes.
 
     VaultAgentError
     ├── InvalidRequest        INVALID_REQUEST and its narrower codes (INVALID_QUERY, INVALID_MODE,
-    │                         INVALID_LIMIT, INVALID_ID, INVALID_PATH), RANGE_NOT_SATISFIABLE, RANGE_NOT_SATISFIABLE
+    │                         INVALID_LIMIT, INVALID_ID, INVALID_PATH), RANGE_NOT_SATISFIABLE
     ├── Unauthorized          UNAUTHORIZED, API_KEY_REQUIRED
     ├── Forbidden             PATH_OUTSIDE_VAULT, ATTACHMENT_NOT_ALLOWED, ORIGIN_NOT_ALLOWED,
     │                         HOST_NOT_ALLOWED
