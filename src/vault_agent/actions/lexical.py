@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model import Hit
-from vault_agent.ranking.rank import Names, Ranked, chunks_to_read, rank
+from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store import notes as reading
 from vault_agent.store.current import SnapshotOutdated
@@ -41,11 +41,13 @@ async def ranked(
     candidates = await asyncio.to_thread(
         snapshot.fulltext.candidates, query, filters, without_note=without_note
     )
-    rowids = candidates.notes.keys() | {key >> CHUNK_BITS for key in candidates.chunks}
+    wanted = shortlist(candidates, limit)
     async with snapshot.connection() as connection:
-        notes = {note.rowid: note for note in await reading.notes_by_rowid(connection, rowids)}
-        headings = await reading.headings(connection, chunks_to_read(candidates))
-    if len(notes) < len(rowids):
+        notes = {
+            note.rowid: note for note in await reading.notes_by_rowid(connection, wanted.rowids)
+        }
+        headings = await reading.headings(connection, wanted.keys)
+    if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {
         rowid: Names(note.path, note.title, note.metadata.aliases) for rowid, note in notes.items()

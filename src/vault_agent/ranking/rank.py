@@ -34,8 +34,8 @@ NAME_WEIGHT = 0.4
 HEADING_WEIGHT = 0.2
 EXACT_WEIGHT = 1.0
 NEARNESS_POWER = 4
-HEADING_SHARE = 0.5
-"""A heading is only read where the chunk scores at least this share of the best one."""
+SHORTLIST_LEAST = 40
+SHORTLIST_SPARE = 20
 SECOND_CHUNK_SHARE = 0.5
 """A note's next chunk stands on its own only where half its text's score beats others' whole."""
 
@@ -69,14 +69,34 @@ class _Scored(NamedTuple):
     votes: dict[str, float]
 
 
-def chunks_to_read(candidates: Candidates) -> list[int]:
-    """Return the keys of the chunks whose headings `rank` wants to see."""
-    least = HEADING_SHARE * max((chunk.text for chunk in candidates.chunks.values()), default=0.0)
-    return [
-        keys[0]
-        for keys in _best_chunks(candidates).values()
-        if candidates.chunks[keys[0]].headed or candidates.chunks[keys[0]].text >= least
-    ]
+class Shortlist(NamedTuple):
+    """What `rank` needs to know more of: notes by rowid, and the keys of their best chunks."""
+
+    rowids: list[int]
+    keys: list[int]
+
+
+def shortlist(candidates: Candidates, limit: int) -> Shortlist:
+    """Return the candidates that can still come first: by text, by name or by heading.
+
+    What a name or a heading adds is bounded, so a note far down by its text needs one of them.
+    """
+    weigh = _Weigher(candidates)
+    chunks = _best_chunks(candidates)
+    best = {
+        rowid: keys[0] if (keys := chunks.get(rowid)) else None
+        for rowid in candidates.notes.keys() | chunks.keys()
+    }
+    totals = {
+        rowid: sum(weigh.text(candidates.notes.get(rowid, NoteEvidence()), key).values())
+        for rowid, key in best.items()
+    }
+    order = sorted(best, key=lambda rowid: (-totals[rowid], rowid))
+    chosen = set(order[: max(limit + SHORTLIST_SPARE, SHORTLIST_LEAST)])
+    chosen |= {rowid for rowid, note in candidates.notes.items() if note.names or note.named}
+    chosen |= {rowid for rowid, key in best.items() if key and candidates.chunks[key].headed}
+    rowids = [rowid for rowid in order if rowid in chosen]
+    return Shortlist(rowids, [key for rowid in rowids if (key := best[rowid]) is not None])
 
 
 def rank(
@@ -88,8 +108,8 @@ def rank(
 ) -> list[Ranked]:
     """Return at most `limit` places, best first; ties by path, then chunk.
 
-    `names` has the notes that still are: others are left out. `headings` has the chunks of
-    `chunks_to_read`.
+    `names` and `headings` are of the notes and chunks in `shortlist`; notes that `names` lacks are
+    left out.
     """
     weigh = _Weigher(candidates)
     chunks = _best_chunks(candidates)
