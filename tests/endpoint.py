@@ -258,8 +258,8 @@ def endless(chunk: int = 1 << 20, count: int = 1 << 10) -> Misbehaviour:
     return misbehave
 
 
-async def _serve(port: int, dimension: int, model: str) -> None:
-    async with EmbeddingEndpoint(dimension=dimension, model=model, port=port) as endpoint:
+async def _serve(**options) -> None:
+    async with EmbeddingEndpoint(**options) as endpoint:
         print(endpoint.url, flush=True)
         await asyncio.Event().wait()
 
@@ -269,5 +269,6 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--dimension", type=int, default=64)
     parser.add_argument("--model", default="test-model")
-    arguments = parser.parse_args()
-    asyncio.run(_serve(arguments.port, arguments.dimension, arguments.model))
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds a request")
+    parser.add_argument("--at-once", type=int, default=8)
+    asyncio.run(_serve(**vars(parser.parse_args())))

@@ -1,0 +1,89 @@
+"""A real model: meaning is found where no word is shared. Run by `tox -e real-embedding` only.
+
+The endpoint and its model come from the environment: REAL_EMBEDDING_ENDPOINT, by default Ollama's,
+and REAL_EMBEDDING_MODEL, by default all-minilm.
+"""
+
+import os
+
+import numpy as np
+import pytest
+
+from vault_agent.embedding.check import check_endpoint
+from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+from vault_agent.embedding.prefixes import document_input, vector_key
+from vault_agent.embedding.run import embed_all
+from vault_agent.ranking.cosine import Scan, nearest
+from vault_agent.ranking.fuse import fuse
+from vault_agent.store.matrix import open_matrix
+from vault_agent.store.vectors import open_vectors
+
+pytestmark = pytest.mark.real_embedding
+
+NOTES = {
+    "Sourdough": "Feed the starter with flour and water the evening before, and let it rise.",
+    "Boiler": "The heating engineer replaced the pump. Radiators are warm again.",
+    "Lease": "The landlord wants three months' notice before the tenant moves out.",
+    "Hike": "We climbed to the ridge, slept in the hut and came down along the stream.",
+    "Backup": "Copy the database to the external disk every night and try a restore monthly.",
+    "Vet": "The kitten had her second vaccination; the doctor will see her again in May.",
+    "Choir": "The altos come in two bars late; practise the last page slowly.",
+    "Taxes": "Receipts for the home office go into the blue folder until the return is filed.",
+}
+PARAPHRASES = {
+    "how do I bake bread at home": "Sourdough",
+    "central plumbing repair because the house was cold": "Boiler",
+    "ending a rental contract": "Lease",
+    "mountain trip": "Hike",
+    "disaster recovery for stored records": "Backup",
+    "animal clinic appointment for my cat": "Vet",
+    "singing rehearsal": "Choir",
+    "income declaration paperwork": "Taxes",
+}
+
+
+@pytest.fixture
+def settings():
+    return EndpointSettings(
+        os.environ.get("REAL_EMBEDDING_ENDPOINT", "http://127.0.0.1:11434/v1/embeddings"),
+        os.environ.get("REAL_EMBEDDING_MODEL", "all-minilm"),
+        query_timeout=30.0,
+    )
+
+
+async def test_the_check_describes_a_real_endpoint(settings):
+    check = await check_endpoint(settings)
+    assert check.dimension >= 32
+    assert check.seconds < 30
+
+
+async def test_a_paraphrase_without_shared_words_is_found(settings, tmp_path):
+    titles = list(NOTES)
+    async with HttpEmbedder(settings) as embedder:
+        prefix = embedder.prefixes.document
+        inputs = [document_input(prefix, title, (), text) for title, text in NOTES.items()]
+        keys = [vector_key(settings.model, text) for text in inputs]
+        async with open_vectors(tmp_path / "vectors.db") as store:
+            await store.use(await embedder.prepare())
+            plan = await store.plan(np.arange(len(keys), dtype=np.int64), keys)
+
+            async def save(arrived):
+                plan.fill(arrived.keys, await store.save(arrived.keys, np.array(arrived.vectors)))
+
+            documents = [(key, inputs[place]) for key, place in plan.missing]
+            await embed_all(embedder, documents, save, batch_size=4, concurrency=2)
+            await store.publish(plan, tmp_path / "vectors.map")
+        matrix = open_matrix(tmp_path / "vectors.map", tmp_path / "vectors")
+        scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
+        for query, expected in PARAPHRASES.items():
+            vector = await embedder.embed_query(query)
+            found = nearest(scan, vector, matrix.signs(vector), len(titles))
+            chunks, cosines = matrix.chunks_of(found.rows, found.cosines)
+            by_title = {titles[c]: float(s) for c, s in zip(chunks, cosines, strict=True)}
+            assert next(iter(by_title)) == expected, query
+            # A word that is in the wrong note, and common, does not hide it in hybrid search.
+            wrong = next(title for title in titles if title != expected)
+            fused = fuse(
+                {wrong: 0.2}, by_title, ceiling=10, background=float(matrix.centre @ vector)
+            )
+            assert max(fused, key=lambda title: fused[title].score) == expected, query
