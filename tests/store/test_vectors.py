@@ -243,6 +243,31 @@ async def test_a_damaged_matrix_is_no_matrix(database, map_path, damage):
     assert reopen(database, map_path) is None
 
 
+async def test_saving_nothing_is_no_error(database):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save([], np.array([]))
+        assert await store.failures() == {}
+
+
+async def test_a_map_that_is_held_open_is_replaced_once_it_is_let_go(tmp_path, monkeypatch):
+    from pathlib import Path
+
+    from vault_agent.store import matrix
+
+    replace, refusals = Path.replace, [PermissionError(13, "in use")] * 2
+
+    def held(self, target):
+        if refusals:
+            raise refusals.pop()
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", held)
+    (tmp_path / "new").write_text("new")
+    matrix._replace(tmp_path / "new", tmp_path / "map")
+    assert (tmp_path / "map").read_text() == "new"
+
+
 async def test_an_empty_matrix_finds_nothing(database, map_path):
     async with open_vectors(database) as store:
         await store.use(space())

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import zlib
 from base64 import b64decode, b64encode
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from mmap import ACCESS_READ, mmap
@@ -28,6 +30,7 @@ import orjson
 from numpy.typing import NDArray
 
 from vault_agent.model import VectorSpace
+from vault_agent.store.rows import CHUNK_BITS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,6 +191,18 @@ class Matrix:
         """Share of the generation's chunks that have a vector."""
         return self.count / self.total if self.total else 1.0
 
+    def holds(self, chunks: Integers, total: int) -> bool:
+        """Whether this is the map of just these chunks, of a generation with `total`."""
+        return self.total == total and np.array_equal(self._keys, np.sort(chunks))
+
+    def of_notes(self, rowids: Integers) -> tuple[Integers, Integers]:
+        """Return the chunks of some notes that have a vector, and their rows."""
+        first = np.searchsorted(self._keys, rowids << CHUNK_BITS)
+        counts = np.searchsorted(self._keys, (rowids + 1) << CHUNK_BITS) - first
+        starts = np.repeat(first - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        places = starts + np.arange(counts.sum())
+        return self._keys[places], self._rows[places]
+
     @cached_property
     def centre(self) -> Floats:
         """The mean of the chunks' vectors, from a sample: its dot product is an average cosine."""
@@ -260,6 +275,16 @@ def write_map(
         file.write(orjson.dumps(asdict(header)) + b"\n" + body)
         file.flush()
         os.fsync(file.fileno())
+    _replace(staged, path)
+
+
+def _replace(staged: Path, path: Path) -> None:
+    """Rename over a file that a reader may have open for a moment, which Windows minds."""
+    for _ in range(20):
+        with suppress(PermissionError):
+            staged.replace(path)
+            return
+        time.sleep(0.05)
     staged.replace(path)
 
 

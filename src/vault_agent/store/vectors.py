@@ -124,7 +124,7 @@ class VectorStore:
 
     def __init__(self, connection: aiosqlite.Connection, folder: Path) -> None:
         self._connection = connection
-        self._folder = folder
+        self.folder = folder
         self._space: tuple[int, VectorSpace] | None = None
         self._files: RowFiles | None = None
 
@@ -133,6 +133,20 @@ class VectorStore:
         if self._files is not None:
             self._files.close()
             self._files = None
+
+    async def last_space(
+        self, model: str, query_prefix: str, document_prefix: str
+    ) -> VectorSpace | None:
+        """Return the newest space of a model with these prefixes, or None: no need to ask it."""
+        newest = None
+        async for _, space in self._spaces():
+            if (space.model, space.query_prefix, space.document_prefix) == (
+                model,
+                query_prefix,
+                document_prefix,
+            ):
+                newest = space
+        return newest
 
     async def use(self, space: VectorSpace, *, fresh: bool = False) -> None:
         """Work in the space that matches, or in a new one; always in a new one if `fresh`."""
@@ -174,6 +188,8 @@ class VectorStore:
         They are safe from a kill when this returns, and from a power cut after `publish`.
         """
         number, _, files = self._current()
+        if not keys:
+            return files.next_row
         first, crcs = await _in_thread(lambda: files.append(vectors))
         short = set(truncated)
         await self._insert(
@@ -292,8 +308,8 @@ class VectorStore:
             "DELETE FROM space WHERE id <> ?",
         ):
             await self._connection.execute_fetchall(statement, (number,))
-        keep = {rows_path(self._folder, number), planes_path(self._folder, number)}
-        for file in self._folder.iterdir():
+        keep = {rows_path(self.folder, number), planes_path(self.folder, number)}
+        for file in self.folder.iterdir():
             if file not in keep:
                 with suppress(OSError):  # mapped by a reader, on Windows: the next time
                     file.unlink()
@@ -316,7 +332,7 @@ class VectorStore:
 
     async def _new_space(self, space: VectorSpace, *, ready: bool) -> int:
         # A number that neither the database nor, if it was put aside, its predecessor has used.
-        files = (int(file.stem) for file in self._folder.glob("*.rows") if file.stem.isdecimal())
+        files = (int(file.stem) for file in self.folder.glob("*.rows") if file.stem.isdecimal())
         rows = await self._connection.execute_fetchall("SELECT coalesce(max(id), 0) FROM space")
         number: int = 1 + max([*files, *(row[0] for row in rows)])
         await self._connection.execute_fetchall(
@@ -332,7 +348,7 @@ class VectorStore:
             (number,),
         )
         files = await _in_thread(
-            lambda: RowFiles(self._folder, number, space.dimension, max(last + 1, synced))
+            lambda: RowFiles(self.folder, number, space.dimension, max(last + 1, synced))
         )
         if synced <= last:
             written = await self._connection.execute_fetchall(
