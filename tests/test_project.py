@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PROGRAM = Path(sys.executable).with_name("vault-agent")
 # Looks like a code and is none: environment variables, flags of os.open, placeholders of commands.
-NO_CODES = re.compile(r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_)|^(NOTE|CHUNK|JOB)_ID$")
+NO_CODES = re.compile(r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_)|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$")
 
 
 def page(name: str) -> str:
