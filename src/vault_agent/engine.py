@@ -14,9 +14,9 @@ from vault_agent.actions.index import fingerprint_of
 from vault_agent.actions.related import related
 from vault_agent.actions.search import search
 from vault_agent.config import index_directory
-from vault_agent.errors import Busy, Failed, IndexUnavailable, VaultAgentError
+from vault_agent.errors import Busy, Failed, IndexUnavailable, Misconfigured, VaultAgentError
 from vault_agent.jobs import Jobs
-from vault_agent.model import Health, JobKind, JobState, JobSummary, Warning
+from vault_agent.model import Health, JobKind, JobState, JobSummary, Mode, Warning
 from vault_agent.process import Indexer
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.store.jobs import open_jobs
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from vault_agent.config import Config
+    from vault_agent.embedding.client import HttpEmbedder
     from vault_agent.jobs import JobOptions, Progress
     from vault_agent.model import (
         Answer,
@@ -59,6 +60,7 @@ class Engine:
         directory: IndexDirectory,
         index: CurrentIndex,
         indexer: Indexer,
+        embedder: HttpEmbedder | None,
         task: dict[str, Any],
     ) -> None:
         self.config = config
@@ -67,6 +69,7 @@ class Engine:
         self._directory = directory
         self._index = index
         self._indexer = indexer
+        self._embedder = embedder
         self._task = task
         self._stale = False
         self._incomplete = False
@@ -77,11 +80,18 @@ class Engine:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
-        return await self._read(lambda now: search(now, query, warnings=self._warnings()))
+        if self._embedder is not None and query.mode is not Mode.LEXICAL:
+            self._indexer.announce_query()
+        return await self._read(
+            lambda now: search(now, query, embedder=self._embedder, warnings=self._warnings())
+        )
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates like a note or chunk."""
-        return await self._read(lambda now: related(now, query, warnings=self._warnings()))
+        embeddings = self._embedder is not None
+        return await self._read(
+            lambda now: related(now, query, embeddings=embeddings, warnings=self._warnings())
+        )
 
     async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
         """Return one note."""
@@ -119,8 +129,8 @@ class Engine:
             notes=meta.notes if meta else 0,
             chunks=meta.chunks if meta else 0,
             embeddings_enabled=self.config.embedding.enabled,
-            embeddings_available=False,
-            embeddings_share=0.0,
+            embeddings_available=self._embedder is not None and self._embedder.available,
+            embeddings_share=self._embedded_share(),
             running_job=running.id if running else None,
             warnings=warnings,
         )
@@ -139,7 +149,6 @@ class Engine:
 
     async def run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
         """Carry out one index job in the indexing process."""
-        del options  # embeddings are not part of the run yet
 
         def on_event(event: dict[str, Any]) -> None:
             if event["event"] == "phase":
@@ -149,7 +158,13 @@ class Engine:
             elif event["event"] == "published":
                 self._spawn(self._index.refresh())
 
-        task = {**self._task, "task": "index", "rebuild": kind is JobKind.REINDEX}
+        task = {
+            **self._task,
+            "task": "index",
+            "rebuild": kind is JobKind.REINDEX,
+            "requireEmbeddings": options.require_embeddings or self.config.embedding.require,
+            "freshEmbeddings": options.fresh_embeddings,
+        }
         try:
             summary = await self._indexer.index(task, on_event)
         except BaseException:
@@ -222,6 +237,12 @@ class Engine:
             )
         return tuple(warnings)
 
+    def _embedded_share(self) -> float:
+        meta, matrix = self._index.meta, self._index.matrix
+        if meta is None or matrix is None or not meta.chunks:
+            return 0.0
+        return min(1.0, matrix.count / meta.chunks)
+
     def _check_freshness(self) -> None:
         """Have the idle process look at the files, now and then, never in a request's way."""
         now = time.monotonic()
@@ -290,7 +311,22 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
         )
         stack.callback(lock.release)
         fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
-        index = CurrentIndex(directory, vault=root.identity, fingerprint=fingerprint)
+        settings = _embedding_settings(config)
+        embedder = None
+        if settings is not None:
+            # Before numpy loads: its linear algebra gains nothing from threads at this size, and
+            # with its default of one a core a scan was 20 to 40 times slower.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+            from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+
+            embedder = HttpEmbedder(EndpointSettings(**settings))
+            await stack.enter_async_context(embedder)
+        index = CurrentIndex(
+            directory,
+            vault=root.identity,
+            fingerprint=fingerprint,
+            vectors=embedder is not None,
+        )
         task = {
             "root": root.path,
             "directory": str(directory.path),
@@ -298,16 +334,40 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
             "exclude": list(config.vault.exclude),
             "max_note_bytes": config.index.max_note_bytes,
             "fingerprint": fingerprint,
+            "embedding": settings,
             "rebuild": False,
             "parallel": min(MAX_PARALLEL, os.cpu_count() or 1),
         }
-        engine = Engine(config, root, directory, index, Indexer(), task)
+        engine = Engine(config, root, directory, index, Indexer(), embedder, task)
         engine.jobs = Jobs(
             await stack.enter_async_context(open_jobs(directory.jobs)), engine.run_job
         )
         stack.push_async_callback(engine.close)
         await engine.start()
         yield engine
+
+
+def _embedding_settings(config: Config) -> dict[str, Any] | None:
+    """Return what the endpoint's client is made with, or None where embeddings are off."""
+    chosen = config.embedding
+    if not chosen.enabled:
+        return None
+    if chosen.model is None:
+        raise Misconfigured(
+            "CONFIG_INVALID",
+            "embedding.model is not set: run `vault-agent config set embedding.model NAME` with a "
+            "model that your endpoint serves, or turn embedding.enabled off",
+        )
+    return {
+        "url": chosen.endpoint,
+        "model": chosen.model,
+        "allow_private": chosen.allow_private_network_endpoint,
+        "batch_size": chosen.batch_size,
+        "concurrency": chosen.concurrency,
+        "timeout": chosen.timeout_seconds,
+        "query_prefix": chosen.query_prefix,
+        "document_prefix": chosen.document_prefix,
+    }
 
 
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:

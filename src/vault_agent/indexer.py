@@ -15,17 +15,20 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from vault_agent.actions.index import IndexTask, index, is_stale, verify
 from vault_agent.actions.parse import FileTask, ParsedFile, parser, put_aside
-from vault_agent.errors import VaultAgentError
+from vault_agent.errors import Unavailable, VaultAgentError
 from vault_agent.workers import WorkerCrashed, WorkerPool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault_agent.model import JobSummary, Warning
 
 PROGRESS_INTERVAL_SECONDS = 0.1
@@ -42,21 +45,33 @@ def main() -> None:
         os.nice(NICENESS)
     gc.freeze()  # imports stay; and rows by the hundred thousand are not worth looking through
     gc.set_threshold(200_000, 20, 20)
-    tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(tasks,), daemon=True).start()
+    desk = _Desk()
+    threading.Thread(target=desk.read, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which decides
-    while _carry_out(tasks.get()):
+    while _carry_out(desk.tasks.get(), desk):
         pass
     os._exit(0)  # the reading thread still waits for input, and would hold up an orderly end
 
 
-def _read(tasks: queue.SimpleQueue[dict[str, Any]]) -> None:
-    for line in sys.stdin.buffer:
-        tasks.put(orjson.loads(line))
-    os._exit(1)
+class _Desk:
+    """Where messages arrive, on a thread of their own."""
+
+    def __init__(self) -> None:
+        self.tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self.on_query: Callable[[], object] | None = None
+
+    def read(self) -> None:
+        """Take in messages until there is nobody left to send any, then end the process."""
+        for line in sys.stdin.buffer:
+            message = orjson.loads(line)
+            if message["task"] != "query":
+                self.tasks.put(message)
+            elif self.on_query is not None:
+                self.on_query()
+        os._exit(1)
 
 
-def _carry_out(message: dict[str, Any]) -> bool:
+def _carry_out(message: dict[str, Any], desk: _Desk) -> bool:
     """Do one task; True when this process can do another."""
     task = IndexTask(**{field.name: message[field.name] for field in fields(IndexTask)})
     report = _Report()
@@ -68,7 +83,7 @@ def _carry_out(message: dict[str, Any]) -> bool:
             asyncio.run(verify(task))
             report.say(event="verified")
             return True
-        summary = asyncio.run(_index(task, report))
+        summary = asyncio.run(_index(task, message, desk, report))
         report.say(event="done", summary=asdict(summary))
     except VaultAgentError as error:
         report.say(event="failed", code=error.code, message=error.message)
@@ -76,11 +91,38 @@ def _carry_out(message: dict[str, Any]) -> bool:
     return False
 
 
-async def _index(task: IndexTask, report: _Report) -> JobSummary:
+async def _index(
+    task: IndexTask, message: dict[str, Any], desk: _Desk, report: _Report
+) -> JobSummary:
     args = (task.root, task.exclude, task.max_note_bytes)
     pool: WorkerPool[list[FileTask], list[ParsedFile]]
     async with WorkerPool(parser, args, size=task.parallel) as pool:
-        return await index(task, _Parser(pool).parse, report)
+        summary = await index(task, _Parser(pool).parse, report)
+    if message.get("embedding") is None:
+        return summary
+    # Only here: they bring numpy and an HTTP client, which most runs have no use for.
+    from vault_agent.actions.embed import embed
+    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+
+    settings = EndpointSettings(**message["embedding"])
+    async with HttpEmbedder(settings) as embedder:
+        give_way = asyncio.get_running_loop().call_soon_threadsafe
+        desk.on_query = partial(give_way, embedder.give_way)
+        account = await embed(
+            task.directory, embedder, settings, report, fresh=message.get("freshEmbeddings", False)
+        )
+    if account.failed and message.get("requireEmbeddings"):
+        raise Unavailable(
+            "EMBEDDING_UNAVAILABLE",
+            f"{account.failed} chunks have no embedding, and embeddings were required. The index "
+            "itself is complete and serves; the job's warnings say what failed.",
+        )
+    return replace(
+        summary,
+        embedded=account.embedded,
+        reused=account.reused,
+        embedding_failed=account.failed,
+    )
 
 
 class _Parser:

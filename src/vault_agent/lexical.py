@@ -36,6 +36,14 @@ class LexicalQuery:
     tolerant: bool = True
     """Whether words that are in no note may stand for their neighbours."""
 
+    @property
+    def conditions(self) -> bool:
+        """Whether there is anything that a note must or must not have."""
+        nothing = Filters()
+        return bool(
+            self.phrases or self.excluded or self.filters != nothing or self.without != nothing
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class NoteEvidence:

@@ -6,7 +6,6 @@ import hashlib
 import struct
 from dataclasses import dataclass, field
 from enum import StrEnum
-from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -297,7 +296,10 @@ class VectorSpace:
         if len(self.probe) != len(other.probe):
             return 0.0
         layout = f"<{len(self.probe) // 4}f"
-        return sum(map(mul, struct.unpack(layout, self.probe), struct.unpack(layout, other.probe)))
+        pairs = zip(
+            struct.unpack(layout, self.probe), struct.unpack(layout, other.probe), strict=True
+        )
+        return float(sum(a * b for a, b in pairs))
 
 
 # --- jobs -------------------------------------------------------------------------------------

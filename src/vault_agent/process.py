@@ -34,6 +34,7 @@ class Indexer:
 
     def __init__(self) -> None:
         self._standby: Process | None = None
+        self._working: Process | None = None
         self._using = asyncio.Lock()
 
     async def warm_up(self) -> None:
@@ -50,7 +51,7 @@ class Indexer:
         """
         async with self._using:
             process = await self._ready()
-            self._standby = None
+            self._standby, self._working = None, process
         try:
             async for event in _converse(process, task):
                 if event["event"] == "done":
@@ -59,12 +60,18 @@ class Indexer:
                     raise Failed(event["code"], event["message"])
                 on_event(event)
         finally:
+            self._working = None
             await _end(process)
         raise Failed(
             "INDEXER_FAILED",
             "The indexing process ended unexpectedly. The last complete index still serves; run "
             "vault-agent index again.",
         )
+
+    def announce_query(self) -> None:
+        """Tell a run that embeds to leave the endpoint to a search for a moment."""
+        if self._working is not None and self._working.stdin is not None:
+            self._working.stdin.write(b'{"task":"query"}\n')
 
     async def ask(self, task: Event) -> Event | None:
         """Put a short question to the idle process; None where it did not answer."""

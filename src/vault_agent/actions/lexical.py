@@ -13,7 +13,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from vault_agent.lexical import Candidates, LexicalQuery
     from vault_agent.model import Filters, Reason
@@ -54,6 +54,18 @@ async def ranked(
     }
     places = rank(candidates, names, headings, limit=limit)
     return Ranking(places, candidates, notes)
+
+
+async def with_notes(
+    snapshot: Snapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
+) -> dict[int, StoredNote]:
+    """Return `notes` with those of `rowids` that are still there and were not among them."""
+    missing = set(rowids) - notes.keys()
+    if not missing:
+        return dict(notes)
+    async with snapshot.connection() as connection:
+        found = await reading.notes_by_rowid(connection, missing)
+    return {**notes, **{note.rowid: note for note in found}}
 
 
 async def hits(

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.actions import lexical
-from vault_agent.actions.search import fell_back, no_embeddings
-from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.model import Answer, Filters, Mode, Reason, Warning
+from vault_agent.actions.fallback import OFF, fell_back, unavailable
+from vault_agent.errors import InvalidRequest, NotFound, Unavailable
+from vault_agent.model import Answer, Filters, Mode, Reason
 from vault_agent.ranking.rank import Ranked
 from vault_agent.ranking.related import MAX_CHARACTERS, count_terms, fuse, related_query
 from vault_agent.store import notes as reading
 from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS
 
 if TYPE_CHECKING:
+    from vault_agent.actions.lexical import Ranking
+    from vault_agent.actions.meaning import Near
     from vault_agent.lexical import LexicalQuery
-    from vault_agent.model import RelatedQuery
+    from vault_agent.model import RelatedQuery, Warning
     from vault_agent.ranking.related import Fused
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext import FulltextReader
@@ -29,9 +31,16 @@ _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 
 
 async def related(
-    snapshot: Snapshot, query: RelatedQuery, *, warnings: tuple[Warning, ...] = ()
+    snapshot: Snapshot,
+    query: RelatedQuery,
+    *,
+    embeddings: bool = False,
+    warnings: tuple[Warning, ...] = (),
 ) -> Answer:
     """Return candidates like a note or chunk; the note itself, and all of it, is left out.
+
+    Without a mode by meaning where `embeddings` are on and there are some, else by words. Links
+    count in every mode. The vectors are those of the index: no endpoint is asked.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
@@ -39,46 +48,120 @@ async def related(
         Unavailable: `EMBEDDING_UNAVAILABLE` where only embeddings would do.
         IndexUnavailable: `INDEX_INCOMPATIBLE` where the index is damaged.
     """
-    if query.mode is Mode.EMBEDDING:
-        raise no_embeddings()
-    if query.mode is Mode.HYBRID:
-        warnings = (*warnings, fell_back())
-    note, chunks, links = await _input(snapshot, query.id)
-    compiled = await asyncio.to_thread(_compile, snapshot.fulltext, note, chunks)
-    ranking = await lexical.ranked(
-        snapshot, compiled, query.filters, limit=_POOL, without_note=note.rowid
-    )
-    if query.filters != Filters() and links:
-        admitted = await asyncio.to_thread(snapshot.fulltext.admitted, query.filters, links)
-        links = {rowid: count for rowid, count in links.items() if rowid in admitted}
-    best: dict[int, Ranked] = {}
-    for place in ranking.places:
-        best.setdefault(place.rowid, place)
-    fused = fuse({rowid: place.score for rowid, place in best.items()}, links)
-    notes = dict(ranking.notes)
-    if missing := links.keys() - notes.keys():
-        async with snapshot.connection() as connection:
-            found = await reading.notes_by_rowid(connection, missing)
-        notes |= {each.rowid: each for each in found}
+    mode = query.mode or (Mode.EMBEDDING if embeddings else Mode.LEXICAL)
+    asked = await _input(snapshot, query.id)
+    found = None
+    if mode is not Mode.LEXICAL:
+        try:
+            found = await _near(snapshot, query, asked, embeddings=embeddings)
+        except Unavailable as reason:
+            if query.mode is Mode.EMBEDDING:
+                raise
+            mode, warnings = Mode.LEXICAL, (*warnings, fell_back(reason))
+        else:
+            from vault_agent.actions.meaning import share_warnings
+
+            warnings = (*warnings, *share_warnings(snapshot))
+    ranking = None if mode is Mode.EMBEDDING else await _ranked(snapshot, query, asked)
+    candidates = _joined(ranking, found)
+    links = await _admitted_links(snapshot, query, asked.links)
+    fused = fuse({rowid: each.score for rowid, each in candidates.items()}, links)
+    notes = await lexical.with_notes(snapshot, ranking.notes if ranking else {}, fused)
     order = sorted(
         (rowid for rowid in fused if rowid in notes),
         key=lambda rowid: (-fused[rowid].score, notes[rowid].path),
     )[: query.limit]
     hits = await lexical.hits(
         snapshot,
-        [_place(rowid, best.get(rowid), fused[rowid]) for rowid in order],
+        [_place(rowid, candidates.get(rowid), fused[rowid]) for rowid in order],
         notes,
-        ranking.candidates.information,
-        reasons=[_reason(fused[rowid]) for rowid in order],
+        ranking.candidates.information if ranking else {},
+        reasons=[_reason(candidates.get(rowid), fused[rowid]) for rowid in order],
         explain=query.explain,
     )
-    return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings)
+    return Answer(query.mode, mode, query.limit, hits, warnings)
 
 
-async def _input(
-    snapshot: Snapshot, identifier: str
-) -> tuple[StoredNote, list[StoredChunk], dict[int, int]]:
-    """Return the note asked about, the chunks that speak for it, and its links."""
+class _Asked(NamedTuple):
+    """The note or chunk asked about."""
+
+    note: StoredNote
+    chunks: list[StoredChunk]  # those that speak for it
+    keys: list[int]  # of the chunks whose vectors stand for it
+    links: dict[int, int]  # how many links, by rowid of the other note
+
+
+class _Candidate(NamedTuple):
+    """A note that is like the one asked about, before links are counted."""
+
+    score: float
+    key: int | None
+    votes: dict[str, float]
+    reason: Reason
+
+
+async def _ranked(snapshot: Snapshot, query: RelatedQuery, asked: _Asked) -> Ranking:
+    compiled = await asyncio.to_thread(_compile, snapshot.fulltext, asked.note, asked.chunks)
+    return await lexical.ranked(
+        snapshot, compiled, query.filters, limit=_POOL, without_note=asked.note.rowid
+    )
+
+
+async def _near(
+    snapshot: Snapshot, query: RelatedQuery, asked: _Asked, *, embeddings: bool
+) -> Near:
+    if not embeddings:
+        raise unavailable(OFF)
+    from vault_agent.actions.meaning import near, of_chunks, usable_matrix  # brings numpy
+
+    matrix = usable_matrix(snapshot)
+    admitted = None
+    if query.filters != Filters():
+        admitted = await asyncio.to_thread(snapshot.fulltext.admitted, query.filters)
+    vector = of_chunks(matrix, asked.keys)
+    return await asyncio.to_thread(
+        near, matrix, vector, admitted=admitted, without_note=asked.note.rowid
+    )
+
+
+async def _admitted_links(
+    snapshot: Snapshot, query: RelatedQuery, links: dict[int, int]
+) -> dict[int, int]:
+    if query.filters == Filters() or not links:
+        return links
+    admitted = await asyncio.to_thread(snapshot.fulltext.admitted, query.filters, links)
+    return {rowid: count for rowid, count in links.items() if rowid in admitted}
+
+
+def _joined(ranking: Ranking | None, found: Near | None) -> dict[int, _Candidate]:
+    """Return each note once, by its words, its meaning, or both."""
+    words: dict[int, Ranked] = {}
+    for place in ranking.places if ranking else ():
+        words.setdefault(place.rowid, place)
+    if found is None:
+        return {
+            rowid: _Candidate(
+                place.score, place.key, {"words": place.score}, Reason.RELATED_LEXICAL
+            )
+            for rowid, place in words.items()
+        }
+    joined = {}
+    for rowid in {**words, **found.cosines}:
+        cosine = max(0.0, round(found.cosines.get(rowid, 0.0), 6))
+        by_words = words[rowid].score if rowid in words else 0.0
+        votes = {"words": by_words, "meaning": cosine}
+        if ranking is None:
+            score, reason = cosine, Reason.RELATED_EMBEDDING
+        else:
+            score, reason = round((by_words + cosine) / 2, 6), Reason.RELATED_HYBRID
+        key = found.chunks.get(rowid, words[rowid].key if rowid in words else None)
+        votes = {vote: value for vote, value in votes.items() if value}
+        joined[rowid] = _Candidate(score, key, votes, reason)
+    return joined
+
+
+async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
+    """Return what was asked about: the chunks that speak for it, and its links."""
     match = _ID.fullmatch(identifier)
     if match is None:
         raise InvalidRequest(
@@ -98,7 +181,8 @@ async def _input(
         if index is not None and not chunks:
             raise NotFound("CHUNK_NOT_FOUND", "The note has no such chunk.")
         links = await reading.neighbours(connection, note)
-    return note, sorted(chunks), links
+    places = range(note.chunk_count) if index is None else (index,)
+    return _Asked(note, sorted(chunks), [base | each for each in places], links)
 
 
 def _compile(fulltext: FulltextReader, note: StoredNote, chunks: list[StoredChunk]) -> LexicalQuery:
@@ -107,15 +191,17 @@ def _compile(fulltext: FulltextReader, note: StoredNote, chunks: list[StoredChun
     return related_query(counts, fulltext.document_frequencies(counts), fulltext.note_count)
 
 
-def _place(rowid: int, place: Ranked | None, fused: Fused) -> Ranked:
-    votes = {"words": round(fused.lexical, 4), "links": round(fused.links, 4)}
+def _place(rowid: int, candidate: _Candidate | None, fused: Fused) -> Ranked:
+    votes = {**(candidate.votes if candidate else {}), "links": fused.links}
     return Ranked(
         rowid,
-        place.key if place else None,
+        candidate.key if candidate else None,
         fused.score,
-        {vote: value for vote, value in votes.items() if value},
+        {vote: round(value, 4) for vote, value in votes.items() if value},
     )
 
 
-def _reason(fused: Fused) -> Reason:
-    return Reason.RELATED_LEXICAL if fused.lexical >= fused.links else Reason.RELATED_LINK
+def _reason(candidate: _Candidate | None, fused: Fused) -> Reason:
+    if candidate is None or candidate.score < fused.links:
+        return Reason.RELATED_LINK
+    return candidate.reason

@@ -1,35 +1,78 @@
-"""Search: a query to ranked candidates."""
+"""Search: a query to ranked candidates, by words, by meaning, or by both."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from vault_agent.actions import lexical
+from vault_agent.actions.fallback import OFF, fell_back, unavailable
 from vault_agent.errors import Unavailable
-from vault_agent.model import Answer, Mode, Reason, Warning
+from vault_agent.model import Answer, Filters, Mode, Reason
 from vault_agent.ranking.query import compile_query
+from vault_agent.ranking.rank import Ranked, ceiling
 
 if TYPE_CHECKING:
-    from vault_agent.model import SearchQuery
+    from vault_agent.actions.lexical import Ranking
+    from vault_agent.actions.meaning import Near
+    from vault_agent.embedding.embedder import Embedder, Vector
+    from vault_agent.lexical import LexicalQuery
+    from vault_agent.model import Hit, SearchQuery, Warning
     from vault_agent.store.current import Snapshot
+
+POOL = 200
+"""Lexical candidates that meaning may still reorder."""
 
 
 async def search(
-    snapshot: Snapshot, query: SearchQuery, *, warnings: tuple[Warning, ...] = ()
+    snapshot: Snapshot,
+    query: SearchQuery,
+    *,
+    embedder: Embedder | None = None,
+    warnings: tuple[Warning, ...] = (),
 ) -> Answer:
-    """Return ranked candidates.
+    """Return ranked candidates; without a mode, by both where embeddings are usable.
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` where only embeddings would do.
         IndexUnavailable: `INDEX_INCOMPATIBLE` where the index is damaged.
     """
-    if query.mode is Mode.EMBEDDING:
-        raise no_embeddings()
-    if query.mode is Mode.HYBRID:
-        warnings = (*warnings, fell_back())
-    ranking = await lexical.ranked(
-        snapshot, compile_query(query.query), query.filters, limit=query.limit
+    mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
+    compiled = compile_query(query.query)
+    if mode is Mode.LEXICAL:
+        return await _lexical(snapshot, query, compiled, warnings)
+    try:
+        vector = await _vector(snapshot, embedder, query.query)
+    except Unavailable as reason:
+        if mode is Mode.EMBEDDING:
+            raise
+        return await _lexical(snapshot, query, compiled, (*warnings, fell_back(reason)))
+    from vault_agent.actions.meaning import share_warnings
+
+    return Answer(
+        query.mode,
+        mode,
+        query.limit,
+        await _by_meaning(snapshot, query, compiled, vector, hybrid=mode is Mode.HYBRID),
+        (*warnings, *share_warnings(snapshot)),
     )
+
+
+async def _vector(snapshot: Snapshot, embedder: Embedder | None, text: str) -> Vector:
+    if embedder is None:
+        raise unavailable(OFF)
+    from vault_agent.actions.meaning import query_vector  # brings numpy
+
+    return await query_vector(snapshot, embedder, text)
+
+
+async def _lexical(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    compiled: LexicalQuery,
+    warnings: tuple[Warning, ...],
+) -> Answer:
+    ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=query.limit)
     hits = await lexical.hits(
         snapshot,
         ranking.places,
@@ -41,18 +84,74 @@ async def search(
     return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings)
 
 
-def no_embeddings() -> Unavailable:
-    """Return the refusal of a search that only embeddings could answer."""
-    return Unavailable(
-        "EMBEDDING_UNAVAILABLE",
-        "There are no embeddings to search. Use mode lexical, or set up embeddings and run "
-        "vault-agent index.",
+async def _by_meaning(
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector, *, hybrid: bool
+) -> tuple[Hit, ...]:
+    from vault_agent.actions.meaning import near, usable_matrix
+
+    ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=POOL)
+    admitted = None
+    if query.filters != Filters() or compiled.conditions:
+        admitted = await asyncio.to_thread(
+            snapshot.fulltext.admitted, query.filters, query=compiled
+        )
+    found = await asyncio.to_thread(
+        near,
+        usable_matrix(snapshot),
+        vector,
+        admitted=admitted,
+        witnesses=ranking.notes if hybrid else (),
+    )
+    notes = await lexical.with_notes(snapshot, ranking.notes, found.cosines)
+    scored = _fused(ranking, found) if hybrid else _nearest(found)
+    places = sorted(
+        ((place, reason) for place, reason in scored if place.rowid in notes),
+        key=lambda each: (-each[0].score, notes[each[0].rowid].path),
+    )[: query.limit]
+    return await lexical.hits(
+        snapshot,
+        [place for place, _ in places],
+        notes,
+        ranking.candidates.information,
+        reasons=[reason for _, reason in places],
+        explain=query.explain,
     )
 
 
-def fell_back() -> Warning:
-    """Return the warning that a hybrid search was answered from words alone."""
-    return Warning(
-        "EMBEDDING_UNAVAILABLE",
-        "Embeddings cannot be used; these results come from words alone.",
+def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
+    return [
+        (
+            Ranked(rowid, found.chunks[rowid], min(max(cosine, 0.0), 1.0), {"cosine": cosine}),
+            Reason.EMBEDDING_MATCH,
+        )
+        for rowid, exact in found.cosines.items()
+        if (cosine := round(exact, 6)) > 0
+    ]
+
+
+def _fused(ranking: Ranking, found: Near) -> list[tuple[Ranked, Reason]]:
+    """Join what the words and the vectors say of each note."""
+    from vault_agent.ranking.fuse import fuse
+
+    best: dict[int, Ranked] = {}
+    for place in ranking.places:
+        best.setdefault(place.rowid, place)
+    fused = fuse(
+        {rowid: sum(place.votes.values()) for rowid, place in best.items()},
+        found.cosines,
+        ceiling=ceiling(ranking.candidates),
+        background=found.background,
     )
+    scored = []
+    for rowid, each in fused.items():
+        words = best.get(rowid)
+        by_words = words is not None and each.lexical >= each.embedding
+        key = words.key if words is not None and by_words else found.chunks.get(rowid)
+        votes = {"words": round(each.lexical, 4), "meaning": round(each.embedding, 4)}
+        votes = {vote: value for vote, value in votes.items() if value}
+        if not each.lexical:
+            reason = Reason.EMBEDDING_MATCH
+        else:
+            reason = Reason.HYBRID_MATCH if each.embedding else Reason.LEXICAL_MATCH
+        scored.append((Ranked(rowid, key, round(min(each.score, 1.0), 6), votes), reason))
+    return scored

@@ -133,6 +133,11 @@ def rank(
     ]
 
 
+def ceiling(candidates: Candidates) -> float:
+    """Return the most that votes for a query could add up to, names aside."""
+    return _Weigher(candidates).ceiling
+
+
 class _Weigher:
     """Knows the query; turns one note's evidence into votes."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import aiosqlite
 
     from vault_agent.store.layout import IndexDirectory
+    from vault_agent.store.matrix import Matrix
     from vault_agent.store.meta import Meta
 
 READERS = 2
@@ -38,11 +39,13 @@ class Snapshot:
         self,
         meta: Meta,
         fulltext: FulltextReader,
+        matrix: Matrix | None,
         connections: list[aiosqlite.Connection],
         resources: AsyncExitStack,
     ) -> None:
         self.meta = meta
         self.fulltext = fulltext
+        self.matrix = matrix
         self._resources = resources
         self._idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         for connection in connections:
@@ -72,8 +75,11 @@ class Snapshot:
 class CurrentIndex:
     """Follows the index directory from one complete state to the next."""
 
-    def __init__(self, directory: IndexDirectory, *, vault: str, fingerprint: str) -> None:
+    def __init__(
+        self, directory: IndexDirectory, *, vault: str, fingerprint: str, vectors: bool = False
+    ) -> None:
         self._directory = directory
+        self._vectors = vectors
         self._vault = vault
         self._fingerprint = fingerprint
         self._snapshot: Snapshot | None = None
@@ -84,6 +90,11 @@ class CurrentIndex:
     def meta(self) -> Meta | None:
         """What is being served, or None."""
         return self._snapshot.meta if self._snapshot else None
+
+    @property
+    def matrix(self) -> Matrix | None:
+        """The vectors being served, or None."""
+        return self._snapshot.matrix if self._snapshot else None
 
     @property
     def refusal(self) -> IndexUnavailable | None:
@@ -147,4 +158,12 @@ class CurrentIndex:
             folder = self._directory.fulltext(number, meta.revision)
             fulltext = await asyncio.to_thread(FulltextReader, folder)
             stack.callback(fulltext.close)
-            return Snapshot(meta, fulltext, connections, stack.pop_all())
+            matrix = await asyncio.to_thread(self._open_matrix, number)
+            return Snapshot(meta, fulltext, matrix, connections, stack.pop_all())
+
+    def _open_matrix(self, number: int) -> Matrix | None:
+        if not self._vectors:
+            return None
+        from vault_agent.store.matrix import open_matrix  # brings numpy: 20 MB for nothing if off
+
+        return open_matrix(self._directory.vectors_map(number), self._directory.vectors_folder)

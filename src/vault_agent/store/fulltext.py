@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tantivy import Index, Order, Query
 
-from vault_agent.lexical import Candidates, ChunkEvidence, NoteEvidence
+from vault_agent.lexical import Candidates, ChunkEvidence, LexicalQuery, NoteEvidence
 from vault_agent.store.fulltext_clauses import Clauses, any_of, combined, silent
 from vault_agent.store.fulltext_guard import guarded
 from vault_agent.store.fulltext_schema import ANALYZER
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from tantivy import Searcher
 
-    from vault_agent.lexical import LexicalQuery
     from vault_agent.model import Filters
 
 CONTEXT_WEIGHT = 0.5  # of the title and headings above a chunk, against its text
@@ -65,17 +64,23 @@ class FulltextReader:
         with guarded():
             return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
 
-    def admitted(self, filters: Filters, rowids: Iterable[int] | None = None) -> set[int]:
-        """Return the notes that pass the filters, of all or of `rowids`.
+    def admitted(
+        self,
+        filters: Filters,
+        rowids: Iterable[int] | None = None,
+        *,
+        query: LexicalQuery | None = None,
+    ) -> set[int]:
+        """Return the notes that pass the filters and a query's conditions, of all or of `rowids`.
 
         For evidence that full text knows nothing of: links and vectors.
         """
         with guarded():
             clauses = self._notes.clauses
-            must = clauses.filters(filters)
+            must, must_not = _conditions(clauses, query or LexicalQuery(), filters, "body", None)
             if rowids is not None:
                 must.append(clauses.rowids(rowids))
-            every = combined(must=[silent(Query.all_query()), *must])
+            every = combined(must=[silent(Query.all_query()), *must], must_not=must_not)
             return set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
 
     def candidates(

@@ -7,6 +7,8 @@
         generation-7/
             index.db               notes, chunks, links, meta
             fulltext-3/            the full-text engine's files of revision 3
+            vectors.map            which chunk has which vector
+        vectors.db  vectors/       vectors by their exact input: they outlive generations
 
 `current` is replaced atomically, and only after the generation is complete and on disk.
 """
@@ -57,6 +59,11 @@ class IndexDirectory:
         """The database of vectors: it outlives generations."""
         return self.path / "vectors.db"
 
+    @property
+    def vectors_folder(self) -> Path:
+        """The folder of the vectors themselves."""
+        return self.vectors.with_suffix("")
+
     def generation(self, number: int) -> Path:
         """Return the folder of one generation."""
         return self.path / f"{_GENERATION}{number}"
@@ -64,6 +71,10 @@ class IndexDirectory:
     def database(self, number: int) -> Path:
         """Return the database file of one generation."""
         return self.generation(number) / "index.db"
+
+    def vectors_map(self, number: int) -> Path:
+        """Return the file that says which vectors the chunks of one generation have."""
+        return self.generation(number) / "vectors.map"
 
     def fulltext(self, number: int, revision: int) -> Path:
         """Return the full-text folder of one revision of one generation."""

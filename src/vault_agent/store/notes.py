@@ -62,6 +62,15 @@ class StoredChunk(NamedTuple):
         return self.key & (MAX_CHUNKS - 1)
 
 
+class ChunkText(NamedTuple):
+    """A chunk with what stands above it: what it is embedded with."""
+
+    key: int
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+
+
 async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
     """Return every note's file as it was last seen."""
     with translated():
@@ -146,6 +155,24 @@ async def chunks_of(connection: aiosqlite.Connection, rowid: int) -> list[Stored
     return [_chunk(row) for row in rows]
 
 
+async def chunk_texts(connection: aiosqlite.Connection, *, after: int) -> list[ChunkText]:
+    """Return the next page of all chunks, by key."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _CHUNK_TEXT + "WHERE chunk.key > ? ORDER BY chunk.key LIMIT 2000", (after,)
+        )
+    return [_chunk_text(row) for row in rows]
+
+
+async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[ChunkText]:
+    """Return the chunks with these keys, in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (_array(keys),)
+        )
+    return [_chunk_text(row) for row in rows]
+
+
 async def links_of(connection: aiosqlite.Connection, rowid: int) -> list[LinkSummary]:
     """Return a note's links in the order they are written, with what they resolve to."""
     with translated():
@@ -192,6 +219,11 @@ def _chunk(row: sqlite3.Row) -> StoredChunk:
     return StoredChunk(key, path, start_line, end_line, text)
 
 
+def _chunk_text(row: sqlite3.Row) -> ChunkText:
+    key, title, heading_path, text = row
+    return ChunkText(key, title, tuple(orjson.loads(heading_path)) if heading_path else (), text)
+
+
 def _array(numbers: Iterable[int]) -> str:
     # One JSON parameter serves any count: no limit on variables, one prepared statement.
     return orjson.dumps(list(numbers)).decode()
@@ -206,6 +238,11 @@ _CHUNK = "SELECT key, heading_path, start_line, end_line, text FROM chunk "
 
 _HEADINGS = """
 SELECT key, heading_path FROM chunk WHERE key IN (SELECT value FROM json_each(?))
+"""
+
+_CHUNK_TEXT = f"""
+SELECT chunk.key, note.title, chunk.heading_path, chunk.text
+FROM chunk JOIN note ON note.rowid = chunk.key >> {CHUNK_BITS}
 """
 
 _LINKS = """

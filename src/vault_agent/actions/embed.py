@@ -1,0 +1,200 @@
+"""The embedding phase of an index run: what has no vector yet gets one, and is kept at once.
+
+Begins when the lexical index is complete and serves. What was paid for is never sent twice: vectors
+are known by their exact input, across runs, rebuilds, renames and kills.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_agent.embedding.prefixes import document_input, vector_key
+from vault_agent.embedding.run import embed_all
+from vault_agent.errors import Unavailable
+from vault_agent.model import Warning
+from vault_agent.store import notes as reading
+from vault_agent.store.database import open_reader
+from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.matrix import open_matrix
+from vault_agent.store.vectors import open_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.actions.index import Report
+    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+    from vault_agent.embedding.run import Arrived, Document
+    from vault_agent.store.database import Connection
+    from vault_agent.store.vectors import Plan, VectorStore
+
+PUBLISH_SECONDS = 2.0
+"""How often searches get what has arrived so far."""
+
+_PAGE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of the chunks: the three add up to all of them."""
+
+    embedded: int
+    reused: int
+    failed: int
+
+
+async def embed(
+    directory: str,
+    embedder: HttpEmbedder,
+    settings: EndpointSettings,
+    report: Report,
+    *,
+    fresh: bool = False,
+) -> Account:
+    """Give every chunk of the current generation its vector, as far as the endpoint can.
+
+    An endpoint that fails is a warning and shows in the account; `fresh` makes all vectors anew.
+    """
+    folder = IndexDirectory(Path(directory))
+    number = folder.current()
+    if number is None:
+        return Account(0, 0, 0)
+    async with (
+        open_reader(folder.database(number)) as connection,
+        open_vectors(folder.vectors) as store,
+    ):
+        run = _Run(connection, store, embedder, settings, report, folder.vectors_map(number))
+        try:
+            await run.carry_out(fresh=fresh)
+        except Unavailable as error:
+            report.warn(Warning(error.code, error.message))
+        return await run.account()
+
+
+class _Run:
+    """One phase: a plan of which chunks lack a vector, filled as replies come."""
+
+    def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
+        self,
+        connection: Connection,
+        store: VectorStore,
+        embedder: HttpEmbedder,
+        settings: EndpointSettings,
+        report: Report,
+        vectors_map: Path,
+    ) -> None:
+        self._connection = connection
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._report = report
+        self._map = vectors_map
+        self._plan: Plan | None = None
+        self._reused = 0
+        self._published_at = 0.0
+
+    async def carry_out(self, *, fresh: bool) -> None:
+        chunks, keys = await self._inputs()
+        known = await self._store.last_space(self._settings.model, *self._embedder.prefixes)
+        if known is not None and not fresh:
+            # Before the endpoint is asked for anything: an unchanged vault asks for nothing.
+            await self._store.use(known)
+            await self._adopt(await self._store.plan(chunks, keys))
+        if self._plan is not None and not self._plan.waiting:
+            return
+        if not len(chunks):
+            return
+        space = await self._embedder.prepare()
+        if known is None or fresh or not known.matches(space):
+            await self._store.use(space, fresh=fresh)
+            await self._adopt(await self._store.plan(chunks, keys))
+        plan = self._plan
+        assert plan is not None  # noqa: S101 - adopted just now, or before the endpoint was asked
+        total = len(plan.waiting)
+        self._report.phase("embed", 0, total)
+
+        async def save(arrived: Arrived) -> None:
+            if arrived.keys:
+                vectors = np.stack(arrived.vectors)
+                first = await self._store.save(arrived.keys, vectors, truncated=arrived.truncated)
+                plan.fill(arrived.keys, first)
+            if arrived.failures:
+                await self._store.fail(arrived.failures)
+            self._report.phase("embed", arrived.done + arrived.failed, total)
+            if time.monotonic() - self._published_at > PUBLISH_SECONDS:
+                await self._publish(plan)
+
+        try:
+            await embed_all(
+                self._embedder,
+                self._documents(plan),
+                save,
+                batch_size=self._settings.batch_size,
+                concurrency=self._settings.concurrency,
+            )
+        except Unavailable:
+            await self._publish(plan)
+            raise
+        await self._store.tidy(plan, self._map)
+        self._report.published()
+        if plan.waiting:
+            self._report.warn(
+                Warning(
+                    "EMBEDDING_FAILED",
+                    "The endpoint could not embed some texts: they are found by their words. The "
+                    "next run tries them again.",
+                    {"count": len(plan.waiting)},
+                )
+            )
+
+    async def account(self) -> Account:
+        """Count the chunks by what became of them."""
+        if self._plan is None:
+            chunks, _ = await self._inputs()
+            return Account(0, 0, len(chunks))
+        have = int(np.count_nonzero(self._plan.rows >= 0))
+        return Account(have - self._reused, self._reused, len(self._plan.rows) - have)
+
+    async def _inputs(self) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], list[bytes]]:
+        """Return the key of every chunk, and what its vector is known by."""
+        chunks: list[int] = []
+        keys: list[bytes] = []
+        after = -1
+        while page := await reading.chunk_texts(self._connection, after=after):
+            for chunk in page:
+                chunks.append(chunk.key)
+                keys.append(vector_key(self._settings.model, self._input(chunk)))
+            after = page[-1].key
+        return np.array(chunks, np.int64), keys
+
+    async def _documents(self, plan: Plan) -> AsyncIterator[Document]:
+        """Yield what is missing, a page at a time: a vault's text need not fit into memory."""
+        missing = [(key, int(plan.chunks[place])) for key, place in plan.missing]
+        for start in range(0, len(missing), _PAGE):
+            part = missing[start : start + _PAGE]
+            page = await reading.chunk_texts_of(self._connection, [chunk for _, chunk in part])
+            texts = {chunk.key: self._input(chunk) for chunk in page}
+            for key, chunk_key in part:
+                yield key, texts[chunk_key]
+
+    def _input(self, chunk: reading.ChunkText) -> str:
+        prefix = self._embedder.prefixes.document
+        return document_input(prefix, chunk.title, chunk.heading_path, chunk.text)
+
+    async def _adopt(self, plan: Plan) -> None:
+        """Take up a plan, and let searches have the vectors that there are already."""
+        self._plan = plan
+        have = plan.rows >= 0
+        self._reused = int(np.count_nonzero(have))
+        served = open_matrix(self._map, self._store.folder)
+        if served is None or not served.holds(plan.chunks[have], len(plan.chunks)):
+            await self._publish(plan)
+
+    async def _publish(self, plan: Plan) -> None:
+        await self._store.publish(plan, self._map)
+        self._published_at = time.monotonic()
+        self._report.published()
