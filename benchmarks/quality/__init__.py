@@ -1,0 +1,1 @@
+"""How well search finds what people looked for, beside baselines, in one run."""
