@@ -30,7 +30,7 @@ from vault_agent.model import Filters, identify
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
 from vault_agent.ranking.fuse import fuse
 from vault_agent.ranking.query import compile_query
-from vault_agent.ranking.rank import Names, _Weigher, chunks_to_read, rank
+from vault_agent.ranking.rank import Names, ceiling, rank, shortlist
 from vault_agent.store import notes as reading
 from vault_agent.store.database import open_reader
 from vault_agent.store.fulltext import FulltextReader
@@ -104,7 +104,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
             chunks_by_note[paths[key[0] >> 20]].append(key[0])
         for query in queries:
             text = query.get("text") or query["query"]
-            lexical, ceiling = await lexical_scores(connection, fulltext, text)
+            lexical, most = await lexical_scores(connection, fulltext, text)
             vector = await e.embed_query(text)
             rows, cosines = nearest(scan, vector, matrix.signs(vector), 1000)
             keys, cosines = matrix.chunks_of(rows, cosines)
@@ -117,7 +117,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
             best |= best_of_notes(paths, keys, cosines)
             background = float(matrix.centre @ vector)
             kind = query.get("type", "")
-            found[query["id"]] = Evidence(kind, lexical, best, ceiling, background)
+            found[query["id"]] = Evidence(kind, lexical, best, most, background)
         fulltext.close()
     cache.write_bytes(pickle.dumps(found))
     return found
@@ -157,17 +157,16 @@ async def embed(connection, embedder, directory, number, settings):
 
 
 async def lexical_scores(connection, fulltext, text):
-    """Return the lexical scores of notes by path, as the sum of their votes."""
+    """Return the lexical scores of notes by path, and the most that the query could score."""
     candidates = fulltext.candidates(compile_query(text), Filters())
-    rowids = {*candidates.notes, *(key >> 20 for key in candidates.chunks)}
-    notes = await reading.notes_by_rowid(connection, rowids)
+    wanted = shortlist(candidates, DEPTH)
+    notes = await reading.notes_by_rowid(connection, wanted.rowids)
     names = {n.rowid: Names(n.path, n.title, n.metadata.aliases) for n in notes}
-    chunks = await reading.chunks(connection, chunks_to_read(candidates))
-    headings = {c.key: (c.heading_path or [None])[-1] for c in chunks}
+    headings = await reading.headings(connection, wanted.keys)
     scores: dict[str, float] = {}
     for ranked in rank(candidates, names, headings, limit=DEPTH):
         scores.setdefault(names[ranked.rowid].path, sum(ranked.votes.values()))
-    return scores, ceiling_of(candidates)
+    return scores, ceiling(candidates)
 
 
 def best_of_notes(paths, keys, cosines) -> dict[str, float]:
@@ -177,11 +176,6 @@ def best_of_notes(paths, keys, cosines) -> dict[str, float]:
         path = paths[key >> 20]
         best[path] = max(cosine, best.get(path, -1.0))
     return best
-
-
-def ceiling_of(candidates) -> float:
-    """Return the most that the query could score."""
-    return _Weigher(candidates).ceiling
 
 
 def judged(collection: Path) -> dict[str, dict[str, int]]:

@@ -132,7 +132,8 @@ def main() -> None:
     parser.add_argument("--search", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.search:
-        search(arguments.search, np.load(arguments.search / "queries.npy"), 50)
+        for count in (50, 1_000):
+            search(arguments.search, np.load(arguments.search / "queries.npy"), count)
         return
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         if arguments.real:
