@@ -12,7 +12,10 @@ from tests.indexing import MAX_NOTE_BYTES, Vault
 
 from vault_agent.actions.index import is_stale, verify
 from vault_agent.errors import Busy, Failed, IndexUnavailable
-from vault_agent.model import JobSummary
+from vault_agent.model import Filters, JobSummary
+from vault_agent.ranking.query import compile_query
+from vault_agent.store import notes as reading
+from vault_agent.store.fulltext import FulltextReader
 from vault_agent.store.lock import FileLock
 
 if TYPE_CHECKING:
@@ -27,6 +30,20 @@ def vault(tmp_path: Path) -> Vault:
     made.write("folder/Rye.md", "Rye needs [[Missing]] and [[Starter]].\n")
     made.write("jar.png", b"\x89PNG")
     return made
+
+
+async def test_what_is_gone_is_gone_from_full_text_too(vault: Vault):
+    await vault.index()
+    vault.write("Bread.md", "# Bread\n\nrewritten\n")
+    (vault.root / "folder/Rye.md").unlink()
+    (vault.root / "Starter.md").rename(vault.root / "Leaven.md")
+    await vault.index()
+    async with vault.reader() as connection:
+        held = {file.rowid for file in await reading.files(connection)}
+    reader = FulltextReader(vault.directory.fulltext(1, 2))
+    assert reader.admitted(Filters()) == held
+    assert reader.candidates(compile_query("flour"), Filters()).notes.keys() == set()
+    reader.close()
 
 
 async def test_the_first_run_indexes_everything(vault: Vault):

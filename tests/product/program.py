@@ -49,6 +49,7 @@ class Program:
         self.home = folder / "home"
         self.home.mkdir()
         self.endpoint = ""
+        self.variables: dict[str, str] = {}  # more settings, as the environment has them
         self.server: subprocess.Popen[str] | None = None
 
     @property
@@ -60,7 +61,7 @@ class Program:
         }
         homes = dict.fromkeys(("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"), str(self.home))
         endpoint = {"VAULT_AGENT_SERVER_ENDPOINT": self.endpoint} if self.endpoint else {}
-        return {**kept, **homes, **endpoint, "NO_COLOR": "1", "COLUMNS": "100"}
+        return {**kept, **homes, **endpoint, "NO_COLOR": "1", "COLUMNS": "100", **self.variables}
 
     def write(self, path: str, text: str | bytes = "") -> Path:
         """Write a file of the vault."""
@@ -154,9 +155,9 @@ class Program:
         """Search."""
         return self.call("POST", "/search", {"query": query, **options})
 
-    def submit(self, kind: str = "index") -> str:
+    def submit(self, kind: str = "index", **options: bool) -> str:
         """Start a job and return its ID."""
-        reply = self.call("POST", f"/{kind}", {})
+        reply = self.call("POST", f"/{kind}", options)
         assert reply.status == 202, reply
         return str(reply.data["job"]["id"])
 
@@ -170,11 +171,11 @@ class Program:
             time.sleep(0.02)
         raise AssertionError(f"job {job_id} did not end")
 
-    def index(self, kind: str = "index") -> dict[str, Any]:
+    def index(self, kind: str = "index", **options: bool) -> dict[str, Any]:
         """Run a job to its successful end, after the one that may be running."""
         running = self.call("GET", "/health").data.get("runningJob")
         if running:
             self.finish(running)
-        job = self.finish(self.submit(kind))
+        job = self.finish(self.submit(kind, **options))
         assert job["state"] == "succeeded", job
         return job

@@ -12,7 +12,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tantivy import Document, Index
+from tantivy import Document, Index, Query
 
 from vault_agent.store.fulltext_guard import guarded
 from vault_agent.store.fulltext_schema import ANALYZER, chunks_schema, notes_schema
@@ -49,7 +49,7 @@ class FulltextWriter:
             document.add_unsigned("rowid", rowid)
             document.add_text("names", note.names)
             document.add_text(
-                "body", "\n".join((note.names, *(text for text, _, _ in note.chunks)))
+                "body", "\n".join((note.names, *(text for text, _, _ in note.chunks), note.units))
             )
             for name in note.name:
                 document.add_text("name", name)
@@ -67,8 +67,9 @@ class FulltextWriter:
     def remove_note(self, rowid: int) -> None:
         """Remove a note and its chunks; one that is not there is no error."""
         with guarded():
-            self._notes.delete_documents_by_term("rowid", rowid)
-            self._chunks.delete_documents_by_term("rowid", rowid)
+            # By query: given a number, delete_documents_by_term finds nothing (tantivy 0.27.0).
+            for writer, schema in ((self._notes, notes_schema()), (self._chunks, chunks_schema())):
+                writer.delete_documents_by_query(Query.term_query(schema, "rowid", rowid))
 
     def commit(self) -> None:
         """Finish: everything is on disk when this returns, and the writer is closed."""

@@ -1,0 +1,52 @@
+"""The embedding endpoint of the tests, beside a program that is not asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tests.endpoint import EmbeddingEndpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.product.program import Program
+
+
+class Endpoint(EmbeddingEndpoint):
+    """An endpoint with an event loop on a thread of its own."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever)
+
+    def die(self) -> None:
+        """Stop listening, and cut what is connected."""
+        asyncio.run_coroutine_threadsafe(self.stop(), self.loop).result(10)
+
+    def revive(self) -> None:
+        """Listen, again on the same port."""
+        asyncio.run_coroutine_threadsafe(self.start(), self.loop).result(10)
+
+
+@contextmanager
+def running_endpoint(program: Program, **options) -> Iterator[Endpoint]:
+    """Run an endpoint that the program's next server is set up to use."""
+    endpoint = Endpoint(**options)
+    endpoint.thread.start()
+    endpoint.revive()
+    program.variables = {
+        "VAULT_AGENT_EMBEDDING_ENABLED": "true",
+        "VAULT_AGENT_EMBEDDING_MODEL": endpoint.model,
+        "VAULT_AGENT_EMBEDDING_ENDPOINT": endpoint.url,
+    }
+    try:
+        yield endpoint
+    finally:
+        endpoint.die()
+        endpoint.loop.call_soon_threadsafe(endpoint.loop.stop)
+        endpoint.thread.join()
+        endpoint.loop.close()

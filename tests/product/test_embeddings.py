@@ -1,0 +1,292 @@
+"""Embeddings, end to end: the real program, a real endpoint that dies, lies and comes back."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from tests import endpoint as misbehaviour
+from tests.product.endpoint import running_endpoint
+
+from vault_agent.model import identify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.product.endpoint import Endpoint
+    from tests.product.program import Program
+
+BREAD = identify("Bread.md")
+
+
+@pytest.fixture
+def endpoint(program: Program) -> Iterator[Endpoint]:
+    """Return an endpoint that the program will use."""
+    with running_endpoint(program) as running:
+        yield running
+
+
+def chunk_texts(endpoint: Endpoint) -> list[str]:
+    """Return what was embedded of the vault, probes and queries left out."""
+    return [text for text in endpoint.texts if "\n" in text]
+
+
+def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(program: Program, endpoint: Endpoint):
+    program.start()
+    job = program.index()
+    assert job["summary"]["embedded"] + job["summary"]["reused"] == job["summary"]["chunks"] == 4
+    reply = program.search("sourdough starter")
+    assert reply.data["usedMode"] == "hybrid"
+    assert reply.data["results"][0]["path"] == "Starter.md"
+    assert reply.data["results"][0]["reason"] == "hybrid_match"
+    assert reply.warnings == []
+    health = program.call("GET", "/health").data
+    assert health["embeddings"]["share"] == 1
+    assert health["embeddings"]["available"]
+
+
+@pytest.mark.parametrize("mode", ["embedding", "hybrid"])
+def test_filters_and_conditions_hold_in_every_mode(program: Program, endpoint: Endpoint, mode: str):
+    program.start()
+    program.index()
+    found = program.search("bread flour starter", mode=mode, filters={"paths": ["日記"]})
+    assert {result["path"] for result in found.data["results"]} <= {"日記/東京.md"}
+    found = program.search("flour -crust", mode=mode)
+    assert {result["path"] for result in found.data["results"]} == {"Starter.md"} | (
+        {"日記/東京.md"} & {result["path"] for result in found.data["results"]}
+    )
+
+
+def test_related_goes_by_meaning_and_needs_no_endpoint(program: Program, endpoint: Endpoint):
+    program.start()
+    program.index()
+    endpoint.die()
+    reply = program.call("POST", "/related", {"id": BREAD})
+    assert reply.data["usedMode"] == "embedding"
+    paths = [result["path"] for result in reply.data["results"]]
+    assert paths[0] == "Starter.md"
+    assert len(paths) == len(set(paths))
+    assert "Bread.md" not in paths
+    assert reply.warnings == []
+
+
+def test_nothing_is_sent_twice(program: Program, endpoint: Endpoint):
+    program.start()
+    program.index()
+    asked = len(endpoint.requests)
+    for kind in ("index", "reindex", "index"):
+        summary = program.index(kind)["summary"]
+        assert (summary["embedded"], summary["reused"]) == (0, 4)
+    (program.vault / "Starter.md").rename(program.vault / "renamed.md")
+    assert program.index()["summary"]["renamed"] == 1
+    assert len(endpoint.requests) == asked
+    assert program.search("sourdough starter").data["usedMode"] == "hybrid"
+
+
+def test_fresh_embeddings_are_asked_for_again(program: Program, endpoint: Endpoint):
+    program.start()
+    program.index()
+    asked = len(chunk_texts(endpoint))
+    summary = program.index("reindex", freshEmbeddings=True)["summary"]
+    assert (summary["embedded"], summary["reused"]) == (4, 0)
+    assert len(chunk_texts(endpoint)) == 2 * asked
+
+
+def test_only_what_changed_is_sent(program: Program, endpoint: Endpoint):
+    program.start()
+    program.index()
+    before = set(chunk_texts(endpoint))
+    program.write("New.md", "# New\n\nQuinces are hard and fragrant.\n")
+    assert program.index()["summary"]["embedded"] == 1
+    [new] = set(chunk_texts(endpoint)) - before
+    assert "Quinces" in new
+
+
+def test_words_are_searchable_before_the_first_embedding(program: Program, endpoint: Endpoint):
+    endpoint.always = misbehaviour.slow(30)
+    program.start()
+    deadline = time.monotonic() + 20
+    while (reply := program.search("sourdough", mode="lexical")).status != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert reply.data["results"]
+    job_id = program.call("GET", "/health").data["runningJob"]
+    assert program.call("DELETE", f"/jobs/{job_id}").data["job"]["state"] == "cancelled"
+
+
+def test_a_dead_endpoint_costs_meaning_and_nothing_else(program: Program, endpoint: Endpoint):
+    program.start()
+    program.index()
+    endpoint.die()
+    reply = program.search("sourdough")
+    assert reply.data["usedMode"] == "lexical"
+    assert reply.warnings == ["EMBEDDING_UNAVAILABLE"]
+    assert reply.data["results"]
+    refused = program.search("sourdough", mode="embedding")
+    assert (refused.status, refused.code) == (503, "EMBEDDING_UNAVAILABLE")
+    assert program.search("sourdough", mode="lexical").warnings == []
+    began = time.monotonic()
+    program.search("sourdough again")
+    assert time.monotonic() - began < 0.5
+    endpoint.revive()
+    deadline = time.monotonic() + 20
+    while program.search("sourdough").warnings:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_an_endpoint_that_is_not_there_is_a_warning_of_the_job(
+    program: Program, endpoint: Endpoint
+):
+    endpoint.die()
+    program.start()
+    job = program.index()
+    assert [warning["code"] for warning in job["warnings"]] == ["EMBEDDING_UNAVAILABLE"]
+    summary = job["summary"]
+    assert (summary["embedded"], summary["reused"], summary["embeddingFailed"]) == (0, 0, 4)
+    assert program.search("sourdough", mode="lexical").data["results"]
+
+
+def test_required_embeddings_that_fail_fail_the_job_but_not_the_index(
+    program: Program, endpoint: Endpoint
+):
+    program.start()
+    program.index()
+    endpoint.die()
+    program.write("New.md", "# New\n\nQuinces.\n")
+    ended = program.run("index", "--require-embeddings")
+    assert ended.returncode == 1
+    assert "EMBEDDING_UNAVAILABLE" in ended.stderr
+    assert program.search("quinces", mode="lexical").data["results"]
+    endpoint.revive()
+    assert program.run("index", "--require-embeddings").returncode == 0
+
+
+def test_one_text_that_always_fails_costs_itself(program: Program, endpoint: Endpoint):
+    endpoint.poison["crackle"] = misbehaviour.status(500)
+    program.start()
+    job = program.index()
+    summary = job["summary"]
+    assert summary["embeddingFailed"] == 1
+    assert summary["embedded"] + summary["reused"] == 3
+    assert [warning["code"] for warning in job["warnings"]] == ["EMBEDDING_FAILED"]
+    reply = program.search("sourdough")
+    assert reply.data["usedMode"] == "hybrid"
+    assert reply.warnings == ["EMBEDDING_INCOMPLETE"]
+    endpoint.poison.clear()
+    assert program.index()["summary"]["embeddingFailed"] == 0
+
+
+def test_another_model_of_the_same_name_makes_the_vectors_unusable_until_a_run(
+    program: Program, endpoint: Endpoint
+):
+    program.start()
+    program.index()
+    program.stop()
+    endpoint.salt = "retrained"
+    program.start()
+    refused = program.search("sourdough", mode="embedding")
+    assert (refused.status, refused.code) == (503, "EMBEDDING_UNAVAILABLE")
+    assert program.search("sourdough").data["usedMode"] == "lexical"
+    assert program.index("reindex", freshEmbeddings=True)["summary"]["embedded"] == 4
+    assert program.search("sourdough").data["usedMode"] == "hybrid"
+
+
+def test_what_was_acknowledged_is_never_sent_again_after_a_kill(program: Program):
+    program.fill(60)
+    chance = random.Random(11)
+    with running_endpoint(program, latency=0.02, at_once=2) as endpoint:
+        acknowledged: set[str] = set()
+        for _ in range(4):
+            program.start()
+            time.sleep(chance.uniform(0.8, 1.6))
+            running = program.call("GET", "/health").data["runningJob"]
+            if running is None:
+                running = program.submit()
+                time.sleep(chance.uniform(0.3, 1.0))
+            job = program.call("GET", f"/jobs/{running}").data["job"]
+            done = sum(phase["done"] for phase in job["phases"] if phase["name"] == "embed")
+            before = Counter(chunk_texts(endpoint))
+            assert not any(count > 1 for text, count in before.items() if text in acknowledged)
+            acknowledged |= set(list(dict.fromkeys(chunk_texts(endpoint)))[: done // 2])
+            program.kill()
+        program.start()
+        summary = program.index()["summary"]
+        assert summary["embeddingFailed"] == 0
+        # In flight at each of the four kills were two batches of eight at the most.
+        repeated = sum(count - 1 for count in Counter(chunk_texts(endpoint)).values())
+        assert repeated <= 4 * 2 * 8
+
+
+def test_an_endpoint_that_dies_and_lies_leaves_a_correct_account(program: Program):
+    program.fill(80)
+    chance = random.Random(5)
+    lies = [
+        misbehaviour.status(500),
+        misbehaviour.status(503, retry_after="0"),
+        misbehaviour.nan(),
+        misbehaviour.zeros(),
+        misbehaviour.one_less(),
+        misbehaviour.reset(),
+        misbehaviour.not_json(),
+        misbehaviour.data_null(),
+        misbehaviour.shorter(),
+        misbehaviour.reversed_order(),
+    ]
+    with running_endpoint(program, latency=0.01, at_once=4) as endpoint:
+        program.start()
+        program.index()
+        program.fill(200)
+        job_id = program.submit()
+        deadline = time.monotonic() + 60
+        while (state := program.call("GET", f"/jobs/{job_id}").data["job"])["state"] == "running":
+            assert time.monotonic() < deadline
+            endpoint.next(*chance.sample(lies, 3), None, None)
+            assert program.search("shared text", mode="lexical").status == 200
+            time.sleep(0.05)
+        assert state["state"] == "succeeded"
+        summary = state["summary"]
+        accounted = summary["embedded"] + summary["reused"] + summary["embeddingFailed"]
+        assert accounted == summary["chunks"]
+        endpoint.next()
+        endpoint._script.clear()
+        assert program.index()["summary"]["embeddingFailed"] == 0
+
+
+def test_not_a_byte_goes_through_a_proxy_or_after_a_redirect(program: Program, endpoint: Endpoint):
+    with running_endpoint(program) as elsewhere:
+        pass
+    with running_endpoint(program) as elsewhere:
+        program.variables |= {
+            "VAULT_AGENT_EMBEDDING_ENDPOINT": endpoint.url,
+            "http_proxy": f"http://127.0.0.1:{elsewhere.port}",
+            "HTTP_PROXY": f"http://127.0.0.1:{elsewhere.port}",
+            "ALL_PROXY": f"http://127.0.0.1:{elsewhere.port}",
+        }
+        program.start()
+        assert program.index()["summary"]["embeddingFailed"] == 0
+        endpoint.always = misbehaviour.redirect(elsewhere.url)
+        program.write("New.md", "# New\n\nQuinces.\n")
+        assert program.index()["summary"]["embeddingFailed"] == 1
+        assert program.search("quinces").warnings[0] == "EMBEDDING_UNAVAILABLE"
+        assert elsewhere.requests == []
+
+
+def test_embedding_check_shows_what_the_endpoint_gives_or_what_to_do(
+    program: Program, endpoint: Endpoint
+):
+    works = program.run("embedding", "check")
+    assert works.returncode == 0, works.stderr
+    assert "test-model" in works.stdout
+    assert "64" in works.stdout
+    program.variables["VAULT_AGENT_EMBEDDING_MODEL"] = "absent"
+    missing = program.run("embedding", "check")
+    assert missing.returncode == 1
+    assert "ollama pull absent" in missing.stderr
+    endpoint.die()
+    gone = program.run("embedding", "check")
+    assert gone.returncode == 1
+    assert gone.stderr.startswith("EMBEDDING_UNAVAILABLE: ")
