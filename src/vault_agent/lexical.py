@@ -19,6 +19,8 @@ class LexicalQuery:
 
     weights: dict[str, float] = field(default_factory=dict)
     """How much each term counts; in a search, how often it was written."""
+    units: dict[str, float] = field(default_factory=dict)
+    """The same for single characters of unspaced scripts, which only notes have as terms."""
     pairs: tuple[tuple[str, str], ...] = ()
     """Terms that were written side by side: standing together counts."""
     compounds: tuple[Terms, ...] = ()

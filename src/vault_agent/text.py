@@ -80,6 +80,7 @@ _CLUSTER = re.compile(
 _UNIT = re.compile(  # with the stand-ins for marks, see `_mark_letter`
     f"[{_HAN_AND_KANA}{_HANGUL}]|[{_SOUTH_EAST_ASIAN}][{_SOUTH_EAST_ASIAN_MARKS}\ua500-\ua5ff]*"
 )
+_FIRST_UNIT = re.compile(rf"(?<!\S)(?:{_UNIT.pattern})")
 _PAIR = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]{{2}}")
 _EMOJI = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\U0001f000-\U0001faff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # not text, and no UTF-8
@@ -144,7 +145,16 @@ def _camel_parts(text: str) -> dict[str, None]:
 def _fold_match(match: re.Match[str]) -> str:
     run = match[0]
     # Words repeat, sentences do not.
-    return _fold_cached(run) if len(run) <= 24 else _fold(run)
+    folded = _fold_cached(run) if len(run) <= 24 else _fold(run)
+    if folded[:1] != " " and folded[-1:] != " ":
+        return folded
+    # Unspaced script next to a figure or a Latin name: a pair joins them too (`1992年`: `2年`).
+    text, (start, end) = match.string, match.span()
+    if start and text[start - 1].isalnum() and _UNSPACED.match(run):
+        folded = f" {text[start - 1]}{run[0]}{folded}"
+    if end < len(text) and text[end].isalnum() and _UNSPACED.match(run[-1]):
+        folded = f"{folded}{run[-1]}{text[end]} "
+    return folded
 
 
 def _fold(run: str) -> str:
@@ -173,10 +183,19 @@ def _pairs(run: str) -> list[str]:
     """Return the overlapping pairs of a run, then its last unit alone.
 
     Every unit thus begins one term, so that a word of one character is found by prefix wherever it
-    stands, without a term for each single character.
+    stands.
     """
     units = _clusters(run)
     return [first + second for first, second in pairwise(units)] + units[-1:]
+
+
+def units(prepared: str) -> list[str]:
+    """Return every single character of unspaced scripts in prepared text, in order.
+
+    As terms of their own they make pairs more precise (measured: 0.5 points of nDCG@10 in
+    Japanese) and cost half as much again as the pairs, so notes have them and chunks do not.
+    """
+    return [] if prepared.isascii() else _FIRST_UNIT.findall(prepared)
 
 
 @cache

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from vault_agent.lexical import LexicalQuery, Terms
 from vault_agent.model import Filters
-from vault_agent.text import is_unit, sequence, terms
+from vault_agent.text import is_unit, prepare, sequence, terms, units
 
 MAX_COMPOUND = 8
 """A longer run of parts is a sentence in an unspaced script or a URL: its pairs say enough."""
@@ -54,6 +54,7 @@ def compile_query(text: str) -> LexicalQuery:
     prose = len(plain) - len(quoted) > SENTENCE_WORDS
     return LexicalQuery(
         weights=_weights(plain),
+        units=_units(plain),
         pairs=_pairs(plain),
         compounds=_compounds(plain),
         phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
@@ -74,6 +75,11 @@ def _weights(plain: list[str]) -> dict[str, float]:
         parts = Counter(terms(word)) - Counter(in_place)
         counts.update(term for term in parts.elements() if not is_unit(term))
     return {term: float(count) for term, count in counts.most_common(MAX_TERMS)}
+
+
+def _units(plain: list[str]) -> dict[str, float]:
+    counts = Counter(units(prepare(" ".join(plain))))
+    return {unit: float(count) for unit, count in counts.most_common(MAX_TERMS)}
 
 
 def _pairs(plain: list[str]) -> tuple[tuple[str, str], ...]:

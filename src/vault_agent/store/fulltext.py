@@ -151,9 +151,10 @@ class _Search:
         self._neighbours: dict[str, tuple[str, ...]] = {}
         self._frequencies: dict[str, int] = {}
         self._weights = self._look_up(query.weights)
+        self._openings = self._open(self._weights)
 
     def run(self) -> Candidates:
-        if not self._weights and not self._note_must:
+        if not self._weights and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours)
         body = self._notes.top(self._body_query(), NOTES)
         text = self._chunks.top(self._text_query(), CHUNKS) if self._weights else {}
@@ -181,15 +182,12 @@ class _Search:
         )
 
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Replace terms that are in no note: single characters by pairs, words by neighbours."""
+        """Replace words that are in no note by their neighbours."""
         searcher = self._notes.searcher
         found: dict[str, float] = {}
         for term, weight in weights.items():
             frequency = searcher.doc_freq("body", term)
-            if is_unit(term):
-                openings = searcher.terms_with_prefix("body", term, None, _OPENINGS)
-                known = dict(openings)
-            elif frequency or not self._query.tolerant:
+            if frequency or not self._query.tolerant or is_unit(term):
                 known = {term: frequency}
             else:
                 known = neighbours_of(searcher, term)
@@ -197,6 +195,17 @@ class _Search:
             for each, count in known.items():
                 found[each] = found.get(each, 0.0) + weight
                 self._frequencies[each] = count
+        return found
+
+    def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Replace words of one character by the pairs they begin: a chunk has no other terms."""
+        found: dict[str, float] = {}
+        for term, weight in weights.items():
+            if is_unit(term):
+                opened = self._chunks.searcher.terms_with_prefix("text", term, None, _OPENINGS)
+                found |= dict.fromkeys((pair for pair, _ in opened), weight)
+            else:
+                found[term] = weight
         return found
 
     def _information(self) -> dict[str, float]:
@@ -210,20 +219,18 @@ class _Search:
 
     def _body_query(self, rowids: Sequence[int] | None = None) -> Query:
         clauses = self._notes.clauses
-        return _scored(
-            clauses.words("body", self._weights), self._note_must, self._note_not, clauses, rowids
-        )
+        words = clauses.words("body", {**self._query.units, **self._weights})
+        return _scored(words, self._note_must, self._note_not, clauses, rowids)
 
     def _names_query(self) -> Query:
         clauses = self._notes.clauses
-        return _scored(
-            clauses.words("names", self._weights), self._note_must, self._note_not, clauses, None
-        )
+        words = clauses.words("names", self._openings)
+        return _scored(words, self._note_must, self._note_not, clauses, None)
 
     def _text_query(self, rowids: Sequence[int] | None = None) -> Query:
         clauses = self._chunks.clauses
-        context = {term: CONTEXT_WEIGHT * weight for term, weight in self._weights.items()}
-        words = clauses.words("text", self._weights) + clauses.words("context", context)
+        context = {term: CONTEXT_WEIGHT * weight for term, weight in self._openings.items()}
+        words = clauses.words("text", self._openings) + clauses.words("context", context)
         return _scored(words, self._chunk_must, self._chunk_not, clauses, rowids)
 
     def _pairs(self) -> dict[int, float]:

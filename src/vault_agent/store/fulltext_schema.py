@@ -2,7 +2,8 @@
 
 Two tantivy indexes, so that the statistics of notes and of their parts never mix:
 
-notes   one document a note: `body` (its whole text and its names), `names` (title, aliases, file
+notes   one document a note: `body` (its whole text and its names; in unspaced
+        scripts single characters too), `names` (title, aliases, file
         name), `name` (each of those whole, for exact matches)
 chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
 
-from vault_agent.text import prepare, terms
+from vault_agent.text import prepare, terms, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,6 +64,8 @@ class FulltextNote(NamedTuple):
     """One note ready for the engine: text prepared, filters normalised. Plain data, to be sent."""
 
     names: str
+    units: str
+    """Single characters of unspaced scripts, for the note's body only."""
     name: list[str]
     path: str
     folder: list[str]
@@ -78,8 +81,11 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     stem = path.rpartition("/")[2].rpartition(".")[0]
     names = list(dict.fromkeys((note.title, *note.aliases, stem)))
     comparable = comparable_path(path)
+    names_text = prepare("\n".join(names))
+    texts = [prepare(chunk.text) for chunk in note.chunks]
     return FulltextNote(
-        names=prepare("\n".join(names)),
+        names=names_text,
+        units=" ".join(unit for text in (names_text, *texts) for unit in units(text)),
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
@@ -88,11 +94,11 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         day=first_day(note.date, note.created, note.updated),
         chunks=[
             (
-                prepare(chunk.text),
+                text,
                 prepare("\n".join((note.title, *chunk.heading_path))),
                 name_key(chunk.heading) if chunk.heading else "",
             )
-            for chunk in note.chunks
+            for chunk, text in zip(note.chunks, texts, strict=True)
         ],
     )
 
