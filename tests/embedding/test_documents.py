@@ -190,6 +190,23 @@ async def test_a_restart_with_another_model_is_noticed(endpoint, settings):
     assert caught.value.details["reason"] == "changed"
 
 
+@pytest.mark.parametrize("lie", [bad.shorter(), bad.component(1e6)])
+async def test_one_odd_answer_is_not_taken_for_another_model(endpoint, settings, lie):
+    async with HttpEmbedder(settings()) as embedder:
+        space = await embedder.prepare()
+        endpoint.next(bad.reset(), lie)
+        assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
+        assert embedder.space == space
+
+
+@pytest.mark.parametrize("lie", [bad.shorter(), bad.component(1e6)])
+async def test_a_lie_at_the_start_does_not_become_the_space(endpoint, settings, lie):
+    endpoint.next(lie)
+    async with HttpEmbedder(settings()) as embedder:
+        assert (await embedder.prepare()).dimension == endpoint.dimension
+        assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
+
+
 async def test_retry_after_is_honoured(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()

@@ -35,24 +35,32 @@ class Probe:
         self.space: VectorSpace | None = None
 
     async def ask(self, timeout: float) -> bool:  # noqa: ASYNC109 - passed on to the socket
-        """Ask once, and return whether the space is the one known before, or the first.
+        """Return whether the space is the one known before, or the first; `space` is what it is.
 
-        `space` is what was found; where it differs only as much as a model run differs from the
-        next, it stays what it was. Raises `Fault`.
+        One odd reply is an error, two that agree are another model. Where they differ only as much
+        as two runs of a model do, `space` stays what it was. Raises `Fault`.
         """
+        found = await self._find(timeout)
+        if self.space is not None and self.space.matches(found):
+            return True
+        again = await self._find(timeout)
+        if self.space is not None and self.space.matches(again):
+            return True
+        if not again.matches(found):
+            raise Fault(Kind.BAD_REPLY)
+        first = self.space is None
+        self.space = found
+        return first
+
+    async def _find(self, timeout: float) -> VectorSpace:  # noqa: ASYNC109 - as above
         vectors = await self._endpoint.post([TEXT], timeout=timeout)
-        found = VectorSpace(
+        return VectorSpace(
             self._model,
             vectors.shape[1],
             self._prefixes.query,
             self._prefixes.document,
             vectors[0].astype("<f4").tobytes(),
         )
-        if self.space is not None and self.space.matches(found):
-            return True
-        first = self.space is None
-        self.space = found
-        return first
 
     async def consistent(self, timeout: float, gate: Gate) -> bool:  # noqa: ASYNC109
         """Whether the text has one vector alone, among others, and with other requests in flight.
