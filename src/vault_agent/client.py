@@ -145,9 +145,14 @@ class Client:
         body = {"requireEmbeddings": require_embeddings}
         return await self._call("POST", "/index", "OneJob", body)
 
-    async def reindex(self, *, require_embeddings: bool = False) -> Reply[OneJob]:
+    async def reindex(
+        self, *, require_embeddings: bool = False, fresh_embeddings: bool = False
+    ) -> Reply[OneJob]:
         """Start a run that builds the index anew; Busy as `index`."""
-        body = {"requireEmbeddings": require_embeddings}
+        body = {
+            "requireEmbeddings": require_embeddings,
+            "freshEmbeddings": fresh_embeddings,
+        }
         return await self._call("POST", "/reindex", "OneJob", body)
 
     async def jobs(self) -> Reply[JobList]:

@@ -13,8 +13,8 @@ from vault_agent.actions import fetch
 from vault_agent.actions.index import fingerprint_of
 from vault_agent.actions.related import related
 from vault_agent.actions.search import search
-from vault_agent.config import index_directory
-from vault_agent.errors import Busy, Failed, IndexUnavailable, Misconfigured, VaultAgentError
+from vault_agent.config import endpoint_settings, index_directory
+from vault_agent.errors import Busy, Failed, IndexUnavailable, VaultAgentError
 from vault_agent.jobs import Jobs
 from vault_agent.model import Health, JobKind, JobState, JobSummary, Mode, Warning
 from vault_agent.process import Indexer
@@ -169,11 +169,11 @@ class Engine:
             summary = await self._indexer.index(task, on_event)
         except BaseException:
             self._incomplete = True
-            await asyncio.to_thread(self._sweep)
             raise
         finally:
+            await self._index.refresh()
+            await asyncio.to_thread(self._sweep)
             self._spawn(self._indexer.warm_up())
-        await self._index.refresh()
         self._stale = self._incomplete = False
         self._next_check = 0.0
         return summary
@@ -276,12 +276,15 @@ class Engine:
         return last is not None and last.state is not JobState.SUCCEEDED
 
     def _sweep(self) -> None:
-        """Remove what an ended run left half-written, unless another one has begun."""
+        """Remove what a run has replaced or left half-written, unless another one has begun."""
         lock = FileLock(self._directory.writer_lock)
         with suppress(Busy):
             lock.acquire(message="", wait_seconds=1.0)
             try:
-                self._directory.sweep(keep=self._directory.current())
+                number = self._directory.current()
+                self._directory.sweep(keep=number)
+                if number is not None and self._index.meta is not None:
+                    self._directory.sweep_fulltext(number, keep=self._index.meta.revision)
             finally:
                 lock.release()
 
@@ -311,7 +314,7 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
         )
         stack.callback(lock.release)
         fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
-        settings = _embedding_settings(config)
+        settings = endpoint_settings(config.embedding) if config.embedding.enabled else None
         embedder = None
         if settings is not None:
             # Before numpy loads: its linear algebra gains nothing from threads at this size, and
@@ -345,29 +348,6 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
         stack.push_async_callback(engine.close)
         await engine.start()
         yield engine
-
-
-def _embedding_settings(config: Config) -> dict[str, Any] | None:
-    """Return what the endpoint's client is made with, or None where embeddings are off."""
-    chosen = config.embedding
-    if not chosen.enabled:
-        return None
-    if chosen.model is None:
-        raise Misconfigured(
-            "CONFIG_INVALID",
-            "embedding.model is not set: run `vault-agent config set embedding.model NAME` with a "
-            "model that your endpoint serves, or turn embedding.enabled off",
-        )
-    return {
-        "url": chosen.endpoint,
-        "model": chosen.model,
-        "allow_private": chosen.allow_private_network_endpoint,
-        "batch_size": chosen.batch_size,
-        "concurrency": chosen.concurrency,
-        "timeout": chosen.timeout_seconds,
-        "query_prefix": chosen.query_prefix,
-        "document_prefix": chosen.document_prefix,
-    }
 
 
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:

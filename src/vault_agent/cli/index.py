@@ -11,7 +11,10 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+
+    from vault_agent.client import Client, Reply
+    from vault_agent.wire.replies import OneJob
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -35,19 +38,23 @@ async def command(invocation: Invocation, require_embeddings: bool, detach: bool
     Shows the progress until the end. Ctrl-C leaves the job running.
     """
     return await run_job(
-        invocation, rebuild=False, require_embeddings=require_embeddings, detach=detach
+        invocation,
+        lambda client: client.index(require_embeddings=require_embeddings),
+        detach=detach,
     )
 
 
 async def run_job(
-    invocation: Invocation, *, rebuild: bool, require_embeddings: bool, detach: bool
+    invocation: Invocation,
+    submit: Callable[[Client], Awaitable[Reply[OneJob]]],
+    *,
+    detach: bool,
 ) -> int:
     """Submit a job, and follow it unless told not to."""
     from vault_agent.cli.following import follow
 
     async with invocation.client() as client:
-        submit = client.reindex if rebuild else client.index
-        reply = await submit(require_embeddings=require_embeddings)
+        reply = await submit(client)
         job_id: str = reply.envelope["data"]["job"]["id"]
         if not detach:
             return await follow(client, job_id, as_json=invocation.json)

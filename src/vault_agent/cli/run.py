@@ -29,6 +29,7 @@ COMMANDS = (
     "get",
     "jobs",
     "config",
+    "embedding",
     "completion",
 )
 

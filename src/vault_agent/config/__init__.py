@@ -7,9 +7,15 @@ to import than a client needs for a whole search.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault_agent.config.settings import Config, build_config, index_directory, load_config
+    from vault_agent.config.settings import (
+        Config,
+        build_config,
+        endpoint_settings,
+        index_directory,
+        load_config,
+    )
 
-__all__ = ["Config", "build_config", "index_directory", "load_config"]
+__all__ = ["Config", "build_config", "endpoint_settings", "index_directory", "load_config"]
 
 
 def __getattr__(name: str) -> object:

@@ -231,6 +231,29 @@ def _origin(layers: tuple[Layer, ...], name: str) -> str | None:
     return next((layer.origin for layer in layers if name in layer.values), None)
 
 
+def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
+    """Return what a client of the embedding endpoint is made with, also where they are off.
+
+    Raises Misconfigured CONFIG_INVALID where no model is named.
+    """
+    if chosen.model is None:
+        raise Misconfigured(
+            "CONFIG_INVALID",
+            "embedding.model is not set: run `vault-agent config set embedding.model NAME` with a"
+            " model that your endpoint serves",
+        )
+    return {
+        "url": chosen.endpoint,
+        "model": chosen.model,
+        "allow_private": chosen.allow_private_network_endpoint,
+        "batch_size": chosen.batch_size,
+        "concurrency": chosen.concurrency,
+        "timeout": chosen.timeout_seconds,
+        "query_prefix": chosen.query_prefix,
+        "document_prefix": chosen.document_prefix,
+    }
+
+
 def index_directory(config: Config) -> Path:
     """Return the folder of this vault's index: `{index.dir or user data}/indexes/{identity}`.
 

@@ -48,7 +48,9 @@ def _promising(text: str, wanted: Mapping[str, float]) -> list[tuple[int, str]]:
 
     A stem shares its first two letters with all its words, and only what is not ASCII is folded.
     """
-    beginnings = frozenset(term[:2] for term in wanted if term[:2].isascii())
+    # Of C++ and C# only the letter stands in the text.
+    letters = {term: 1 if term.endswith(("plusplus", "sharp")) else 2 for term in wanted}
+    beginnings = frozenset(t[:count] for t, count in letters.items() if t[:count].isascii())
     if text.isascii():
         return [(match.start(), match[0]) for match in _beginning(beginnings).finditer(text)]
     if all(is_pair(term) or is_unit(term) for term in wanted):
@@ -59,5 +61,9 @@ def _promising(text: str, wanted: Mapping[str, float]) -> list[tuple[int, str]]:
 @lru_cache(maxsize=256)
 def _beginning(beginnings: frozenset[str]) -> re.Pattern[str]:
     choices = "|".join(sorted(map(re.escape, beginnings))) or "(?!)"
-    # From the start of the written word, so that a name in camelCase is seen as one; `.` for .NET.
-    return re.compile(rf"(?<![A-Za-z0-9])\.?(?:{choices})[A-Za-z0-9]*[+#]*", re.IGNORECASE)
+    inside = "|".join(sorted(re.escape(each.capitalize()) for each in beginnings)) or "(?!)"
+    return re.compile(
+        rf"(?<![A-Za-z0-9])(?:{choices})[A-Za-z0-9]*[+#]*"
+        rf"|(?<=[a-z0-9])(?-i:{inside})[A-Za-z0-9]*",  # a part of a name in camelCase
+        re.IGNORECASE,
+    )
