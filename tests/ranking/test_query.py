@@ -1,0 +1,81 @@
+"""Any text is a query; operators do what people know them for, and nothing else is syntax."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_agent.model import Filters
+from vault_agent.ranking.query import MAX_TERMS, compile_query
+
+
+def test_a_phrase_is_required_and_searched_for():
+    query = compile_query('alpha "beta gamma"')
+    assert query.phrases == (("beta", "gamma"),)
+    assert set(query.weights) == {"alpha", "beta", "gamma"}
+
+
+def test_quotation_marks_in_a_sentence_only_quote():
+    query = compile_query(
+        'I would like to find whatever was written on "what you see is what you get" editors'
+    )
+    assert query.phrases == ()
+    assert "editor" in query.weights
+
+
+def test_a_minus_excludes_a_word_or_a_phrase():
+    assert compile_query('a -b -"c d"').excluded == (("b",), ("c", "d"))
+
+
+@pytest.mark.parametrize("text", ["well-known", "a - b", "--flag", "-", "1 -- 2"])
+def test_other_dashes_exclude_nothing(text: str):
+    assert compile_query(text).excluded == ()
+
+
+def test_tag_and_path_filter():
+    query = compile_query('tag:#work/now path:"My Folder" plan -tag:old -path:Archive')
+    assert query.filters == Filters(tags=("#work/now",), paths=("My Folder",))
+    assert query.without == Filters(tags=("old",), paths=("Archive",))
+    assert set(query.weights) == {"plan"}
+
+
+@pytest.mark.parametrize("text", ["foo:bar", "tag:", "path: x", 'say "unclosed', "untag:x"])
+def test_what_is_no_operator_is_words(text: str):
+    query = compile_query(text)
+    assert query.filters == Filters()
+    assert query.phrases == ()
+    assert query.weights
+
+
+def test_what_is_said_twice_counts_twice():
+    assert compile_query("boundary layer boundary").weights["boundari"] == 2
+
+
+def test_a_compound_is_asked_for_whole_and_in_parts():
+    query = compile_query("release 1.2.3")
+    assert ("1", "2", "3") in query.compounds
+    assert {"1", "2", "3"} <= query.weights.keys()
+
+
+def test_a_run_without_spaces_is_asked_for_in_pairs():
+    query = compile_query("東京都")
+    assert list(query.weights) == ["東京", "京都"]
+    assert list(query.units) == ["東", "京", "都"]
+
+
+def test_a_thousand_words_cost_no_more_than_a_hundred():
+    assert len(compile_query(" ".join(f"w{n}" for n in range(1000))).weights) == MAX_TERMS
+
+
+@pytest.mark.parametrize("text", ['"', "*", "((((", "-", '""', "\x00", "?!", "-\x00"])
+def test_what_holds_no_word_asks_for_nothing(text: str):
+    query = compile_query(text)
+    assert not query.weights
+    assert not query.phrases
+    assert not query.excluded
+
+
+@given(st.text(max_size=300))
+def test_any_text_compiles(text: str):
+    compile_query(text)

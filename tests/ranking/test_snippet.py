@@ -1,0 +1,94 @@
+"""Snippets show why a chunk was found, and never give it away."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_agent.ranking.query import compile_query
+from vault_agent.ranking.snippet import SNIPPET_CHARACTERS, plain_line, snippet
+
+FILLER = "Nothing of note happens in this sentence at all. " * 12
+
+
+def of(text: str, query: str):
+    return snippet(text, dict.fromkeys(compile_query(query).weights, 1.0))
+
+
+def marked(text: str, query: str) -> list[str]:
+    found = of(text, query)
+    return [found.text[start:end] for start, end in found.matches]
+
+
+def test_the_densest_stretch_is_shown():
+    text = f"A zebra. {FILLER}The zebra ate the quince by the river. {FILLER}"
+    found = of(text, "zebra quince river")
+    assert "The zebra ate the quince by the river." in found.text
+
+
+def test_it_begins_with_a_sentence_and_breaks_no_word():
+    found = of(f"{FILLER}The zebra sleeps. {FILLER}", "zebra")
+    body = found.text.strip("…")
+    assert found.text.startswith("…Nothing") or found.text.startswith("…The")
+    assert f" {body} " in f" {plain_line(FILLER + 'The zebra sleeps. ' + FILLER)} "
+
+
+def test_matches_are_the_words_themselves_in_every_inflection():
+    text = f"{FILLER}Running is fun; he runs, C++ and getUserName too. {FILLER}"
+    assert marked(text, "run c++ username") == ["Running", "runs", "C++", "UserName"]
+    assert marked(text, "user") == ["UserName"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "match"),
+    [
+        ("吾輩は猫である。名前はまだ無い。" * 30, "名前", "名前"),
+        ("Überall ist es schön. " * 30, "uberall", "Überall"),
+        ("กินข้าวผัดกับเพื่อนทุกวัน" * 30, "ข้าว", "ข้าว"),
+        ("한국어를 배웁니다. " * 30, "한국어", "한국어"),
+        ("Very happy 👍 today. " * 30, "👍", "👍"),
+    ],
+)
+def test_matches_in_other_scripts_are_ranges_of_the_snippet(text: str, query: str, match: str):
+    assert match in marked(text, query)
+
+
+def test_words_of_grammar_are_not_marked_beside_telling_ones():
+    found = snippet("the zebra of the plain " * 20, {"the": 0.1, "of": 0.1, "zebra": 5.0})
+    assert {found.text[start:end] for start, end in found.matches} == {"zebra"}
+
+
+@pytest.mark.parametrize("text", ["", "Short.", "# Title\n\nOne short line.", "\n\n", "word"])
+def test_a_short_chunk_gives_nothing_away(text: str):
+    assert of(text, "short line word").text == ""
+
+
+def test_a_chunk_that_would_fit_is_never_shown_whole():
+    text = "A zebra crossed the road. A quince fell on it. Then it was dark and quiet."
+    assert len(of(text, "zebra").text) < len(text)
+
+
+def test_without_a_match_it_is_the_beginning():
+    found = of(f"First words here. {FILLER}", "absent")
+    assert found.text.startswith("First words")
+    assert found.matches == ()
+
+
+def test_markdown_signs_are_left_out():
+    text = (
+        '## Heading\n\n> [!note] A **bold** [link](x/y.md "t") and [[Target|shown]]\n'
+        '- [ ] task `code` ==mark==\n\n| a | b |\n|---|---|\n<span class="x">in</span> %%gone%%\n'
+    )
+    assert plain_line(text) == "A bold link and shown task code mark a b in"
+
+
+@given(st.text(max_size=1500), st.text(max_size=40))
+def test_any_chunk_gives_one_line_within_the_limit(text: str, query: str):
+    found = of(text, query)
+    assert len(found.text) <= SNIPPET_CHARACTERS
+    assert found.text.isprintable() or not text.isprintable()
+    assert "\n" not in found.text
+    assert all(0 <= a < b <= len(found.text) for a, b in found.matches)
+    assert list(found.matches) == sorted(found.matches)
+    assert not text.strip() or found.text.strip("…") != text.strip()
