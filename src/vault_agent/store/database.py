@@ -113,7 +113,10 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
     try:
         await connection.execute_fetchall(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         yield connection
-    finally:
+    except BaseException:
         # aiosqlite's thread outlives a cancelled await: stop what it runs, or close() waits for it.
+        # Not otherwise: after an interrupt SQLite closes without its last checkpoint.
         await connection.interrupt()
+        raise
+    finally:
         await connection.close()
