@@ -40,6 +40,7 @@ _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that a single character stands for
 _TIED_LIMIT = 1_000
+_DECIMALS = 4  # of a score that hold, whatever the order of addition
 
 
 class FulltextReader:
@@ -108,13 +109,17 @@ class _Shelf:
         self._key = key
 
     def top(self, query: Query, limit: int) -> dict[int, float]:
-        """Return the best `limit` documents, best first; ties by key, also at the cut."""
+        """Return the best `limit` documents, best first; ties by key, also at the cut.
+
+        Which segment a document is in differs from run to run, and with it the order in which its
+        score was added up: what differs by less than that ties.
+        """
         hits = self.searcher.search(query, limit + 1, count=False).hits
-        if len(hits) > limit and hits[-1][0] == hits[-2][0]:
+        if len(hits) > limit and abs(hits[-1][0] - hits[-2][0]) < 10**-_DECIMALS:
             hits = self.searcher.search(query, _TIED_LIMIT, count=False).hits
         keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
         ranked = sorted(
-            (-score, key)
+            (-round(score, _DECIMALS), key)
             for (score, _), key in zip(hits, keys, strict=True)
             if isinstance(key, int)  # always: the column is whole
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from vault_agent.store.fulltext_schema import FulltextNote
 
 _MEMORY_BYTES = 128_000_000  # of each writer, before a segment goes to disk; taken as it is needed
+_BULK_THREADS = 2  # of each writer, for a new index: 2.8 s instead of 3.7 for 42 MB
 _CHANGED_IN_PLACE = {"meta.json", ".managed.json"}
 _LOCKS = {".tantivy-writer.lock", ".tantivy-meta.lock"}
 
@@ -73,11 +75,10 @@ class FulltextWriter:
 
     def commit(self) -> None:
         """Finish: everything is on disk when this returns, and the writer is closed."""
-        with guarded():
-            for writer in (self._notes, self._chunks):
-                writer.commit()
-            for writer in (self._notes, self._chunks):
-                writer.wait_merging_threads()
+        # Side by side: the engine lets go of the interpreter for nearly all of it.
+        with guarded(), ThreadPoolExecutor(2) as threads:
+            for done in [threads.submit(_finish, writer) for writer in (self._notes, self._chunks)]:
+                done.result()
 
     def close(self) -> None:
         """Give up what was not committed. The directory is then the caller's to remove."""
@@ -88,13 +89,20 @@ class FulltextWriter:
                 writer.wait_merging_threads()
 
 
+def _finish(writer: IndexWriter) -> None:
+    writer.commit()
+    writer.wait_merging_threads()
+
+
 def _open(directory: Path, schema: Schema, base: Path | None) -> IndexWriter:
     directory.mkdir(parents=True)
+    threads = _BULK_THREADS
     if base is not None:
         _share(base, directory)
+        threads = 1
     index = Index(schema, str(directory))
     index.register_tokenizer(ANALYZER, analyzer())
-    return index.writer(heap_size=_MEMORY_BYTES, num_threads=1)  # one: the order of documents holds
+    return index.writer(heap_size=_MEMORY_BYTES, num_threads=threads)
 
 
 def _share(base: Path, directory: Path) -> None:
