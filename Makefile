@@ -17,7 +17,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; d
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench long build lock clean
+.PHONY: help demo test lint format bench long recording build lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -42,6 +42,9 @@ bench: $(VENV)/.dev  ## Measure against the floors, e.g. make bench ARGS=--quick
 
 long: $(VENV)/.dev  ## The soaks and fuzzing that `make test` leaves out
 	$(BIN)/pytest -m long $(ARGS)
+
+recording: $(VENV)/.dev  ## Record the demo for the README
+	$(BIN)/python docs/images/record.py
 
 build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation

@@ -6,11 +6,14 @@ contract to be imported.
 
 from __future__ import annotations
 
+import sys
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.terminal import clean, say, style, tell, warn, write
+from vault_agent.cli.terminal import clean, is_terminal, say, style, tell, warn, write
+from vault_agent.cli.wrap import wrapped
 from vault_agent.model import Filters, Mode
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.replies import ResultsData
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+_MARGIN = " " * 6
 
 
 class Ranking(TypedDict):
@@ -102,10 +106,18 @@ def _show_one(result: dict[str, Any]) -> None:
     headings = " › ".join(clean(heading) for heading in result["headingPath"])
     say(f"{result['score']:.2f}  {path}{'  ' + headings if headings else ''}")
     if result["snippet"]:
-        say(f"      {_marked(result['snippet'], result['matches'])}")
-    say(f"      {style(clean(result['id']), 'faint')}")
+        for line in _fitted(_marked(result["snippet"], result["matches"])):
+            say(f"{_MARGIN}{line}")
+    say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
     for name, value in (result.get("explanation") or {}).items():
-        say(style(f"      {clean(str(name))}: {clean(str(value))}", "faint"))
+        say(_MARGIN + style(f"{clean(str(name))}: {clean(str(value))}", "faint"))
+
+
+def _fitted(text: str) -> list[str]:
+    """Return the lines of a snippet: wrapped within the margin for eyes, one for programs."""
+    if not is_terminal(sys.stdout):
+        return [text]
+    return wrapped(text, max(get_terminal_size().columns - len(_MARGIN), 20))
 
 
 def _marked(snippet: str, matches: list[list[int]]) -> str:

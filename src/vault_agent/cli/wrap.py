@@ -1,0 +1,36 @@
+"""Text within a margin: wide characters count for two, styles for nothing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+# A word with the blanks before it, or one character of a script that breaks anywhere.
+_UNIT = re.compile(r"(?:\x1b\[[0-9;]*m)*(?:[\u2e80-\uffef]|\s*[^\s\u2e80-\uffef]+|\s+)")
+
+
+def width(text: str) -> int:
+    """Return how many columns a text takes."""
+    return sum(map(_columns, _STYLE.sub("", text)))
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Return the lines of a text, none wider than `columns` but where one word alone is."""
+    lines, line, used = [], "", 0
+    for unit in _UNIT.findall(text):
+        needed = width(unit)
+        if used and used + needed > columns:
+            lines.append(line)
+            line = unit.lstrip()
+            used = width(line)
+        else:
+            line += unit
+            used += needed
+    return [*lines, line] if line else lines
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,26 @@
+"""Text within a margin."""
+
+import pytest
+
+from vault_agent.cli.wrap import width, wrapped
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one two three", ["one two", "three"]),
+        ("a word-that-is-too-long here", ["a", "word-that-is-too-long", "here"]),
+        ("味噌汁と漬物", ["味噌汁と", "漬物"]),
+        ("an 味噌汁", ["an 味噌", "汁"]),
+        ("\x1b[1mone\x1b[0m two three", ["\x1b[1mone\x1b[0m two", "three"]),
+        ("cafe\u0301 bar x", ["cafe\u0301 bar", "x"]),
+        ("", []),
+    ],
+)
+def test_lines_break_at_words_and_count_columns(text, lines):
+    assert wrapped(text, 8) == lines
+    assert "".join(wrapped(text, 8)).replace(" ", "") == text.replace(" ", "")
+
+
+def test_wide_characters_count_for_two_and_styles_for_nothing():
+    assert width("a味\x1b[31mé\x1b[0m") == 4
