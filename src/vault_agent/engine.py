@@ -73,6 +73,7 @@ class Engine:
         self._task = task
         self._stale = False
         self._incomplete = False
+        self._verifying = False
         self._next_check = 0.0
         self._background: set[asyncio.Task[None]] = set()
 
@@ -195,8 +196,9 @@ class Engine:
                     return await action(snapshot)
                 except SnapshotOutdated:
                     pass
-                except IndexUnavailable as damage:
-                    self._spawn(self._condemn(snapshot.meta.generation, damage))
+                except IndexUnavailable:
+                    # One request is no proof. Every page is read before anything is put aside.
+                    self._spawn(self._look_for_damage())
                     raise
             await self._index.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
@@ -259,8 +261,14 @@ class Engine:
     async def _look_for_damage(self) -> None:
         """Have the idle process read every page once: damage is refused, not served in part."""
         meta = self._index.meta
-        answer = await self._indexer.ask({**self._task, "task": "verify"})
-        if meta is not None and answer is not None and answer["event"] == "failed":
+        if meta is None or self._verifying:
+            return
+        self._verifying = True
+        try:
+            answer = await self._indexer.ask({**self._task, "task": "verify"})
+        finally:
+            self._verifying = False
+        if answer is not None and answer.get("code") == "INDEX_INCOMPATIBLE":
             damage = IndexUnavailable(answer["code"], answer["message"])
             await self._condemn(meta.generation, damage)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.errors import IndexUnavailable
+from vault_agent.errors import IndexUnavailable, InvalidRequest
 from vault_agent.model import Chunk, Filters, ParsedNote
 from vault_agent.ranking.query import compile_query
 from vault_agent.store import fulltext as engine
@@ -157,6 +157,32 @@ def test_a_note_can_be_left_out(reader: FulltextReader):
 )
 def test_no_text_upsets_the_engine(reader: FulltextReader, query: str):
     find(reader, query)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["?" * 100, "*" + "?" * 16, "*a" * 100, "**/" * 100 + "x", "*a????????", "a*" * 17, "é?" * 200],
+    ids=ascii,
+)
+def test_a_pattern_beyond_the_engine_is_refused_and_not_taken_for_damage(
+    reader: FulltextReader, pattern: str
+):
+    for filters in (Filters(paths=(pattern,)), Filters(paths=("x", pattern) * 25)):
+        began = time.perf_counter()
+        with pytest.raises(InvalidRequest):
+            reader.candidates(compile_query("soup"), filters)
+        with pytest.raises(InvalidRequest):
+            reader.admitted(filters)
+        assert time.perf_counter() - began < 1
+    with pytest.raises(InvalidRequest):
+        reader.candidates(compile_query(f'soup -path:"{pattern}"'), NO_FILTER)
+
+
+def test_patterns_within_the_limit_are_built_in_no_time(reader: FulltextReader):
+    began = time.perf_counter()
+    reader.candidates(compile_query("soup"), Filters(paths=("*a" * 16,) * 6))
+    reader.candidates(compile_query("soup"), Filters(paths=("journal/????-??-??*",) * 10))
+    assert time.perf_counter() - began < 1
 
 
 def test_a_revision_adds_and_removes_without_touching_the_one_before(tmp_path: Path):

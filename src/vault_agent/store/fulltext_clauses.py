@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tantivy import FieldType, Occur, Query
 
+from vault_agent.errors import InvalidRequest
 from vault_agent.store.fulltext_schema import comparable_path, day_number, tag_key
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _REGEX_SYNTAX = re.compile(r"[\\^$.|?*+()\[\]{}\-~&#\s]")
+MAX_WILDCARDS = 16
+MAX_WILDCARDS_IN_ALL = 100
+"""A pattern becomes an automaton, built before anything is searched: these cost 0.1 s at most."""
 _FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days; the calendar's own ends lie between
 
 
@@ -52,7 +56,12 @@ class Clauses:
         return silent(any_of(terms))
 
     def filters(self, filters: Filters) -> list[Query]:
-        """Return what must all hold, without a score."""
+        """Return what must all hold, without a score.
+
+        Raises:
+            InvalidRequest: where the path patterns are more than the engine can be asked to build.
+        """
+        _check_patterns(filters.paths)
         clauses = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
         if filters.types:
             clauses.append(any_of([self._raw("type", tag_key(kind)) for kind in filters.types]))
@@ -63,7 +72,12 @@ class Clauses:
         return [silent(clause) for clause in clauses]
 
     def excluded(self, filters: Filters) -> list[Query]:
-        """Return what must not hold, one clause each: a match of any part rules a document out."""
+        """Return what must not hold, one clause each: a match of any part rules a document out.
+
+        Raises:
+            InvalidRequest: as `filters`.
+        """
+        _check_patterns(filters.paths)
         tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
         return [*tags, *(self._path(pattern) for pattern in filters.paths)]
 
@@ -89,7 +103,10 @@ class Clauses:
         comparable = comparable_path(pattern)
         if "*" in comparable or "?" in comparable:
             anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
-            return Query.regex_query(self._schema, "path", anchor + _glob_regex(comparable))
+            try:
+                return Query.regex_query(self._schema, "path", anchor + _glob_regex(comparable))
+            except ValueError:  # the automaton is over the engine's own limit
+                raise _too_complex() from None
         names = (comparable, f"{comparable}.md", f"{comparable}.markdown")
         return any_of(
             [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
@@ -114,6 +131,22 @@ def combined(
     clauses += [(Occur.Should, clause) for clause in should]
     clauses += [(Occur.MustNot, clause) for clause in must_not]
     return Query.boolean_query(clauses)
+
+
+def _check_patterns(patterns: Iterable[str]) -> None:
+    counts = [
+        sum(token.startswith(("*", "?")) for token in _GLOB_TOKEN.findall(pattern))
+        for pattern in patterns
+    ]
+    if max(counts, default=0) > MAX_WILDCARDS or sum(counts) > MAX_WILDCARDS_IN_ALL:
+        raise _too_complex()
+
+
+def _too_complex() -> InvalidRequest:
+    return InvalidRequest(
+        "INVALID_REQUEST",
+        "The path patterns have too many wildcards. Name the folder, and use `*` or `?` less.",
+    )
 
 
 def _glob_regex(pattern: str) -> str:
