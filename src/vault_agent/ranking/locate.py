@@ -46,10 +46,13 @@ def _occurrences(text: str, term: str) -> Iterator[int]:
 def _promising(text: str, wanted: Mapping[str, float]) -> list[tuple[int, str]]:
     """Return the stretches that may hold a wanted term beyond those found as written.
 
-    A stem shares its first two letters with all its words, and only what is not ASCII is folded.
+    A stem shares all but its last two letters with its words, and only what is not ASCII is folded.
     """
     # Of C++ and C# only the letter stands in the text.
-    letters = {term: 1 if term.endswith(("plusplus", "sharp")) else 2 for term in wanted}
+    letters = {
+        term: 1 if term.endswith(("plusplus", "sharp")) else min(max(len(term) - 2, 2), 4)
+        for term in wanted
+    }
     beginnings = frozenset(t[:count] for t, count in letters.items() if t[:count].isascii())
     if text.isascii():
         return [(match.start(), match[0]) for match in _beginning(beginnings).finditer(text)]
