@@ -72,7 +72,9 @@ async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run):
     misuse = {
         "sarch": "did you mean search?",
         "search": "Missing argument",
-        "search x --limt 3": "'--limit'",
+        "search x --limt 3": "did you mean --limit?",
+        "get noet x": "did you mean note?",
+        "get note x y": "Too many arguments",
         "search x --mode magic": "lexical",
         "search x -n many": "not a valid integer",
         "get attachment a.png --download": "--download and --output go together",
@@ -86,6 +88,36 @@ async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run):
         assert says in ended.err
         assert len(ended.err.splitlines()) == 1
         assert orjson.loads(ended.out)["error"]["code"] in {"INVALID_REQUEST", "CONFIG_INVALID"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "search --canary-query",
+        "search -canary",
+        "search x -n canary",
+        "search x --mode canary",
+        "get canary/path",
+        "get note x canary",
+        "get attachment a canary --json",
+        "jobs canary",
+        "jobs show 1 canary",
+        "config set server.api_key canary-key canary",
+        "config get server.port canary",
+        "config set vault.canary x",
+        "index canary",
+        "serve canary --json",
+        "serve --port canary",
+        "search x --json=canary",
+        "canary",
+        "--api-key canary search",
+        "--canary",
+    ],
+)
+async def test_misuse_repeats_nothing_of_what_was_typed(run: Run, line: str):
+    ended = await run(*line.split())
+    assert ended.code == 2
+    assert "canary" not in ended.out + ended.err.replace("vault.canary", "")
 
 
 @pytest.mark.parametrize(

@@ -132,10 +132,19 @@ def _global_options() -> list[GlobalOption]:
 class Command(click.Command):
     """A command that takes the global options as well as its own."""
 
+    # The parser would quote what is too much, and that may be the rest of a query or of a key.
+    allow_extra_args = True
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("context_settings", CONTEXT)
         super().__init__(*args, **kwargs)
         self.params.extend(_global_options())
+
+    async def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, unless more was typed than it takes."""
+        if ctx.args:
+            raise click.UsageError("Too many arguments: quote what belongs together", ctx)
+        return await super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options first."""

@@ -12,6 +12,7 @@ import asyncclick as click
 
 from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation, asks_for_json, require_utf8
+from vault_agent.cli.misuse import describe
 from vault_agent.cli.terminal import clean, complain, error_envelope, prepare_streams, say
 from vault_agent.config.keys import nearest
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
@@ -124,7 +125,7 @@ async def _run(arguments: list[str]) -> int:
 def _usage(misuse: click.ClickException) -> str:
     context = getattr(misuse, "ctx", None)
     command = context.command_path if context is not None else NAME
-    message = misuse.format_message()
+    message = describe(misuse)
     return f"{message}{'' if message.endswith(('.', '?')) else '.'} See `{command} --help`."
 
 
