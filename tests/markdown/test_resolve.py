@@ -33,6 +33,17 @@ NOTES = {
     "n/Named.md": ["Note", "shared"],
     "n/Other.md": ["shared"],
     "pic.md": [],
+    "one/paper.pdf.md": [],
+    "Old book.md": [],
+    "src/Old book.markdown": [],
+    "src/below/Part.md": [],
+    "z/Part.md": [],
+    "a/Maße.md": [],
+    "zzzzzz/Masse.md": [],
+    "n/Άσπρος.md": [],
+    "n/ΟΔΟΣ.md": [],
+    "n/Iğdır.md": [],
+    "01 Areas/Health.md": [],
 }
 ATTACHMENTS = [
     "assets/pic.png",
@@ -41,6 +52,9 @@ ATTACHMENTS = [
     "LICENSE",
     "one/i.svg",
     "two/i.svg",
+    "far/away/paper.pdf",
+    "plan.canvas",
+    "all/List.base",
 ]
 
 
@@ -86,6 +100,25 @@ def resolver():
         ("../assets/PIC.png", "assets/pic.png"),
         ("doc.pdf", "files/a/Doc.PDF"),
         ("LICENSE", "LICENSE"),
+        ("paper.pdf", "far/away/paper.pdf"),  # not the note on it, though that has a shorter path
+        ("paper.pdf.md", "one/paper.pdf.md"),
+        ("PLAN.canvas", "plan.canvas"),
+        ("List.base", "all/List.base"),
+        ("Old book", "Old book.md"),  # a ".markdown" is no note to Obsidian
+        ("Old book.markdown", "src/Old book.markdown"),
+        ("Part", "src/below/Part.md"),  # below the link's own folder, shorter elsewhere
+        ("Masse", "zzzzzz/Masse.md"),
+        ("MASSE", "zzzzzz/Masse.md"),
+        ("maße", "a/Maße.md"),
+        ("ΆΣΠΡΟΣ", "n/Άσπρος.md"),
+        ("οδος", "n/ΟΔΟΣ.md"),
+        ("ΟΔΟΣ.md", "n/ΟΔΟΣ.md"),
+        ("IĞDıR", "n/Iğdır.md"),
+        ("../../Note", "Note.md"),  # nothing lies above the vault
+        ("../../../assets/pic.png", "assets/pic.png"),
+        ("./below/Part", "src/below/Part.md"),
+        ("../x/Inner", "src/x/Inner.md"),  # no such path, but one that ends so
+        ("Areas/Health", "01 Areas/Health.md"),  # the folder was renamed behind Obsidian's back
     ],
 )
 def test_resolves_without_doubt(resolver, target, path):
@@ -114,8 +147,9 @@ def test_a_tie_is_broken_and_flagged(resolver, target, path):
 @pytest.mark.parametrize(
     "target",
     [
-        *("Missing", "b/Note", "Local/Note", "./Note", "../../Note", "/Local", "./Missing"),
+        *("Missing", "b/Note", "Local/Note", "./Note", "/Local", "./Missing"),
         *("..", ".", "/", "./", "a", "a/", "Note.png", "pic.jpg", "ote", "Note.md.txt", ".md"),
+        *("./Inner", "Inner/", "Strase", "IGDIR", "Reas/Healthy"),
     ],
 )
 def test_leads_nowhere(resolver, target):

@@ -1,34 +1,38 @@
 """What a link leads to, by Obsidian's rules; pure, over the paths and aliases of a vault.
 
-Of the files that answer to a target
+A target names a file with its extension, or a note without: `[[a.b]]` is the file "a.b" where the
+vault has one of that name, and else the note "a.b.md". Of the files that answer to a target
 
 1. the one at exactly that path from the vault's root wins;
 2. else the one at that path from the folder of the note that holds the link;
-3. else, among those whose path ends in the target, the one with the shortest path, and of equally
-   long ones the first by its characters;
+3. else, of those whose path ends in the target, first those below that folder, the one with the
+   shortest path, and of equally long ones the first by its characters;
 4. else the same among the notes that have the target as an alias.
 
 This is what Obsidian 1.13 does, save for step 4: there aliases only complete what one types. A
 choice is ambiguous where steps 1 and 2 decided nothing and another candidate lies in as few folders
-or fewer. Paths are compared NFC and without case, with or without a note's extension.
+or fewer. Paths are compared NFC and in lower case.
 
-A target that begins with `./` or `../` is a path from the note's folder, one that begins with `/` a
-path from the root; such a target is looked up nowhere else.
+A target that begins with `/` is a path from the root and looked up nowhere else. One that begins
+with `./` or `../` is a path from the note's folder, and no `..` leads out of the vault; where
+nothing is there, step 3 looks for a path that ends in it.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.model import LinkKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-_EXTENSIONS = (".md", ".markdown")
+NOTE_EXTENSIONS = (".md", ".markdown")
 _BY_ALIAS = frozenset((LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.FRONTMATTER))
+
+_Candidate: TypeAlias = tuple[str, str]  # a path, folded and as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +48,20 @@ _UNRESOLVED = Resolution()
 
 
 def fold(text: str) -> str:
-    """Return the form in which names and paths are compared: NFC, without case, plain spaces."""
+    """Return the form in which names and paths are compared: NFC, lower case, plain spaces.
+
+    Lower case, not case folding: `Maße` and `Masse` are two notes. Only the two small sigmas are
+    one, since which of them a capital becomes depends on what follows it.
+    """
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFC", text.replace("\u00a0", " ").replace("\u202f", " "))
-    return unicodedata.normalize("NFC", text.casefold())
+    return unicodedata.normalize("NFC", text.lower().replace("ς", "σ"))
 
 
 def _without_extension(folded: str) -> str:
     """Drop one Markdown extension, where a name is left."""
-    if not folded.endswith(_EXTENSIONS):
+    if not folded.endswith(NOTE_EXTENSIONS):
         return folded
     stem = folded[: folded.rindex(".")]
     return stem if stem and stem[-1] != "/" else folded
@@ -97,106 +105,139 @@ class LinkResolver:
         attachments: Iterable[str] = (),
     ) -> None:
         """Take the vault's notes as (path, aliases), and the paths of its other files."""
-        self._notes = _Paths()
-        self._attachments = _Paths()
+        self._files = _Files()
         self._aliases: dict[str, list[str]] = {}
-        self._chosen: dict[str, Resolution] = {}  # what step 3 found for a target
         for path, aliases in notes:
-            self._notes.add(path, _without_extension(fold(path)))
+            self._files.add(path)
             for alias in aliases:
                 self._aliases.setdefault(fold(alias), []).append(path)
         for path in attachments:
-            self._attachments.add(path, fold(path))
+            self._files.add(path)
 
     def resolve(self, source_path: str, target: str, kind: LinkKind) -> Resolution:
         """Return what a link in the note at `source_path` leads to."""
         if not target:
             return Resolution(source_path, is_note=True)
         folded = _slashed(fold(target.strip()))
+        if folded.rpartition("/")[2] in ("", ".", ".."):
+            return _UNRESOLVED
         folder = fold(_parent(source_path))
-        if folded.startswith(("/", "./", "../")):
-            path = _joined("" if folded.startswith("/") else folder, folded)
-            return (path and self._at(path, target)) or _UNRESOLVED
-        exact = self._at(folded, target)
-        if exact is None and folder:
-            exact = self._at(f"{folder}/{folded}", target)
-        if exact is not None:
-            return exact
-        chosen = self._chosen.get(folded)
-        if chosen is None:
-            chosen = self._chosen[folded] = self._by_name(folded)
-        if chosen.path is None and kind in _BY_ALIAS and folded in self._aliases:
-            return _choice(self._aliases[folded], is_note=True)
-        return chosen
-
-    def _at(self, folded: str, target: str) -> Resolution | None:
-        """Return the file at a path from the root; of names that differ by case, the one spelt."""
-        notes = self._notes.at
-        # "[[a.md]]" is the note "a.md", or failing that "a.md.md".
-        found = notes.get(_without_extension(folded)) or notes.get(folded)
-        if found:
-            return _spelt(found, target, is_note=True)
-        found = self._attachments.at.get(folded)
-        return _spelt(found, target, is_note=False) if found else None
-
-    def _by_name(self, folded: str) -> Resolution:
-        notes = self._notes
-        found = notes.ending_in(_without_extension(folded)) or notes.ending_in(folded)
-        if found:
-            return _choice(found, is_note=True)
-        found = self._attachments.ending_in(folded)
-        return _choice(found, is_note=False) if found else _UNRESOLVED
+        files = self._files
+        path, beside = folded, folder
+        rooted = folded.startswith("/")
+        if rooted or folded.startswith(("./", "../")):
+            path, beside = _joined("" if rooted else folder, folded), ""
+        for name in _file_names(path):
+            found = files.at(name, beside, target)
+            if found is None and not rooted:
+                found = files.ending_in(name, folder)
+            if found is not None:
+                return found
+        if kind in _BY_ALIAS and folded in self._aliases:
+            return _choice(self._aliases[folded])
+        return _UNRESOLVED
 
 
-class _Paths:
-    """Paths by their folded form, and by their last component."""
+def _file_names(target: str) -> Iterator[str]:
+    """Yield the files that a target can stand for, the likeliest first."""
+    has_dot = "." in target.rpartition("/")[2]
+    if has_dot:
+        yield target
+    for extension in NOTE_EXTENSIONS:
+        yield target + extension
+    if not has_dot:
+        yield target
+
+
+class _Files:
+    """The paths of a vault by their folded form, by their last component, and by what they end in.
+
+    A vault may hold an "index" in each of its folders, and links to all of them: nothing here
+    looks at all files of one name for each link.
+    """
 
     def __init__(self) -> None:
-        self.at: dict[str, list[str]] = {}
-        self._named: dict[str, list[tuple[str, str]]] = {}
-        self._in_folder: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        self._at: dict[str, list[str]] = {}
+        self._named: dict[str, list[_Candidate]] = {}
+        self._in_folder: dict[str, dict[str, list[_Candidate]]] = {}
+        self._below: dict[str, dict[str, Resolution]] = {}
 
-    def add(self, path: str, folded: str) -> None:
-        """Register a path under its folded form, which lacks the extension of a note."""
-        self.at.setdefault(folded, []).append(path)
+    def add(self, path: str) -> None:
+        """Register a file."""
+        folded = fold(path)
+        self._at.setdefault(folded, []).append(path)
         self._named.setdefault(folded.rpartition("/")[2], []).append((folded, path))
 
-    def ending_in(self, target: str) -> list[str]:
-        """Return the paths whose last components are those of `target`."""
-        parent, _, name = target.rpartition("/")
-        candidates = self._named.get(name, [])
-        if parent and len(candidates) > 1:
-            # A vault may hold an "index" in each of its folders, and links to all of them.
-            folders = self._in_folder.get(name)
-            if folders is None:
-                folders = self._in_folder[name] = {}
-                for candidate in candidates:
-                    above = _parent(candidate[0]).rpartition("/")[2]
-                    folders.setdefault(above, []).append(candidate)
-            candidates = folders.get(parent.rpartition("/")[2], [])
-        ending = "/" + target
-        return [path for folded, path in candidates if folded == target or folded.endswith(ending)]
+    def at(self, name: str, folder: str, target: str) -> Resolution | None:
+        """Return the file at a path from the root, or else from the folder.
+
+        Of names that differ by case only, the one spelt as the target is.
+        """
+        found = self._at.get(name) or (folder and self._at.get(f"{folder}/{name}"))
+        return _spelt(found, target) if found else None
+
+    def ending_in(self, name: str, folder: str) -> Resolution | None:
+        """Return the best of the files whose path ends in `name`, for a note in `folder`."""
+        choices = self._below.get(name)
+        if choices is None:
+            choices = self._below[name] = _best_below(self._candidates(name))
+        return choices.get(folder) or choices.get("")
+
+    def _candidates(self, name: str) -> list[_Candidate]:
+        parent, _, last = name.rpartition("/")
+        candidates = self._named.get(last, [])
+        if not parent:
+            return candidates
+        ending = "/" + name
+        found = [
+            candidate
+            for candidate in self._lying_in(parent.rpartition("/")[2], last)
+            if candidate[0].endswith(ending)
+        ]
+        # For Obsidian "[[b/c]]" is also in "ab/": links outlive a prefix that a folder was given.
+        return found or [candidate for candidate in candidates if candidate[0].endswith(name)]
+
+    def _lying_in(self, parent: str, last: str) -> list[_Candidate]:
+        """Return the files of one name that lie in folders of one name."""
+        folders = self._in_folder.get(last)
+        if folders is None:
+            folders = self._in_folder[last] = {}
+            for candidate in self._named.get(last, ()):
+                above = _parent(candidate[0]).rpartition("/")[2]
+                folders.setdefault(above, []).append(candidate)
+        return folders.get(parent, [])
 
 
-def _joined(folder: str, relative: str) -> str | None:
-    """Return a path relative to a folder as one from the root; None where it leads out of it."""
+def _best_below(candidates: list[_Candidate]) -> dict[str, Resolution]:
+    """Return the best candidate below each folder; that of the whole vault is at ""."""
+    if len(candidates) == 1:
+        return {"": _resolution(candidates[0][1])}
+    below: dict[str, list[str]] = {}
+    for folded, path in candidates:
+        folder = folded
+        while folder:
+            folder = _parent(folder)
+            below.setdefault(folder, []).append(path)
+    return {folder: _choice(paths) for folder, paths in below.items()}
+
+
+def _joined(folder: str, relative: str) -> str:
+    """Return a path relative to a folder as one from the root, which no ".." leads out of."""
     parts = folder.split("/") if folder else []
     for part in relative.split("/"):
         if part == "..":
-            if not parts:
-                return None
-            parts.pop()
+            del parts[-1:]
         elif part not in ("", "."):
             parts.append(part)
     return "/".join(parts)
 
 
-def _spelt(paths: list[str], target: str, *, is_note: bool) -> Resolution:
+def _spelt(paths: list[str], target: str) -> Resolution:
     if len(paths) == 1:
-        return Resolution(paths[0], is_note)
+        return _resolution(paths[0])
     spelling = unicodedata.normalize("NFC", target).lstrip("./")
     spelt = [path for path in paths if _ends_as_spelt(path, spelling)]
-    return Resolution(min(spelt or paths), is_note, ambiguous=len(spelt) != 1)
+    return _resolution(min(spelt or paths), ambiguous=len(spelt) != 1)
 
 
 def _ends_as_spelt(path: str, spelling: str) -> bool:
@@ -204,11 +245,13 @@ def _ends_as_spelt(path: str, spelling: str) -> bool:
     return path.endswith(spelling) or path[: -len("." + path.rpartition(".")[2])].endswith(spelling)
 
 
-def _choice(paths: list[str], *, is_note: bool) -> Resolution:
+def _choice(paths: list[str]) -> Resolution:
     """Choose the shortest path; ambiguous where another lies in as few folders."""
-    if len(paths) == 1:
-        return Resolution(paths[0], is_note)
     chosen = min(paths, key=lambda path: (len(path), path))
     depth = chosen.count("/")
     rivals = sum(path.count("/") <= depth for path in paths)
-    return Resolution(chosen, is_note, ambiguous=rivals > 1)
+    return _resolution(chosen, ambiguous=rivals > 1)
+
+
+def _resolution(path: str, *, ambiguous: bool = False) -> Resolution:
+    return Resolution(path, path.lower().endswith(NOTE_EXTENSIONS), ambiguous)
