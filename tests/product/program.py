@@ -12,6 +12,8 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.privacy import Confidences
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -40,7 +42,10 @@ class Reply(NamedTuple):
 
 
 class Program:
-    """A vault, a home, and at most one server process at a time."""
+    """A vault, a home, and at most one server process at a time.
+
+    What it is given is private: every log, error and error reply is examined for it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.vault = folder / "vault"
@@ -51,6 +56,10 @@ class Program:
         self.endpoint = ""
         self.variables: dict[str, str] = {}  # more settings, as the environment has them
         self.server: subprocess.Popen[str] | None = None
+        self.log = folder / "server.log"  # the standard error of all its servers
+        self.private = Confidences()
+        for place in (self.vault, self.indexes, self.home):
+            self.private.add("an absolute path", str(place))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -68,6 +77,7 @@ class Program:
         file = self.vault / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        self.private.add_lines("a file", text)
         return file
 
     def fill(self, notes: int) -> None:
@@ -80,15 +90,16 @@ class Program:
             self.write(f"many/{number % 20}/Note {number}.md", f"# Note {number}\n\n{sections}\n")
 
     def popen(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start the program."""
-        return subprocess.Popen(
-            [*PROGRAM, *arguments],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        """Start the program; what it says on standard error is kept in `log`."""
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [*PROGRAM, *arguments],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
 
     def start(self, *arguments: str) -> None:
         """Start a server on a free port, and wait until it takes requests."""
@@ -100,8 +111,8 @@ class Program:
         assert self.server.stdout is not None
         line = self.server.stdout.readline()
         if not line:
-            _, err = self.server.communicate()
-            raise AssertionError(err)
+            self.server.communicate()
+            raise AssertionError(self.log.read_text())
         announced = json.loads(line)
         self.endpoint = announced.get("data", announced)["endpoint"]
 
@@ -109,24 +120,32 @@ class Program:
         """Kill the server as a power cut would."""
         assert self.server is not None
         self.server.kill()
-        self.server.communicate()
+        self._see_it_ended()
 
     def stop(self) -> tuple[int, float]:
         """Ask the server to stop; its exit code and how long it took, in seconds."""
         assert self.server is not None
         began = time.monotonic()
         self.server.send_signal(signal.SIGTERM)
-        self.server.communicate(timeout=10)
+        self._see_it_ended()
         return self.server.returncode, time.monotonic() - began
 
     def close(self) -> None:
-        """Leave nothing running."""
+        """Leave nothing running, and nothing unexamined."""
         if self.server is not None and self.server.poll() is None:
             self.kill()
+        elif self.log.exists():
+            self.private.examine("the server's log", self.log.read_bytes())
+
+    def _see_it_ended(self) -> None:
+        assert self.server is not None
+        out, _ = self.server.communicate(timeout=10)
+        self.private.examine("the server's standard output", out)
+        self.private.examine("the server's log", self.log.read_bytes())
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        return subprocess.run(
+        ended = subprocess.run(
             [*PROGRAM, *arguments],
             check=False,
             env=self.environment,
@@ -135,6 +154,10 @@ class Program:
             text=True,
             timeout=JOB_SECONDS,
         )
+        self.private.examine("a command's standard error", ended.stderr)
+        if ended.stdout.startswith('{"error"'):
+            self.private.examine("a command's error", ended.stdout)
+        return ended
 
     def call(self, method: str, path: str, body: object = None) -> Reply:
         """Send a request."""
@@ -149,10 +172,13 @@ class Program:
                 return Reply(reply.status, json.loads(reply.read()))
         except urllib.error.HTTPError as error:
             with error:
-                return Reply(error.code, json.loads(error.read()))
+                content = error.read()
+            self.private.examine("an error reply", content)
+            return Reply(error.code, json.loads(content))
 
     def search(self, query: str, **options: object) -> Reply:
         """Search."""
+        self.private.add("a query", query)
         return self.call("POST", "/search", {"query": query, **options})
 
     def submit(self, kind: str = "index", **options: bool) -> str:

@@ -6,6 +6,8 @@ parser's own messages quote it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import asyncclick as click
 
 
@@ -29,7 +31,7 @@ def _hint(near: list[str] | None) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-def _rule(kind: click.ParamType) -> str:
+def _rule(kind: click.ParamType[Any]) -> str:
     match kind:
         case click.Choice(choices=choices):
             return f"not one of {', '.join(map(str, choices))}"
