@@ -202,8 +202,8 @@ def text_of(values: Mapping[str, Value], key: str) -> str | None:
     return (" ".join(value.split()) or None) if isinstance(value, str) else None
 
 
-def texts_of(value: Value) -> Iterator[Scalar]:
-    """Yield the scalars of a value, lists within lists included, in order."""
+def texts_of(value: Value, *, nested: bool = False) -> Iterator[Scalar]:
+    """Yield the scalars of a value, lists within lists included, in order; of keys if `nested`."""
     waiting: list[Value] = [value]
     while waiting:
         item = waiting.pop()
@@ -211,3 +211,5 @@ def texts_of(value: Value) -> Iterator[Scalar]:
             yield item
         elif isinstance(item, list):
             waiting.extend(reversed(item))
+        elif nested and isinstance(item, dict):
+            waiting.extend(reversed(item.values()))

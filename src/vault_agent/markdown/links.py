@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 MASK = "\0"  # stands for what is code, HTML or comment; never in a note's text
 MAX_TARGET_CHARS = 1000
 
-# A target is on one line and holds no brackets; its text may hold single ones, and code. Neither
-# part crosses another "[[", which keeps the search linear.
-_WIKILINK = re.compile(
-    r"\[\[([^\[\]|\n\0]*+)(?:\|((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+))?\]\]",
-)
+# A wikilink is on one line. It may hold single brackets but not another "[[", which keeps the
+# search linear.
+_WIKILINK = re.compile(r"\[\[(?!\[)((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
+_NO_TARGET = re.compile(r"`|%%|<!--|\n")  # within HTML, which a target may hold: [[List<Text>]]
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:(?=\S)|//|\\\\")
 _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 
@@ -72,24 +71,21 @@ def wikilinks(
         return found, spans
     lines = _Lines(source, first_line)
     for match in _WIKILINK.finditer(text):
-        start = match.start()
+        start, end = _extent(match)
         before = text[start - 1] if start else ""
         if before == "\\" and _escaped(text, start):
             continue
         embed = before == "!" and not _escaped(text, start - 1)
-        target, shown = match.groups()
-        if shown is not None:
-            if MASK in shown:
-                shown = source[match.start(2) : match.end(2)]
-                if "\n" in shown:
-                    continue
-            # In a table the pipe is escaped; the backslash belongs to no name.
-            target = target.removesuffix("\\")
+        inner = source[start + 2 : end - 2]
+        if MASK in match[1]:
+            bar = match[1].find("|")
+            if "\n" in inner or _NO_TARGET.search(inner[:bar] if bar >= 0 else inner):
+                continue
         kind = LinkKind.EMBED if embed else LinkKind.WIKILINK
-        link = _wikilink(target, shown, kind, lines.at(start))
+        link = _wikilink(inner, kind, lines.at(start))
         if link is not None:
             found.append((start - embed, link))
-            spans.append((start - embed, match.end()))
+            spans.append((start - embed, end))
     return found, spans
 
 
@@ -123,7 +119,25 @@ def _escaped(text: str, at: int) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-def _wikilink(target: str, shown: str | None, kind: LinkKind, line: int) -> Link | None:
+def _extent(match: re.Match[str]) -> tuple[int, int]:
+    """Return where a wikilink starts and ends; a third bracket is the name's if it has the other.
+
+    `[[[a] b]]` and `[[a [b]]]` are links to "[a] b" and "a [b]", `[[[a]]]` is one in brackets.
+    """
+    text, (start, end) = match.string, match.span()
+    opened, closed = match[1].count("["), match[1].count("]")
+    if opened > closed and text.startswith("]", end):
+        end += 1
+    elif closed > opened and text.startswith("[[[", max(0, start - 1)):
+        start -= 1
+    return start, end
+
+
+def _wikilink(inner: str, kind: LinkKind, line: int) -> Link | None:
+    target, bar, shown = inner.partition("|")
+    if bar:
+        # In a table the pipe is escaped; the backslash belongs to no name.
+        target = target.removesuffix("\\")
     name, mark, fragment = target.partition("#")
     name, fragment = name.strip(), fragment.strip().rstrip("\\")
     if not (name or fragment) or len(target) > MAX_TARGET_CHARS:
@@ -157,11 +171,11 @@ def _decoded(text: str) -> str:
 def frontmatter_links(values: Mapping[str, Value]) -> Iterator[Link]:
     """Yield the links of the frontmatter.
 
-    The `links` list holds wikilinks, Markdown links or plain paths. In every other property a
-    value that is one whole wikilink counts, as it does for Obsidian.
+    The `links` list holds wikilinks, Markdown links or plain paths. In every other property,
+    nested ones included, a value that is one whole wikilink counts, as it does for Obsidian.
     """
     for key, value in values.items():
-        for text in texts_of(value):
+        for text in texts_of(value, nested=True):
             link = _frontmatter_link(text, plain=key == "links")
             if link is not None:
                 yield link
@@ -169,9 +183,10 @@ def frontmatter_links(values: Mapping[str, Value]) -> Iterator[Link]:
 
 def _frontmatter_link(text: Scalar, *, plain: bool) -> Link | None:
     stripped = text.strip()
-    match = _WIKILINK.fullmatch(stripped.removeprefix("!"))
-    if match:
-        return _wikilink(match[1], match[2], LinkKind.FRONTMATTER, text.line)
+    written = stripped.removeprefix("!")
+    match = _WIKILINK.search(written)
+    if match and _extent(match) == (0, len(written)):
+        return _wikilink(written[2:-2], LinkKind.FRONTMATTER, text.line)
     if not plain:
         return None
     match = _WHOLE_MARKDOWN_LINK.match(stripped)
@@ -179,5 +194,4 @@ def _frontmatter_link(text: Scalar, *, plain: bool) -> Link | None:
         return _destination(match[2], match[1] or None, LinkKind.FRONTMATTER, text.line)
     if _ELSEWHERE.match(stripped) or "\n" in stripped:
         return None
-    target, _, shown = stripped.partition("|")
-    return _wikilink(target, shown, LinkKind.FRONTMATTER, text.line)
+    return _wikilink(stripped, LinkKind.FRONTMATTER, text.line)
