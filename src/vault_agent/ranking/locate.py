@@ -1,14 +1,13 @@
 """Where the words of a query stand in a text that the index has seen only as terms.
 
 Going through every word of a chunk would cost more than the search did. So a cheap look comes
-first: pairs of an unspaced script are found as they are written, and of plain ASCII text only words
-that begin like one of the terms are taken further.
+first: pairs of an unspaced script are found as they are written, and of words in plain ASCII only
+those that begin like one of the terms are taken further.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vault_agent.text import is_pair, is_unit, located_terms
@@ -43,30 +42,49 @@ def _occurrences(text: str, term: str) -> Iterator[int]:
         position = text.find(term, position + 1)
 
 
-def _promising(text: str, wanted: Mapping[str, float]) -> list[tuple[int, str]]:
-    """Return the stretches that may hold a wanted term beyond those found as written.
+def _promising(text: str, wanted: Mapping[str, float]) -> Iterator[tuple[int, str]]:
+    """Yield the stretches that may hold a wanted term beyond those found as written.
 
     A stem shares all but its last two letters with its words, and only what is not ASCII is folded.
     """
+    if not text.isascii():
+        if all(is_pair(term) or is_unit(term) for term in wanted):
+            return
+        for match in _FOLDED_WORD.finditer(text):
+            yield match.start(), match[0]
     # Of C++ and C# only the letter stands in the text.
     letters = {
         term: 1 if term.endswith(("plusplus", "sharp")) else min(max(len(term) - 2, 2), 4)
         for term in wanted
     }
-    beginnings = frozenset(t[:count] for t, count in letters.items() if t[:count].isascii())
-    if text.isascii():
-        return [(match.start(), match[0]) for match in _beginning(beginnings).finditer(text)]
-    if all(is_pair(term) or is_unit(term) for term in wanted):
-        return []
-    return [(0, text)]
+    yield from _begun(text, {t[:count] for t, count in letters.items() if t[:count].isascii()})
 
 
-@lru_cache(maxsize=256)
-def _beginning(beginnings: frozenset[str]) -> re.Pattern[str]:
-    choices = "|".join(sorted(map(re.escape, beginnings))) or "(?!)"
-    inside = "|".join(sorted(re.escape(each.capitalize()) for each in beginnings)) or "(?!)"
-    return re.compile(
-        rf"(?<![A-Za-z0-9])(?:{choices})[A-Za-z0-9]*[+#]*"
-        rf"|(?<=[a-z0-9])(?-i:{inside})[A-Za-z0-9]*",  # a part of a name in camelCase
-        re.IGNORECASE,
-    )
+def _begun(text: str, beginnings: set[str]) -> list[tuple[int, str]]:
+    """Return the ASCII words, and parts of names in camelCase, that begin in one of these ways.
+
+    By plain search: a pattern made for each query would take longer to compile than to use.
+    """
+    lowered = text.lower()
+    if len(lowered) != len(text):  # `İ` becomes two: places would not agree
+        lowered = "".join(each.lower() if each.isascii() else each for each in text)
+    starts = []
+    for beginning in beginnings:
+        part = beginning.capitalize()
+        for start in _occurrences(lowered, beginning):
+            before = text[start - 1] if start else " "
+            inside = before.isalnum() and not before.isupper() and text.startswith(part, start)
+            if inside or not before.isalnum():
+                starts.append(start)
+    words, end = [], 0
+    for start in sorted(starts):
+        match = _REST.match(text, start)
+        if start >= end and match:
+            words.append((start, match[0]))
+            end = match.end()
+    return words
+
+
+_REST = re.compile(r"[A-Za-z0-9]*[+#]*")
+# A word with any character that is not ASCII: what folding may have changed.
+_FOLDED_WORD = re.compile(r"[A-Za-z0-9_]*[^\x00-\x7f](?:[^\x00-\x7f]|[A-Za-z0-9_])*")
