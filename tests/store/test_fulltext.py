@@ -81,6 +81,7 @@ def find(reader: FulltextReader, query: str, filters: Filters = NO_FILTER, **opt
         ('"lion hunts"', {2}),
         ('"hunts lion"', set()),
         ("zebra -lion", {1}),
+        ("grass -eats", set()),  # the first part of note 1 has grass, the second eats
         ("zebra tag:animal", {1, 2}),
         ("zebra tag:animal/wild", {1}),
         ("tag:animal -tag:animal/wild", {2}),

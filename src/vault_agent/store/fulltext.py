@@ -168,6 +168,10 @@ class _Search:
         named = self._exact(self._notes, self._note_must, self._note_not)
         headed = self._exact(self._chunks, self._chunk_must, self._chunk_not)
         self._complete(body, text, named | pairs.keys() | names.keys(), headed)
+        if self._query.excluded and self._weights:
+            # Asked of a whole note: a part that lacks the word does not bring the note back.
+            text = {key: score for key, score in text.items() if key >> CHUNK_BITS in body}
+            headed = {key for key in headed if key >> CHUNK_BITS in body}
         return Candidates(
             notes={
                 rowid: NoteEvidence(
