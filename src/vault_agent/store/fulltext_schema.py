@@ -16,6 +16,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
@@ -85,7 +86,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     texts = [prepare(chunk.text) for chunk in note.chunks]
     return FulltextNote(
         names=names_text,
-        units=" ".join(unit for text in (names_text, *texts) for unit in units(text)),
+        units=" ".join(chain.from_iterable(map(units, (names_text, *texts)))),
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
