@@ -34,13 +34,15 @@ def isolated(home: Path) -> dict[str, str]:
 class Server:
     """`vault-agent serve` on a free port; use as a context manager."""
 
-    def __init__(self, vault: Path, home: Path) -> None:
+    def __init__(self, vault: Path, home: Path, **settings: str) -> None:
+        """Take settings as the environment has them: `VAULT_AGENT_EMBEDDING_ENABLED="true"`."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.endpoint = f"http://127.0.0.1:{self.port}"
         self.index_dir = home / "index"
         self.environment = isolated(home) | {"VAULT_AGENT_SERVER_ENDPOINT": self.endpoint}
+        self.environment |= settings
         self._command = (PROGRAM, "serve", "--vault-root", str(vault), "--port", str(self.port))
         self._command += ("--index-dir", str(self.index_dir))
         self._log = home / "serve.log"
@@ -89,9 +91,9 @@ class Server:
             raise SystemExit(f"{method} {path}: {response.status} {reply['error']}")
         return reply["data"]
 
-    def search(self, query: str) -> float:
+    def search(self, query: str, **options: object) -> float:
         """Return the seconds that one search takes, request to reply."""
-        payload = json.dumps({"query": query}).encode()
+        payload = json.dumps({"query": query, **options}).encode()
         started = time.perf_counter()
         self._connection.request("POST", "/search", payload, JSON)
         response = self._connection.getresponse()

@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import anyio
+import anyio.lowlevel
 
 from vault_agent.embedding.embedder import Embedded, Failure, Outcome, Reason
-from vault_agent.embedding.replies import FATAL, Fault, Kind
+from vault_agent.embedding.replies import FATAL, Fault, Kind, vectors_of
 from vault_agent.embedding.unavailable import changed, inconsistent, unavailable
 
 if TYPE_CHECKING:
@@ -145,20 +146,19 @@ class Documents:
         return await self._halve(texts, fault)
 
     async def _request(self, texts: Sequence[str]) -> list[Outcome]:
-        space = self._probe.space
         async with self._gate.slot():
             try:
-                vectors = await self._endpoint.post(
-                    texts,
-                    timeout=self._timeout,
-                    dimension=None if space is None else space.dimension,
-                )
+                reply = await self._endpoint.send(texts, timeout=self._timeout)
             except Fault as fault:
                 if fault.kind in _OVERLOAD:
                     self._gate.overloaded()
                 if fault.retry_after:
                     self._gate.close(min(fault.retry_after, self._patience))
                 raise
+        # The endpoint is free: whoever waits for it goes first, and only then is this looked at.
+        await anyio.lowlevel.checkpoint()
+        space = self._probe.space
+        vectors = vectors_of(reply, len(texts), None if space is None else space.dimension)
         self._gate.succeeded()
         self._succeeded()
         self._failed_in_a_row = 0

@@ -63,6 +63,15 @@ class Endpoint:
 
         `timeout` in seconds is for the whole exchange. Raises `Fault`, and nothing else.
         """
+        return vectors_of(await self.send(texts, timeout=timeout), len(texts), dimension)
+
+    async def send(
+        self,
+        texts: Sequence[str],
+        *,
+        timeout: float,  # noqa: ASYNC109 - as above
+    ) -> bytes:
+        """Return the reply's body as it came, for `vectors_of`. Raises as `post` does."""
         if self._session is None:
             raise Fault(Kind.UNREACHABLE)
         body = orjson.dumps({"model": self._model, "input": [_utf8(text) for text in texts]})
@@ -79,7 +88,7 @@ class Endpoint:
                         await response.content.read(_ERROR_BYTES),
                         response.headers.get("Retry-After"),
                     )
-                reply = await _read(response, _REPLY_BYTES + len(texts) * _REPLY_BYTES_PER_TEXT)
+                return await _read(response, _REPLY_BYTES + len(texts) * _REPLY_BYTES_PER_TEXT)
         except TimeoutError:
             raise Fault(Kind.TIMED_OUT) from None
         except aiohttp.ClientConnectorError as error:
@@ -87,7 +96,6 @@ class Endpoint:
             raise Fault(Kind.ADDRESS_REFUSED if refused else Kind.UNREACHABLE) from None
         except (aiohttp.ClientError, OSError):
             raise Fault(Kind.DISCONNECTED) from None
-        return vectors_of(reply, len(texts), dimension)
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:

@@ -70,8 +70,9 @@ async def embed_all(
 ) -> None:
     """Embed all documents; await `save` with what has arrived, again and again, one at a time.
 
-    `documents` is read as it is needed. Raises `Unavailable` where the endpoint cannot go on, and
-    what `save` raises; before that, as on cancellation, what has arrived is saved.
+    `documents` is read as it is needed. The embedder sees to it that `concurrency` requests are in
+    flight at most; one batch more waits there for its turn. Raises `Unavailable` where the endpoint
+    cannot go on, and what `save` raises; before that, as on cancellation, what has arrived is saved.
     """
     batches = _batches(documents, batch_size)
     turn = anyio.Lock()
@@ -96,7 +97,8 @@ async def embed_all(
         # Closing the stream is what tells the saver that nothing more will come.
         with sent, workers:
             async with anyio.create_task_group() as group:
-                for _ in range(concurrency):
+                # One more than may send: it stands ready when the endpoint becomes free.
+                for _ in range(concurrency + 1):
                     group.start_soon(work)
 
     counts = _Counts()
