@@ -22,6 +22,7 @@ async def command(invocation: Invocation, /, words: tuple[str, ...], **options: 
     \b
     vault-agent search sourdough starter
     vault-agent search "dark adaptation" -n 3 --path Observatory --tag astronomy
+    vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b is the parser's mark: keep these lines as they are
     async with invocation.client() as client:
         reply = await client.search(" ".join(words), **ranking(**options))
