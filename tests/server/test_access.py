@@ -92,6 +92,24 @@ async def test_the_servers_own_origin_is_none_of_a_stranger(server):
     assert "Access-Control-Allow-Origin" not in headers
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "", "other"])
+async def test_what_a_page_embeds_or_links_is_refused_though_it_names_no_origin(server, site: str):
+    for path in ("/health", "/attachments/a.png?download=true"):
+        refusal = await server.refusal("GET", path, headers={"Sec-Fetch-Site": site})
+        assert refusal == (403, "ORIGIN_NOT_ALLOWED")
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+async def test_an_address_that_was_typed_is_answered(server, site: str):
+    assert (await server.ask("GET", "/health", headers={"Sec-Fetch-Site": site}))[0] == 200
+
+
+async def test_a_listed_page_may_call_from_its_own_site():
+    async with run(cors={"enabled": True, "allowed_origins": [ORIGIN]}) as server:
+        headers = {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"}
+        assert (await server.ask("GET", "/health", headers=headers))[0] == 200
+
+
 async def test_listed_origins_do_nothing_while_cors_is_off():
     async with run(cors={"enabled": False, "allowed_origins": [ORIGIN]}) as server:
         refusal = await server.refusal("GET", "/health", headers={"Origin": ORIGIN})

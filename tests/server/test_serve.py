@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -131,6 +132,63 @@ def test_a_signal_ends_it_within_five_seconds_whatever_is_open(number: signal.Si
     assert process.returncode == 0
     assert "Traceback" not in log
     assert '"event":"stopped"' in log.splitlines()[-1]
+
+
+SPILLING = """
+    import asyncio, os, sys, threading
+    from contextlib import asynccontextmanager
+    from tests.server.conftest import FakeEngine
+    from vault_agent.config import Config
+    from vault_agent.server.serve import serve
+
+    class Spills:
+        def __del__(self):
+            raise KeyError("canary")
+
+    def fail():
+        raise ValueError("canary")
+
+    async def fail_too():
+        raise OSError("canary")
+
+    @asynccontextmanager
+    async def open_engine(config):
+        yield FakeEngine(config)
+
+    def announce(server, health):
+        os.write(2, b"canary of native code")
+        print("canary", file=sys.stderr)
+        threading.Thread(target=fail).start()
+        Spills()
+        announce.task = asyncio.create_task(fail_too())
+        asyncio.get_running_loop().call_later(0.1, announce.__dict__.clear)
+        asyncio.get_running_loop().call_later(0.3, os.kill, os.getpid(), 15)
+
+    asyncio.run(serve(Config(server={"port": 0}), announce=announce, open_engine=open_engine))
+    print("canary is ours again", file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_standard_error_belongs_to_the_log_while_the_server_runs():
+    root = Path(__file__).parent.parent.parent
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SPILLING)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])},
+    )
+    *events, last = ended.stderr.splitlines()
+    assert last == "canary is ours again"
+    assert "canary" not in "".join(events) + ended.stdout
+    told = sorted((event["event"], event["error_type"]) for event in map(json.loads, events))
+    assert told == [
+        ("loop_error", "OSError"),
+        ("uncaught_error", "KeyError"),
+        ("uncaught_error", "ValueError"),
+    ]
 
 
 async def test_a_request_at_work_is_finished_before_the_end():

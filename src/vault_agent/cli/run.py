@@ -94,6 +94,10 @@ def run(arguments: list[str]) -> int:
         # The reader has what it wanted (`| head`). Python would complain once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.NO_READER
+    except Exception as defect:  # noqa: BLE001 - as in `_run`: from the loop's own beginning or end
+        error = _internal(defect)
+        complain(error.code, error.message)
+        return exits.exit_code(error)
     return code
 
 

@@ -73,10 +73,17 @@ class Access:
             return None
         if origin in self._origins:
             return origin
-        raise Forbidden(
-            "ORIGIN_NOT_ALLOWED",
-            "Web pages of this origin may not call the server. List it in cors.allowed_origins.",
-        )
+        raise _origin_not_allowed()
+
+    def check_site(self, sites: list[str]) -> None:
+        """Raise ORIGIN_NOT_ALLOWED where a browser says that a page of another site asks.
+
+        An image, a script or a link of a page sends no Origin, but Sec-Fetch-Site (Fetch Metadata,
+        W3C): `none` is a person who typed the address. Only browsers send it, and no page can
+        change it.
+        """
+        if any(site not in ("same-origin", "none") for site in sites):
+            raise _origin_not_allowed()
 
     def check_key(self, authorization: list[str]) -> None:
         """Raise UNAUTHORIZED unless there is one Authorization header, with the key in it.
@@ -97,6 +104,13 @@ class Access:
 
 _NOBODY = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound
 """No client can mean these: one is absent, two stand for every address."""
+
+
+def _origin_not_allowed() -> Forbidden:
+    return Forbidden(
+        "ORIGIN_NOT_ALLOWED",
+        "Web pages of this origin may not call the server. List it in cors.allowed_origins.",
+    )
 
 
 def _name(host: str) -> str:

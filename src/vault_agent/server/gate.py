@@ -1,7 +1,7 @@
 """The one gate: every request passes it before anything is looked up, and nothing else replies.
 
-In this order: Host, Origin, preflight, key. Then the route runs, and whatever comes of it leaves
-in the contract's envelope, with the safe headers, and with one line in the log.
+In this order: Host, Origin, the page's site, preflight, key. Then the route runs, and whatever
+comes of it leaves in the contract's envelope, with the safe headers, and with one line in the log.
 """
 
 from __future__ import annotations
@@ -91,6 +91,8 @@ def _admit(request: web.Request, trace: Trace) -> None:
         access.check_host(re.split("[/?#]", authority, maxsplit=1)[0], local_address)
     origins = request.headers.getall("Origin", [])
     trace.origin = access.check_origin(", ".join(origins) if origins else None, host)
+    if trace.origin is None:
+        access.check_site(request.headers.getall("Sec-Fetch-Site", []))
     if not (trace.origin and _is_preflight(request)):
         access.check_key(request.headers.getall("Authorization", []))
 

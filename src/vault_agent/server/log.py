@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 import sys
+import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
 import orjson
@@ -90,8 +93,32 @@ def level_named(name: str) -> Level:
 
 
 @contextmanager
+def private_stderr() -> Iterator[TextIO]:
+    """Keep standard error for the log alone, which is given as a stream.
+
+    What native code prints there by itself (a panic of the full-text engine names files) goes
+    nowhere, and neither does a traceback.
+    """
+    try:
+        shared = sys.stderr.fileno()
+    except (OSError, ValueError):  # closed, or replaced by what is no file
+        yield sys.stderr
+        return
+    sys.stderr.flush()
+    with open(os.dup(shared), "w", encoding="utf-8", errors="backslashreplace") as own:  # noqa: PTH123 - a descriptor
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, shared)
+        os.close(nowhere)
+        try:
+            yield own
+        finally:
+            sys.stderr.flush()
+            os.dup2(own.fileno(), shared)
+
+
+@contextmanager
 def captured_logging(log: EventLog) -> Iterator[None]:
-    """Turn whatever libraries log, and what asyncio can't deliver, into events.
+    """Turn whatever libraries log, and what nobody is there to catch, into events.
 
     Needs a running loop. Their texts hold request lines, headers and tracebacks, so no part of
     one is kept.
@@ -103,9 +130,12 @@ def captured_logging(log: EventLog) -> Iterator[None]:
     root.setLevel(logging.WARNING)
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: _report(log, context))
+    hooks = threading.excepthook, sys.unraisablehook
+    threading.excepthook = sys.unraisablehook = partial(_report_uncaught, log)
     try:
         yield
     finally:
+        threading.excepthook, sys.unraisablehook = hooks
         loop.set_exception_handler(None)
         root.handlers[:] = before
         root.setLevel(level)
@@ -129,6 +159,10 @@ def _report(log: EventLog, context: dict[str, Any]) -> None:
     if isinstance(error, ConnectionError):
         return  # a client that went away
     log.emit(Level.ERROR, "loop_error", error_type=type(error).__name__)
+
+
+def _report_uncaught(log: EventLog, error: Any) -> None:
+    log.emit(Level.ERROR, "uncaught_error", error_type=error.exc_type.__name__)
 
 
 def _plain(value: object) -> bool:

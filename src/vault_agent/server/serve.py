@@ -19,7 +19,13 @@ from vault_agent.errors import Misconfigured, Unauthorized
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
 from vault_agent.server.keys import ENGINE
-from vault_agent.server.log import EventLog, Level, captured_logging, level_named
+from vault_agent.server.log import (
+    EventLog,
+    Level,
+    captured_logging,
+    level_named,
+    private_stderr,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -54,12 +60,13 @@ async def serve(
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and whatever
     opening the engine raises, before anything is announced.
     """
-    log = EventLog(level_named(config.server.log_level))
-    with captured_logging(log), _stop_signals() as stopped:
-        async with listening(config, open_engine=open_engine, log=log) as server:
-            announce(server, await server.engine.health())
-            await stopped.wait()
-            log.emit(Level.INFO, "stopping")
+    with private_stderr() as stream:
+        log = EventLog(level_named(config.server.log_level), stream)
+        with captured_logging(log), _stop_signals() as stopped:
+            async with listening(config, open_engine=open_engine, log=log) as server:
+                announce(server, await server.engine.health())
+                await stopped.wait()
+                log.emit(Level.INFO, "stopping")
 
 
 @asynccontextmanager
