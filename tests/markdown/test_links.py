@@ -46,6 +46,7 @@ def links_of(text: str) -> list[tuple]:
         ("[[a|b [c] d]]", (W, "a", None, "b [c] d")),
         ("[[Sq]uare]]", (W, "Sq]uare", None, None)),
         ("[[Note [draft]]]", (W, "Note [draft]", None, None)),
+        ("[[[1] Note [2]]]", (W, "[1] Note [2]", None, None)),
         ("[[[draft] Note]]", (W, "[draft] Note", None, None)),
         ("[[Note [1] two|a [b]]]", (W, "Note [1] two", None, "a [b]")),
         ("[[List<Text>|`it`]]", (W, "List<Text>", None, "`it`")),

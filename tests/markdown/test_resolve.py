@@ -44,6 +44,10 @@ NOTES = {
     "n/ΟΔΟΣ.md": [],
     "n/Iğdır.md": [],
     "01 Areas/Health.md": [],
+    "e\u0301e\u0301e\u0301/Form.md": [],
+    "abcd/Form.md": [],
+    "🔥🔥/Unit.md": [],
+    "abc/Unit.md": [],
 }
 ATTACHMENTS = [
     "assets/pic.png",
@@ -137,6 +141,8 @@ def test_resolves_without_doubt(resolver, target, path):
         ("sub/Page", "other/sub/Page.md"),
         ("CASE", "Case.md"),
         ("shared", "n/Named.md"),
+        ("Form", "e\u0301e\u0301e\u0301/Form.md"),  # "é" is one character, however written
+        ("Unit", "abc/Unit.md"),  # and an emoji two
     ],
 )
 def test_a_tie_is_broken_and_flagged(resolver, target, path):

@@ -23,6 +23,7 @@ MAX_TARGET_CHARS = 1000
 # search linear.
 _WIKILINK = re.compile(r"\[\[(?!\[)((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
 _NO_TARGET = re.compile(r"`|%%|<!--|\n")  # within HTML, which a target may hold: [[List<Text>]]
+_BRACKET = re.compile(r"[\[\]]")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:(?=\S)|//|\\\\")
 _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 
@@ -125,10 +126,17 @@ def _extent(match: re.Match[str]) -> tuple[int, int]:
     `[[[a] b]]` and `[[a [b]]]` are links to "[a] b" and "a [b]", `[[[a]]]` is one in brackets.
     """
     text, (start, end) = match.string, match.span()
-    opened, closed = match[1].count("["), match[1].count("]")
-    if opened > closed and text.startswith("]", end):
+    opened = closed = 0  # brackets without their other
+    for bracket in _BRACKET.findall(match[1]):
+        if bracket == "[":
+            opened += 1
+        elif opened:
+            opened -= 1
+        else:
+            closed += 1
+    if opened and text.startswith("]", end):
         end += 1
-    elif closed > opened and text.startswith("[[[", max(0, start - 1)):
+    if closed and text.startswith("[[[", max(0, start - 1)):
         start -= 1
     return start, end
 

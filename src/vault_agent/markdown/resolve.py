@@ -247,10 +247,18 @@ def _ends_as_spelt(path: str, spelling: str) -> bool:
 
 def _choice(paths: list[str]) -> Resolution:
     """Choose the shortest path; ambiguous where another lies in as few folders."""
-    chosen = min(paths, key=lambda path: (len(path), path))
+    chosen = min(paths, key=_length_and_name)
     depth = chosen.count("/")
     rivals = sum(path.count("/") <= depth for path in paths)
     return _resolution(chosen, ambiguous=rivals > 1)
+
+
+def _length_and_name(path: str) -> tuple[int, str, str]:
+    """Return what paths are ordered by: as Obsidian counts, in UTF-16, whatever the normal form."""
+    if path.isascii():
+        return len(path), path, path
+    normal = unicodedata.normalize("NFC", path)
+    return len(normal.encode("utf-16-le")) // 2, normal, path
 
 
 def _resolution(path: str, *, ambiguous: bool = False) -> Resolution:
