@@ -1,0 +1,139 @@
+"""Default deny: every route refuses every stranger, and a route that is not listed here fails."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.model import identify
+from vault_agent.server.routes import ROUTES
+
+if TYPE_CHECKING:
+    from tests.security.conftest import Fortress
+    from tests.security.wire import Answer, Wire
+
+FROST = identify("Garden/Frost.md")
+
+# How each route is asked well, and the status of the answer to it.
+ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
+    ("GET", "/health"): ("/health", None, 200),
+    ("POST", "/index"): ("/index", b'{"requireEmbeddings": 0}', 400),  # refused after the gate
+    ("POST", "/reindex"): ("/reindex", b'{"requireEmbeddings": 0}', 400),
+    ("GET", "/jobs"): ("/jobs", None, 200),
+    ("GET", "/jobs/{jobId}"): ("/jobs/none", None, 404),
+    ("DELETE", "/jobs/{jobId}"): ("/jobs/none", None, 404),
+    ("GET", "/jobs/{jobId}/events"): ("/jobs/none/events", None, 404),
+    ("POST", "/search"): ("/search", b'{"query": "frost"}', 200),
+    ("POST", "/related"): ("/related", b'{"id": "%s"}' % FROST.encode(), 200),
+    ("GET", "/notes/{noteId}"): (f"/notes/{FROST}", None, 200),
+    ("GET", "/chunks/{noteId}/{chunkIndex}"): (f"/chunks/{FROST}/0", None, 200),
+    ("GET", "/attachments/{path}"): ("/attachments/Garden/photo.png?download=true", None, 200),
+    ("GET", "/openapi.json"): ("/openapi.json", None, 200),
+}
+# The same refusals where there is no route, and for a method that a route does not have.
+NOWHERE = {
+    ("GET", "/nothing"): ("/nothing", None, 404),
+    ("PUT", "/search"): ("/search", None, 405),
+    ("TRACE", "/health"): ("/health", None, 405),
+    ("OPTIONS", "/search"): ("/search", None, 204),
+}
+EVERY = {**ALLOWED, **NOWHERE}
+
+STRANGERS = {
+    "no key": ({"Authorization": ""}, 401),
+    "a wrong key": ({"Authorization": "Bearer " + "x" * 43}, 401),
+    "a key of another scheme": ({"Authorization": "Basic canary"}, 401),
+    "another host": ({"Host": "evil.example"}, 421),
+    "the unspecified address": ({"Host": "0.0.0.0"}, 421),
+    "no host": ({"Host": ""}, 400),  # HTTP itself asks for one
+    "another origin": ({"Origin": "https://evil.example"}, 403),
+    "no origin to speak of": ({"Origin": "null"}, 403),
+    "a page that embeds": ({"Sec-Fetch-Site": "cross-site"}, 403),
+}
+PREFLIGHT = {
+    "Origin": "https://evil.example",
+    "Access-Control-Request-Method": "POST",
+    "Authorization": "",
+}
+DEEP = b'{"query": ' + b'{"a":' * 9_000 + b"1" + b"}" * 9_000 + b"}"
+BODIES = {
+    "plain text": (b'{"query": "a"}', {"Content-Type": "text/plain"}, 415),
+    "a form": (b"query=a", {"Content-Type": "application/x-www-form-urlencoded"}, 415),
+    "no type": (b'{"query": "a"}', {"Content-Type": ""}, 415),
+    "gzip": (gzip.compress(b'{"query": "a"}'), {"Content-Encoding": "gzip"}, 415),
+    "too large": (b" " * (64 * 1024 + 1), {}, 413),
+    "too deep": (DEEP, {}, 400),
+    "a number too long": (b'{"query": "a", "limit": ' + b"9" * 5000 + b"}", {}, 400),
+    "no JSON": (b"canary", {}, 400),
+    "no UTF-8": (b'{"query": "\xff"}', {}, 400),
+}
+
+
+def test_every_route_is_in_the_table():
+    assert set(ALLOWED) == {(route.method, route.path) for route in ROUTES}
+
+
+@pytest.mark.parametrize("route", EVERY, ids=" ".join)
+def test_who_may_ask_is_answered(wire: Wire, route: tuple[str, str]):
+    target, body, status = EVERY[route]
+    assert wire.ask(route[0], target, body).status == status
+
+
+@pytest.mark.parametrize("route", EVERY, ids=" ".join)
+def test_strangers_are_refused_everywhere(fortress: Fortress, wire: Wire, route: tuple[str, str]):
+    target, body, _ = EVERY[route]
+    before = jobs(wire)
+    for who, (headers, status) in STRANGERS.items():
+        answer = wire.ask(route[0], target, body, headers)
+        assert answer.status == status, who
+        assert_says_nothing(fortress, answer)
+    answer = wire.ask("OPTIONS", target, None, PREFLIGHT)
+    assert answer.status == 403
+    assert b"access-control-allow" not in answer.head.lower()
+    assert jobs(wire) == before
+
+
+@pytest.mark.parametrize("route", ALLOWED, ids=" ".join)
+def test_bodies_that_are_no_small_plain_json_are_refused_everywhere(
+    fortress: Fortress, wire: Wire, route: tuple[str, str]
+):
+    target, *_ = ALLOWED[route]
+    before = jobs(wire)
+    for what, (body, headers, status) in BODIES.items():
+        answer = wire.ask(route[0], target, body, headers)
+        assert answer.status == status, what
+        assert_says_nothing(fortress, answer)
+        # Nor does a stranger learn that the body was the trouble.
+        assert wire.ask(route[0], target, body, {**headers, "Authorization": ""}).status == 401
+    assert jobs(wire) == before
+
+
+@pytest.mark.parametrize("route", EVERY, ids=" ".join)
+def test_every_reply_is_marked_as_nothing_to_render_or_embed(wire: Wire, route: tuple[str, str]):
+    target, body, _ = EVERY[route]
+    for headers in ({}, {"Authorization": ""}, {"Host": "evil.example"}):
+        head = wire.ask(route[0], target, body, headers).head.lower()
+        for mark in (
+            b"x-content-type-options: nosniff",
+            b"content-security-policy: default-src 'none'; frame-ancestors 'none'; sandbox",
+            b"cross-origin-resource-policy: same-origin",
+            b"referrer-policy: no-referrer",
+            b"server: vault-agent",
+        ):
+            assert mark in head
+
+
+def jobs(wire: Wire) -> list[str]:
+    """Return the jobs there are."""
+    return [job["id"] for job in wire.ask("GET", "/jobs").data["jobs"]]
+
+
+def assert_says_nothing(fortress: Fortress, answer: Answer) -> None:
+    """Hold a refusal to its envelope, and to nothing that is private or was sent."""
+    fortress.private.examine("a refusal", answer.head + answer.body)
+    assert b"canary" not in answer.body
+    assert b"evil" not in answer.body
+    if answer.body:
+        assert answer.code

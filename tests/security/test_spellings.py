@@ -1,0 +1,274 @@
+"""No spelling of a path or an identifier gets anything from outside: by no route, by no command."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_from_bytes
+
+import pytest
+from tests.vault.spellings import HARMLESS, SECRET, refused
+
+from vault_agent.cli.run import run
+from vault_agent.model import identify
+from vault_agent.server.routes import ROUTES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.security.conftest import Fortress
+    from tests.security.wire import Wire
+
+# Links that leave the vault, what lies in excluded and hidden places, and what is no regular file.
+ENDS_ELSEWHERE = (
+    "Garden/link.txt",
+    "Garden/relative.txt",
+    "Garden/folder/secret.png",
+    "Garden/folder",
+    "Garden/up/up/secret.txt",
+    "Garden/up/../../secret.txt",
+    "Garden/root/etc/passwd",
+    "Garden/hidden.json",
+    "Garden/loop",
+    "Garden/loop/x.txt",
+    "Garden/pipe.png",
+    ".obsidian/secret.json",
+    "node_modules/secret.txt",
+    "Garden/Frost.md",
+    "garden/Frost.MD",
+)
+
+
+def spellings(fortress: Fortress) -> list[str]:
+    """Return every hostile spelling, those of this very vault's surroundings included."""
+    outside = fortress.outside.parent
+    absolute = [str(outside / "secret.txt"), str(outside / "vault2" / "secret.txt")]
+    here = [
+        prefix + path.lstrip("/") if prefix else path
+        for path in absolute
+        for prefix in ("", "/", "//", "///", "./", "../" * 20, "..\\" * 20, "file://", "a/../../")
+    ]
+    climbs = [
+        f"{start}{'../' * depth}{end}"
+        for depth in range(1, 6)
+        for start in ("", "Garden/", "Garden/folder/", "./", "no such folder/")
+        for end in ("secret.txt", "vault2/secret.txt")
+    ]
+    plain = [spelling for spelling, _ in refused()]
+    return list(dict.fromkeys([*plain, *here, *climbs, *ENDS_ELSEWHERE, *HARMLESS]))
+
+
+def encodings(spelling: str) -> list[str]:
+    """Return how a spelling can be put into a URL: every byte escaped, few, or once more."""
+    data = spelling.encode("utf-8", "surrogatepass")
+    every = "".join(f"%{byte:02x}" for byte in data)
+    ways = [quote_from_bytes(data, safe="/"), quote_from_bytes(data, safe=""), every]
+    if all(0x21 <= byte < 0x7F and byte not in b"?#" for byte in data):
+        ways.append(spelling)  # as it is
+    if len(every) < 5_000:
+        ways.append(quote(every, safe=""))
+    return [way for way in dict.fromkeys(ways) if len(way) < 15_000]
+
+
+def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
+    """Return a request for every route that takes a path or an identifier, and its template."""
+    found: list[tuple[str, str, str, bytes | None]] = []
+    for way in encodings(spelling):
+        found.append(("/attachments/{path}", "GET", f"/attachments/{way}?download=true", None))
+    once = quote(spelling, safe="", errors="surrogatepass")
+    found += [
+        ("/attachments/{path}", "GET", f"/attachments/{once}", None),
+        ("/attachments/{path}", "HEAD", f"/attachments/{once}?download=true", None),
+        ("/notes/{noteId}", "GET", f"/notes/{once}", None),
+        ("/chunks/{noteId}/{chunkIndex}", "GET", f"/chunks/{once}/0", None),
+        ("/chunks/{noteId}/{chunkIndex}", "GET", f"/chunks/{identify('a')}/{once}", None),
+        ("/jobs/{jobId}", "GET", f"/jobs/{once}", None),
+        ("/jobs/{jobId}", "DELETE", f"/jobs/{once}", None),
+        ("/jobs/{jobId}/events", "GET", f"/jobs/{once}/events", None),
+    ]
+    body = {"query": "frost", "filters": {"paths": [spelling]}}
+    found += [
+        ("/related", "POST", "/related", json.dumps({"id": spelling}).encode()),
+        ("/related", "POST", "/related", json.dumps({**body, "id": identify("a")}).encode()),
+        ("/search", "POST", "/search", json.dumps(body).encode()),
+        ("/search", "POST", "/search", json.dumps({"query": f'path:"{spelling}"'}).encode()),
+    ]
+    return found
+
+
+def test_there_are_spellings_enough_and_every_route_with_a_path_is_tried(fortress: Fortress):
+    assert len(spellings(fortress)) >= 300
+    tried = {template for template, *_ in requests("x")}
+    assert {route.path for route in ROUTES if "{" in route.path} <= tried
+
+
+def test_no_spelling_gets_anything_by_any_route(fortress: Fortress, wire: Wire):
+    asked = 0
+    for spelling in spellings(fortress):
+        for _, method, target, body in requests(spelling):
+            answer = wire.ask(method, target, body)
+            asked += 1
+            place = (method, target[:80], spelling[:80], answer.status)
+            assert answer.status in (200, 400, 403, 404, 409, 413), place
+            assert answer.seconds < 2, place
+            assert SECRET not in answer.body, place
+            if answer.status != 200:
+                fortress.private.examine("a refusal", answer.head + answer.body)
+            elif target.startswith("/attachments/") and method == "GET":
+                # HARMLESS names that happen to be there would be fine; there are none.
+                raise AssertionError(place)
+    print(f"\n{len(spellings(fortress))} spellings, {asked} requests, 0 bytes from outside")
+
+
+def commands(spelling: str) -> list[list[str]]:
+    """Return every command that takes a path or an identifier."""
+    return [
+        ["get", "attachment", "--download", "--output", "-", "--", spelling],
+        ["get", "attachment", "--json", "--", spelling],
+        ["get", "note", "--", spelling],
+        ["get", "chunk", "--", spelling],
+        ["related", "--", spelling],
+        ["jobs", "show", "--", spelling],
+        ["jobs", "follow", "--", spelling],
+        ["jobs", "cancel", "--", spelling],
+        ["search", "frost", "--path", spelling],
+    ]
+
+
+def hold_commands_to_it(fortress: Fortress, monkeypatch, capfd, chosen: list[list[str]]) -> None:
+    """Run commands in this process, which is what makes thousands of them possible."""
+    for name in [name for name in os.environ if name.startswith(("VAULT_AGENT_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    for name, value in fortress.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("VAULT_AGENT_SERVER_LOG_LEVEL")
+    capfd.readouterr()
+    for command in chosen:
+        code = run(command)
+        out, err = capfd.readouterr()
+        assert code in (0, 1, 2, 4), command
+        assert SECRET.decode() not in out + err, command
+        fortress.private.examine("a command's standard error", err)
+        assert code == 0 or not out or '"error"' in out, command
+        if command[0] == "get":
+            assert code != 0, command
+
+
+def test_no_spelling_gets_anything_by_any_command(fortress: Fortress, monkeypatch, capfd):
+    everything = [commands(spelling) for spelling in spellings(fortress)]
+    # All by the one that would print bytes; of the others each spelling has one, in turn.
+    chosen = [every[0] for every in everything]
+    chosen += [every[1 + number % 8] for number, every in enumerate(everything)]
+    hold_commands_to_it(fortress, monkeypatch, capfd, chosen)
+
+
+@pytest.mark.long
+def test_no_spelling_gets_anything_by_every_command(fortress: Fortress, monkeypatch, capfd):
+    chosen = list(chain.from_iterable(map(commands, spellings(fortress))))
+    hold_commands_to_it(fortress, monkeypatch, capfd, chosen)
+    with capfd.disabled():
+        print(f"\n{len(chosen)} commands, 0 bytes from outside")
+
+
+class Swapping:
+    """Threads that keep replacing a file, a folder and a note by links to outside, and back."""
+
+    def __init__(self, fortress: Fortress) -> None:
+        self.stopping = threading.Event()
+        self.swaps = 0
+        place = fortress.vault / "swap"
+        place.mkdir(exist_ok=True)
+        outside = fortress.outside
+        (place / "inside.txt").write_bytes(b"inside")
+        (place / "rooms").mkdir(exist_ok=True)
+        (place / "rooms" / "secret.png").write_bytes(b"inside")
+        self.threads = [
+            threading.Thread(target=self._swap_file, args=(place, "file.txt", outside)),
+            threading.Thread(target=self._swap_folder, args=(place, outside)),
+            threading.Thread(target=self._swap_file, args=(place, "Note.md", outside)),
+        ]
+
+    def __enter__(self) -> Swapping:
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _swap_file(self, place: Path, name: str, outside: Path) -> None:
+        temporary = place / f"{name}.new"
+        while not self.stopping.is_set():
+            temporary.write_bytes(b"# Swapped\n\ninside\n")
+            temporary.replace(place / name)
+            temporary.symlink_to(outside.parent / "secret.txt")
+            temporary.replace(place / name)
+            self.swaps += 2
+
+    def _swap_folder(self, place: Path, outside: Path) -> None:
+        name, kept, link = place / "folder", place / "rooms", place / "link"
+        while not self.stopping.is_set():
+            with suppress(OSError):
+                kept.rename(name)
+                name.rename(kept)
+                link.symlink_to(outside)
+                link.rename(name)
+                name.unlink()
+                self.swaps += 2
+
+
+def race(fortress: Fortress, seconds: float) -> tuple[int, int, int]:
+    """Read what is being swapped; return how often something was read, refused, and swapped."""
+    fortress.write("swap/Note.md", "# Swapped\n\ninside\n")
+    fortress.write("swap/file.txt", "inside")
+    with fortress.wire() as wire:
+        wire.post("/index", {})
+    fortress.finish_running()
+    targets = [
+        "/attachments/swap/file.txt?download=true",
+        "/attachments/swap/folder/secret.png?download=true",
+        f"/notes/{identify('swap/Note.md')}",
+    ]
+    served, denied, leaks = [0] * 3, [0] * 3, []
+
+    def ask(number: int) -> None:
+        with fortress.wire() as wire:
+            while time.monotonic() < deadline:
+                target = random.Random(time.perf_counter_ns()).choice(targets)
+                answer = wire.ask("GET", target)
+                assert answer.status in (200, 403, 404), answer
+                served[number] += answer.status == 200
+                denied[number] += answer.status != 200
+                if SECRET in answer.body:
+                    leaks.append(answer)
+
+    deadline = time.monotonic() + seconds
+    with Swapping(fortress) as swapping:
+        askers = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
+        for asker in askers:
+            asker.start()
+        for asker in askers:
+            asker.join()
+    assert leaks == []
+    return sum(served), sum(denied), swapping.swaps
+
+
+def test_a_file_or_folder_swapped_for_a_link_gives_no_byte_from_outside(fortress: Fortress):
+    served, denied, swaps = race(fortress, 2)
+    assert served > 0
+    assert denied > 0
+    print(f"\n{served} reads, {denied} refusals, {swaps} swaps, 0 bytes from outside")
+
+
+@pytest.mark.long
+def test_a_long_race_gives_no_byte_from_outside_either(fortress: Fortress):
+    served, denied, swaps = race(fortress, 60)
+    print(f"\n{served} reads, {denied} refusals, {swaps} swaps, 0 bytes from outside")

@@ -1,0 +1,141 @@
+"""Requests as bytes, so that nothing between a test and the server tidies them up."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from typing import Self
+
+PATIENCE_SECONDS = 10.0
+
+
+class Answer(NamedTuple):
+    """A reply as it came, and the seconds until it was whole."""
+
+    status: int
+    head: bytes
+    body: bytes
+    seconds: float
+
+    @property
+    def code(self) -> str:
+        """The error's code."""
+        return str(json.loads(self.body)["error"]["code"])
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.body)["data"]
+
+
+class Wire:
+    """One kept-alive connection, made anew where the server has closed it."""
+
+    def __init__(self, endpoint: str, key: str | None = None) -> None:
+        parts = urlsplit(endpoint)
+        self.authority = parts.netloc
+        self._address = (parts.hostname, parts.port)
+        self._key = key
+        self._socket: socket.socket | None = None
+        self._left = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close the connection."""
+        if self._socket is not None:
+            self._socket.close()
+        self._socket, self._left = None, b""
+
+    def ask(
+        self,
+        method: str,
+        target: str | bytes,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """Send a request in good form; a header given as "" is left out."""
+        plain = target.encode("latin-1") if isinstance(target, str) else target
+        every = {"Host": self.authority, "Connection": "keep-alive"}
+        if self._key is not None:
+            every["Authorization"] = f"Bearer {self._key}"
+        if body is not None:
+            every |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        every |= headers or {}
+        lines = [f"{name}: {value}".encode("latin-1") for name, value in every.items() if value]
+        head = b"\r\n".join([b"%s %s HTTP/1.1" % (method.encode(), plain), *lines])
+        return self.send(head + b"\r\n\r\n" + (body or b""), has_body=method != "HEAD")
+
+    def post(self, path: str, body: object, headers: dict[str, str] | None = None) -> Answer:
+        """Post a value as JSON."""
+        return self.ask("POST", path, json.dumps(body).encode(), headers)
+
+    def send(self, data: bytes, *, has_body: bool = True) -> Answer:
+        """Send bytes and read one reply; what cannot be told from silence has the status 0."""
+        began = time.perf_counter()
+        for _ in range(2):
+            fresh = self._socket is None
+            try:
+                answer = self._exchange(data, has_body=has_body)
+            except (ConnectionError, EOFError):
+                self.hang_up()
+                if not fresh:
+                    continue  # it had been closed meanwhile: once more on a new one
+                return Answer(0, b"", b"", time.perf_counter() - began)
+            return answer._replace(seconds=time.perf_counter() - began)
+        return Answer(0, b"", b"", time.perf_counter() - began)
+
+    def _exchange(self, data: bytes, *, has_body: bool) -> Answer:
+        if self._socket is None:
+            self._socket = socket.create_connection(self._address, PATIENCE_SECONDS)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.sendall(data)
+        head = self._until(b"\r\n\r\n")
+        status = int(head.split(b" ", 2)[1])
+        fields = dict(
+            line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line
+        )
+        body = b""
+        if has_body and status not in (204, 304):
+            if b"content-length" in fields:
+                body = self._exactly(int(fields[b"content-length"]))
+            elif fields.get(b"transfer-encoding") == b"chunked":
+                body = self._chunks()
+        if fields.get(b"connection") == b"close":
+            self.hang_up()
+        return Answer(status, head, body, 0.0)
+
+    def _chunks(self) -> bytes:
+        pieces = []
+        while size := int(self._until(b"\r\n"), 16):
+            pieces.append(self._exactly(size))
+            self._exactly(2)
+        self._until(b"\r\n")
+        return b"".join(pieces)
+
+    def _until(self, mark: bytes) -> bytes:
+        while mark not in self._left:
+            self._receive()
+        found, _, self._left = self._left.partition(mark)
+        return found
+
+    def _exactly(self, size: int) -> bytes:
+        while len(self._left) < size:
+            self._receive()
+        found, self._left = self._left[:size], self._left[size:]
+        return found
+
+    def _receive(self) -> None:
+        assert self._socket is not None
+        piece = self._socket.recv(1 << 16)
+        if not piece:
+            raise EOFError
+        self._left += piece
