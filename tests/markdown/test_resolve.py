@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import permutations
 
 import pytest
@@ -200,3 +201,13 @@ def test_whatever_resolves_to_a_file_has_one_of_its_keys(path, aliases, targets)
     for target in targets:
         assert resolver.resolve("s/s.md", target, LinkKind.WIKILINK).path == path
         assert target_key(target) in names_of(path, aliases)
+
+
+def test_many_files_of_one_name_cost_no_more_than_others():
+    paths = [f"a{n % 50}/b{n // 50 % 40}/c{n}/index.md" for n in range(5000)]
+    started = time.process_time()
+    resolver = LinkResolver((path, ()) for path in paths)
+    for number, path in enumerate(paths):
+        for target in ("index", "../index", f"c{number}/index", f"x{number}/index"):
+            resolver.resolve(path, target, LinkKind.WIKILINK)
+    assert time.process_time() - started < 1.5

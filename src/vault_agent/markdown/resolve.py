@@ -21,6 +21,7 @@ nothing is there, step 3 looks for a path that ends in it.
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 NOTE_EXTENSIONS = (".md", ".markdown")
 _BY_ALIAS = frozenset((LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.FRONTMATTER))
 
-_Candidate: TypeAlias = tuple[str, str]  # a path, folded and as it is
+_Candidate: TypeAlias = tuple[str, str]  # a path, folded and backwards, and as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +160,15 @@ class _Files:
     def __init__(self) -> None:
         self._at: dict[str, list[str]] = {}
         self._named: dict[str, list[_Candidate]] = {}
-        self._in_folder: dict[str, dict[str, list[_Candidate]]] = {}
+        self._sorted: set[str] = set()
         self._below: dict[str, dict[str, Resolution]] = {}
 
     def add(self, path: str) -> None:
-        """Register a file."""
+        """Register a file; only before anything is asked."""
         folded = fold(path)
         self._at.setdefault(folded, []).append(path)
-        self._named.setdefault(folded.rpartition("/")[2], []).append((folded, path))
+        name = folded.rpartition("/")[2]
+        self._named.setdefault(name, []).append((folded[::-1], path))
 
     def at(self, name: str, folder: str, target: str) -> Resolution | None:
         """Return the file at a path from the root, or else from the folder.
@@ -184,28 +186,19 @@ class _Files:
         return choices.get(folder) or choices.get("")
 
     def _candidates(self, name: str) -> list[_Candidate]:
-        parent, _, last = name.rpartition("/")
-        candidates = self._named.get(last, [])
-        if not parent:
-            return candidates
-        ending = "/" + name
-        found = [
-            candidate
-            for candidate in self._lying_in(parent.rpartition("/")[2], last)
-            if candidate[0].endswith(ending)
-        ]
+        last = name.rpartition("/")[2]
+        files = self._named.get(last, [])
+        if last == name or not files:
+            return files
+        if last not in self._sorted:
+            files.sort()
+            self._sorted.add(last)
         # For Obsidian "[[b/c]]" is also in "ab/": links outlive a prefix that a folder was given.
-        return found or [candidate for candidate in candidates if candidate[0].endswith(name)]
+        return _beginning_with(f"{name[::-1]}/", files) or _beginning_with(name[::-1], files)
 
-    def _lying_in(self, parent: str, last: str) -> list[_Candidate]:
-        """Return the files of one name that lie in folders of one name."""
-        folders = self._in_folder.get(last)
-        if folders is None:
-            folders = self._in_folder[last] = {}
-            for candidate in self._named.get(last, ()):
-                above = _parent(candidate[0]).rpartition("/")[2]
-                folders.setdefault(above, []).append(candidate)
-        return folders.get(parent, [])
+
+def _beginning_with(start: str, files: list[_Candidate]) -> list[_Candidate]:
+    return files[bisect_left(files, (start, "")) : bisect_left(files, (start + "\U0010ffff", ""))]
 
 
 def _best_below(candidates: list[_Candidate]) -> dict[str, Resolution]:
@@ -213,8 +206,8 @@ def _best_below(candidates: list[_Candidate]) -> dict[str, Resolution]:
     if len(candidates) == 1:
         return {"": _resolution(candidates[0][1])}
     below: dict[str, list[str]] = {}
-    for folded, path in candidates:
-        folder = folded
+    for backwards, path in candidates:
+        folder = backwards[::-1]
         while folder:
             folder = _parent(folder)
             below.setdefault(folder, []).append(path)
