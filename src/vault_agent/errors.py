@@ -18,9 +18,9 @@ map codes to statuses and exit codes.
     ├── Unsupported           UNSUPPORTED_MEDIA_TYPE, METHOD_NOT_ALLOWED
     ├── Unavailable           EMBEDDING_UNAVAILABLE, SERVER_UNAVAILABLE
     ├── Misconfigured         CONFIG_INVALID, VAULT_NOT_FOUND, PORT_IN_USE
-    └── Failed                INTERNAL_ERROR, ID_COLLISION, VAULT_EMPTY, DISK_FULL, INDEXER_FAILED,
-                              NOTE_TOO_LONG, OUTPUT_FAILED, DEMO_FAILED, JOB_CANCELLED,
-                              JOB_INTERRUPTED
+    └── Failed                INTERNAL_ERROR, ID_COLLISION, VAULT_EMPTY, DISK_FULL,
+                              INDEX_IO_ERROR, JOBS_DAMAGED, INDEXER_FAILED, NOTE_TOO_LONG,
+                              OUTPUT_FAILED, DEMO_FAILED, JOB_CANCELLED, JOB_INTERRUPTED
 """
 
 from __future__ import annotations

@@ -55,10 +55,16 @@ class Jobs:
         self._store = store
         self._run = run
         self._active: _Active | None = None
+        self._submitting: set[asyncio.Task[Job]] = set()
+        # States that could not be recorded, as on a full disk. The next submission tries again.
+        self._unrecorded: dict[str, Job] = {}
 
     async def recover(self) -> None:
         """Mark what an earlier process left running as interrupted."""
-        await self._store.interrupt_active(_now())
+        for job in await self._store.list():
+            if not job.state.final:
+                ended = replace(job, state=JobState.INTERRUPTED, finished_at=_now(), rate=None)
+                await self._record(ended)
 
     @property
     def running(self) -> Job | None:
@@ -70,12 +76,19 @@ class Jobs:
 
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` where it can't be recorded.
         """
         # Shielded: a caller that goes away between the row and the work must not leave a row
         # that says "queued" and holds the lock for ever.
-        return await asyncio.shield(asyncio.create_task(self._submit(kind, options)))
+        submitting = asyncio.create_task(self._submit(kind, options))
+        self._submitting.add(submitting)
+        submitting.add_done_callback(self._submitting.discard)
+        return await asyncio.shield(submitting)
 
     async def _submit(self, kind: JobKind, options: JobOptions | None) -> Job:
+        for unrecorded in tuple(self._unrecorded.values()):
+            await self._store.update(unrecorded)
+            del self._unrecorded[unrecorded.id]
         job = Job(
             id=f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}",
             kind=kind,
@@ -97,21 +110,21 @@ class Jobs:
         """
         if self._active and self._active.job.id == job_id:
             return self._active.job
-        job = await self._store.get(job_id)
+        job = self._unrecorded.get(job_id) or await self._store.get(job_id)
         if job is None:
             raise NotFound("JOB_NOT_FOUND", "There is no such job. List them: vault-agent jobs.")
         return job
 
     async def list(self) -> tuple[Job, ...]:
         """Return the last hundred jobs, newest first."""
-        running = self.running
-        return tuple(
-            running if running and running.id == job.id else job for job in await self._store.list()
-        )
+        newer = dict(self._unrecorded)
+        if self.running:
+            newer[self.running.id] = self.running
+        return tuple(newer.get(job.id, job) for job in await self._store.list())
 
     async def last_finished(self) -> Job | None:
         """Return the newest job that has ended, or None."""
-        return next((job for job in await self._store.list() if job.state.final), None)
+        return next((job for job in await self.list() if job.state.final), None)
 
     async def cancel(self, job_id: str) -> Job:
         """Cancel a job, wait until it has let go, and return it; one that has ended stays so."""
@@ -140,6 +153,7 @@ class Jobs:
 
     async def close(self) -> None:
         """End the active job as interrupted: the server is stopping."""
+        await asyncio.gather(*self._submitting, return_exceptions=True)
         if self._active is not None:
             self._active.cancel(JobState.INTERRUPTED)
             await self._active.ended.wait()
@@ -148,7 +162,7 @@ class Jobs:
         """See a job through: only the work is ever cancelled, never the account of it."""
         active.update(state=JobState.RUNNING, started_at=_now())
         try:
-            await self._store.update(active.job)
+            await self._record(active.job)
             await asyncio.wait({work})
             final = replace(
                 active.job,
@@ -158,15 +172,24 @@ class Jobs:
                 **_outcome(work, active.cancelled_as),
             )
             active.job = final
-            await self._store.update(final)
+            await self._record(final)
         finally:
             self._active = None
             active.end()
 
+    async def _record(self, job: Job) -> None:
+        """Record a job's state, or keep it in mind: work does not end for want of a record."""
+        try:
+            await self._store.update(job)
+        except VaultAgentError:
+            self._unrecorded[job.id] = job
+        else:
+            self._unrecorded.pop(job.id, None)
 
-def _outcome(work: asyncio.Future[JobSummary], cancelled_as: JobState) -> dict[str, Any]:
+
+def _outcome(work: asyncio.Future[JobSummary], cancelled_as: JobState | None) -> dict[str, Any]:
     if work.cancelled():
-        return {"state": cancelled_as}
+        return {"state": cancelled_as or JobState.INTERRUPTED}
     error = work.exception()
     if error is None:
         return {"state": JobState.SUCCEEDED, "summary": work.result()}
@@ -190,7 +213,7 @@ class _Active:
         self.account: asyncio.Task[None] | None = None  # held here, or it could be collected
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
-        self.cancelled_as = JobState.CANCELLED
+        self.cancelled_as: JobState | None = None
         self._phases: dict[str, PhaseProgress] = {}
         self._rate = _Rate()
 
@@ -216,7 +239,8 @@ class _Active:
         self._announce()
 
     def cancel(self, state: JobState = JobState.CANCELLED) -> None:
-        if self.work is not None and not self.work.done():
+        # Once: a second time would cut short how the work lets go.
+        if self.work is not None and not self.work.done() and self.cancelled_as is None:
             self.cancelled_as = state
             self.work.cancel()
 

@@ -22,6 +22,7 @@ from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model import JobSummary, LinkKind, identify
 from vault_agent.store import notes as reading
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
+from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext_writer import FulltextWriter
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.lock import FileLock
@@ -99,10 +100,23 @@ async def index(task: IndexTask, parse: Parse, report: Report) -> JobSummary:
     Raises:
         Busy: `INDEX_LOCKED` while another process writes this index.
         Failed: `VAULT_EMPTY` where an indexed vault suddenly has no notes; `ID_COLLISION`;
-            `DISK_FULL`.
+            `DISK_FULL`, `INDEX_IO_ERROR`.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index must be rebuilt.
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID` (a bad exclusion).
     """
     directory = IndexDirectory(Path(task.directory))
+    try:
+        with translated():
+            return await _index(task, directory, parse, report)
+    except Failed as failure:
+        if failure.code == "INDEX_IO_ERROR" and directory.is_full:
+            raise disk_full() from failure
+        raise
+
+
+async def _index(
+    task: IndexTask, directory: IndexDirectory, parse: Parse, report: Report
+) -> JobSummary:
     directory.create()
     lock = FileLock(directory.writer_lock)
     with ExitStack() as stack:
@@ -240,11 +254,10 @@ class _Run:
             fulltext = FulltextWriter(folder, base=base)
             stack.callback(fulltext.close)
             writer = NoteWriter(connection, self._base.meta.next_rowid if self._base else 1)
-            with translated():
-                await connection.execute_fetchall("BEGIN IMMEDIATE")
-                meta = await self._write(connection, writer, fulltext, number, revision)
-                await asyncio.to_thread(seal, folder, base)
-                await connection.execute_fetchall("COMMIT")
+            await connection.execute_fetchall("BEGIN IMMEDIATE")
+            meta = await self._write(connection, writer, fulltext, number, revision)
+            await asyncio.to_thread(seal, folder, base)
+            await connection.execute_fetchall("COMMIT")
         if self._base is None:
             await asyncio.to_thread(self._directory.publish, number)
         self._report.published()

@@ -44,7 +44,7 @@ _MEANING = {
     416: "There are no such bytes.",
     421: "The Host header names another server.",
     500: "A defect of the server.",
-    503: "Embeddings were asked for and can't be had.",
+    503: "What is needed for this can't be had at the moment.",
 }
 
 

@@ -41,7 +41,11 @@ STATUS: dict[str, int] = {
     "RANGE_NOT_SATISFIABLE": 416,
     "HOST_NOT_ALLOWED": 421,
     "INTERNAL_ERROR": 500,
+    "DISK_FULL": 503,
     "EMBEDDING_UNAVAILABLE": 503,
+    "INDEX_IO_ERROR": 503,
+    "JOBS_DAMAGED": 503,
+    "VAULT_NOT_FOUND": 503,
 }
 """The status of every code that a reply can carry; any other is a 500."""
 

@@ -83,7 +83,8 @@ class Route:
         return self.path.replace("{path}", "{path:(?s:.*)}")
 
 
-_INDEX = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE")
+_INDEX = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
+_JOBS = ("INDEX_IO_ERROR", "JOBS_DAMAGED")
 _RANKING = ("INVALID_MODE", "INVALID_LIMIT", *_INDEX, "EMBEDDING_UNAVAILABLE")
 
 ROUTES: tuple[Route, ...] = (
@@ -93,7 +94,7 @@ ROUTES: tuple[Route, ...] = (
         "/index",
         handlers.index,
         replies=(Reply[OneJob],),
-        codes=("INDEX_BUSY",),
+        codes=("INDEX_BUSY", "DISK_FULL", *_JOBS),
         body=IndexBody,
         status=202,
     ),
@@ -102,17 +103,17 @@ ROUTES: tuple[Route, ...] = (
         "/reindex",
         handlers.reindex,
         replies=(Reply[OneJob],),
-        codes=("INDEX_BUSY",),
+        codes=("INDEX_BUSY", "DISK_FULL", *_JOBS),
         body=IndexBody,
         status=202,
     ),
-    Route("GET", "/jobs", handlers.jobs, replies=(Reply[JobList],)),
+    Route("GET", "/jobs", handlers.jobs, replies=(Reply[JobList],), codes=_JOBS),
     Route(
         "GET",
         "/jobs/{jobId}",
         handlers.job,
         replies=(Reply[OneJob],),
-        codes=("INVALID_ID", "JOB_NOT_FOUND"),
+        codes=("INVALID_ID", "JOB_NOT_FOUND", *_JOBS),
         path_model=JobPath,
     ),
     Route(
@@ -120,14 +121,14 @@ ROUTES: tuple[Route, ...] = (
         "/jobs/{jobId}",
         handlers.cancel_job,
         replies=(Reply[OneJob],),
-        codes=("INVALID_ID", "JOB_NOT_FOUND"),
+        codes=("INVALID_ID", "JOB_NOT_FOUND", *_JOBS),
         path_model=JobPath,
     ),
     Route(
         "GET",
         "/jobs/{jobId}/events",
         handlers.job_events,
-        codes=("INVALID_ID", "JOB_NOT_FOUND"),
+        codes=("INVALID_ID", "JOB_NOT_FOUND", *_JOBS),
         path_model=JobPath,
         media=("text/event-stream",),
     ),
@@ -154,7 +155,14 @@ ROUTES: tuple[Route, ...] = (
         "/notes/{noteId}",
         handlers.note,
         replies=(Reply[NoteData],),
-        codes=("INVALID_ID", "NOTE_NOT_FOUND", "PATH_OUTSIDE_VAULT", "NOTE_TOO_LARGE", *_INDEX),
+        codes=(
+            "INVALID_ID",
+            "NOTE_NOT_FOUND",
+            "PATH_OUTSIDE_VAULT",
+            "NOTE_TOO_LARGE",
+            "VAULT_NOT_FOUND",
+            *_INDEX,
+        ),
         path_model=NotePath,
         params=NoteParams,
     ),
@@ -178,6 +186,7 @@ ROUTES: tuple[Route, ...] = (
             "ATTACHMENT_NOT_FOUND",
             "ATTACHMENT_TOO_LARGE",
             "RANGE_NOT_SATISFIABLE",
+            "VAULT_NOT_FOUND",
         ),
         path_model=AttachmentPath,
         params=AttachmentParams,

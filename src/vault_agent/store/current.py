@@ -32,34 +32,15 @@ class SnapshotOutdated(Exception):
     """
 
 
-class Snapshot:
-    """One revision of one generation, open for reading until its last user has left."""
+class _Open:
+    """What a snapshot holds open, until its last user has left."""
 
-    def __init__(
-        self,
-        meta: Meta,
-        fulltext: FulltextReader,
-        matrix: Matrix | None,
-        connections: list[aiosqlite.Connection],
-        resources: AsyncExitStack,
-    ) -> None:
-        self.meta = meta
-        self.fulltext = fulltext
-        self.matrix = matrix
-        self._resources = resources
-        self._idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
+    def __init__(self, connections: list[aiosqlite.Connection], resources: AsyncExitStack) -> None:
+        self.idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         for connection in connections:
-            self._idle.put_nowait(connection)
+            self.idle.put_nowait(connection)
+        self._resources = resources
         self._users = 1  # whoever holds it as the current one
-
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Lend a read-only connection."""
-        connection = await self._idle.get()
-        try:
-            yield connection
-        finally:
-            self._idle.put_nowait(connection)
 
     def enter(self) -> None:
         """Count one more user."""
@@ -70,6 +51,39 @@ class Snapshot:
         self._users -= 1
         if self._users == 0:
             await self._resources.aclose()
+
+
+class Snapshot:
+    """One revision of one generation with the vectors there were, open for reading."""
+
+    def __init__(
+        self, meta: Meta, fulltext: FulltextReader, matrix: Matrix | None, held: _Open
+    ) -> None:
+        self.meta = meta
+        self.fulltext = fulltext
+        self.matrix = matrix
+        self.held = held
+
+    @property
+    def embedded_share(self) -> float:
+        """Share of the chunks that have a vector."""
+        if not self.meta.chunks:
+            return 1.0
+        # A run that removed notes replaces the map a moment later.
+        return min(1.0, self.matrix.count / self.meta.chunks) if self.matrix is not None else 0.0
+
+    def with_vectors(self, matrix: Matrix | None) -> Snapshot:
+        """Return the same revision with other vectors, sharing all that is open."""
+        return Snapshot(self.meta, self.fulltext, matrix, self.held)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Lend a read-only connection."""
+        connection = await self.held.idle.get()
+        try:
+            yield connection
+        finally:
+            self.held.idle.put_nowait(connection)
 
 
 class CurrentIndex:
@@ -92,9 +106,9 @@ class CurrentIndex:
         return self._snapshot.meta if self._snapshot else None
 
     @property
-    def matrix(self) -> Matrix | None:
-        """The vectors being served, or None."""
-        return self._snapshot.matrix if self._snapshot else None
+    def latest(self) -> Snapshot | None:
+        """The current state for a look that does not wait; to read, use `snapshot`."""
+        return self._snapshot
 
     @property
     def refusal(self) -> IndexUnavailable | None:
@@ -107,6 +121,8 @@ class CurrentIndex:
             number = await asyncio.to_thread(self._directory.current)
             if number is None:
                 await self._replace(None, None)
+                return
+            if await self._only_vectors_changed(number):
                 return
             try:
                 snapshot = await self._open(number)
@@ -132,11 +148,11 @@ class CurrentIndex:
             raise self._refusal or IndexUnavailable(
                 "INDEX_NOT_FOUND", "There is no index yet. Build one: vault-agent index."
             )
-        snapshot.enter()
+        snapshot.held.enter()
         try:
             yield snapshot
         finally:
-            await snapshot.leave()
+            await snapshot.held.leave()
 
     async def close(self) -> None:
         """Let go of the current state."""
@@ -145,7 +161,21 @@ class CurrentIndex:
     async def _replace(self, snapshot: Snapshot | None, refusal: IndexUnavailable | None) -> None:
         old, self._snapshot, self._refusal = self._snapshot, snapshot, refusal
         if old is not None:
-            await old.leave()
+            await old.held.leave()
+
+    async def _only_vectors_changed(self, number: int) -> bool:
+        """Take up new vectors where all else is as it was: during a run, once a second."""
+        now = self._snapshot
+        if now is None or now.meta.generation != number:
+            return False
+        try:
+            async with now.connection() as connection:
+                if await read_meta(connection) != now.meta:
+                    return False
+        except IndexUnavailable:
+            return False
+        self._snapshot = now.with_vectors(await asyncio.to_thread(self._open_matrix, number))
+        return True
 
     async def _open(self, number: int) -> Snapshot:
         database = self._directory.database(number)
@@ -159,7 +189,7 @@ class CurrentIndex:
             fulltext = await asyncio.to_thread(FulltextReader, folder)
             stack.callback(fulltext.close)
             matrix = await asyncio.to_thread(self._open_matrix, number)
-            return Snapshot(meta, fulltext, matrix, connections, stack.pop_all())
+            return Snapshot(meta, fulltext, matrix, _Open(connections, stack.pop_all()))
 
     def _open_matrix(self, number: int) -> Matrix | None:
         if not self._vectors:

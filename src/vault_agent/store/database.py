@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import os
 import sqlite3
 from contextlib import asynccontextmanager, contextmanager
 from importlib.resources import files
@@ -10,30 +10,32 @@ from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from vault_agent.errors import Failed, IndexUnavailable, VaultAgentError
+from vault_agent.store.failures import damaged, disk_failed, disk_full, system_failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
+    from vault_agent.errors import VaultAgentError
+
 Connection = aiosqlite.Connection
 """A connection by its name outside this package, which is the only one to know SQLite."""
 
 BUSY_TIMEOUT_MS = 5_000
-# A file that can't be opened is one that is missing: it was put aside, or somebody took it away.
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN)
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DISK = {
+    sqlite3.SQLITE_IOERR: "input/output error",
+    sqlite3.SQLITE_READONLY: "read-only",
+    sqlite3.SQLITE_CANTOPEN: "a file can't be opened",
+    sqlite3.SQLITE_PERM: "permission denied",
+    sqlite3.SQLITE_PROTOCOL: "its locks don't work",
+    sqlite3.SQLITE_BUSY: "another program has locked it",
+}
 
 
 def script(name: str) -> str:
     """Return the SQL script of this package called `name`."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def damaged() -> IndexUnavailable:
-    """Return the refusal for an index whose files can't be trusted."""
-    return IndexUnavailable(
-        "INDEX_INCOMPATIBLE", "The index is damaged. Rebuild it: vault-agent reindex."
-    )
 
 
 @contextmanager
@@ -47,35 +49,39 @@ def translated() -> Iterator[None]:
             raise
         raise known from error
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        failure = system_failure(error.errno)
+        if failure is None:
             raise
-        raise _disk_full() from error
+        raise failure from error
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """Return SQLite's result code without its extension; 0 where it has none."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # extended codes keep the primary low
-    if code in _DAMAGE:
+    code = primary_code(error)
+    # Text that is no text carries no code: Python found that out, not SQLite.
+    if code in DAMAGE or (not code and "decode to UTF-8" in str(error)):
         return damaged()
     if code == sqlite3.SQLITE_FULL:
-        return _disk_full()
-    return None
-
-
-def _disk_full() -> Failed:
-    return Failed(
-        "DISK_FULL",
-        "There is no room left for the index. Free some space, then run vault-agent index again; "
-        "the last complete index still serves.",
-    )
+        return disk_full()
+    return disk_failed(_DISK[code]) if code in _DISK else None
 
 
 @asynccontextmanager
 async def open_bulk(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     """Open a new database that nobody reads until it is published: no journal, no sync.
 
-    A crash leaves a file that was never named as current, so nothing is lost by it.
+    A crash leaves a file that was never named as current, so nothing is lost by it. It ends in WAL
+    mode: changed to that later, it would have a journal for a moment, and a run that is killed then
+    would leave it to readers, who may not roll it back.
     """
-    async with _connect(path, mode="rwc") as connection:
+    with translated():
+        # By ourselves, since SQLite does not say why it can't. There is no connection yet.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    async with _connect(path, mode="rw") as connection:
         for pragma in (
             "page_size = 8192",  # fewer, fuller pages for text; measured 4 % smaller than 4096
             "journal_mode = OFF",
@@ -85,13 +91,14 @@ async def open_bulk(path: Path) -> AsyncIterator[aiosqlite.Connection]:
         ):
             await connection.execute_fetchall(f"PRAGMA {pragma}")
         yield connection
+        await connection.execute_fetchall("PRAGMA journal_mode = WAL")
 
 
 @asynccontextmanager
 async def open_writer(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open the current database for the one incremental transaction (WAL, synced at commit)."""
+    """Open the current database for the one incremental transaction (synced at commit)."""
     async with _connect(path, mode="rw") as connection:
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "cache_size = -32768"):
+        for pragma in ("synchronous = FULL", "cache_size = -32768"):
             await connection.execute_fetchall(f"PRAGMA {pragma}")
         yield connection
 
@@ -109,6 +116,8 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connection]:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     with translated():
+        if not path.exists():
+            raise damaged()  # it was put aside, or somebody took it away
         connection = await aiosqlite.connect(uri, uri=True, isolation_level=None)
     try:
         await connection.execute_fetchall(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 import orjson
 
-from vault_agent.errors import Busy
+from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model import Job, JobKind, JobState, JobSummary, PhaseProgress, Warning
-from vault_agent.store.database import BUSY_TIMEOUT_MS, script
+from vault_agent.store.database import BUSY_TIMEOUT_MS, DAMAGE, primary_code, script, translated
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
 HISTORY = 100
@@ -23,13 +23,21 @@ HISTORY = 100
 
 @asynccontextmanager
 async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
-    """Open the record, making it where there is none or where it is damaged."""
-    try:
-        connection = await _open(path)
-    except sqlite3.DatabaseError:
-        # History is worth less than a server that starts: the damaged file is put aside.
-        path.replace(path.with_suffix(".damaged"))
-        connection = await _open(path)
+    """Open the record, making it where there is none or where it is damaged.
+
+    Raises:
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+    """
+    with translated():
+        try:
+            connection = await _open(path)
+        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError) as error:
+            if isinstance(error, sqlite3.DatabaseError) and primary_code(error) not in DAMAGE:
+                raise
+            # History is worth less than a server that starts: the damaged file is put aside.
+            path.replace(path.with_suffix(".damaged"))
+            path.with_name(path.name + "-journal").unlink(missing_ok=True)  # it was that file's
+            connection = await _open(path)
     try:
         yield JobStore(connection)
     finally:
@@ -43,6 +51,7 @@ async def _open(path: Path) -> aiosqlite.Connection:
         for pragma in (f"busy_timeout = {BUSY_TIMEOUT_MS}", "journal_mode = TRUNCATE"):
             await connection.execute_fetchall(f"PRAGMA {pragma}")
         await connection.executescript(script("jobs.sql"))
+        await JobStore(connection).list()  # every row of it can be read, or it is damaged
     except BaseException:
         await connection.close()
         raise
@@ -61,53 +70,61 @@ class JobStore:
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
         """
-        try:
+        with _translated():
+            try:
+                await self._connection.execute_fetchall(
+                    "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
+                )
+            except sqlite3.IntegrityError:
+                [(active,)] = await self._connection.execute_fetchall(
+                    "SELECT id FROM job WHERE state IN ('queued', 'running')"
+                )
+                raise Busy(
+                    "INDEX_BUSY",
+                    f"An index job is already running. Follow it: vault-agent jobs follow {active}",
+                    {"jobId": active},
+                ) from None
+            # Everything older than the newest hundred is forgotten.
             await self._connection.execute_fetchall(
-                "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
+                "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
             )
-        except sqlite3.IntegrityError:
-            [(active,)] = await self._connection.execute_fetchall(
-                "SELECT id FROM job WHERE state IN ('queued', 'running')"
-            )
-            raise Busy(
-                "INDEX_BUSY",
-                f"An index job is already running. Follow it: vault-agent jobs follow {active}",
-                {"jobId": active},
-            ) from None
-        # Everything older than the newest hundred is forgotten.
-        await self._connection.execute_fetchall(
-            "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
-        )
 
     async def update(self, job: Job) -> None:
         """Record a job's new state."""
         job_id, _, state, document = _row(job)
-        await self._connection.execute_fetchall(
-            "UPDATE job SET state = ?, document = ? WHERE id = ?", (state, document, job_id)
-        )
+        with _translated():
+            await self._connection.execute_fetchall(
+                "UPDATE job SET state = ?, document = ? WHERE id = ?", (state, document, job_id)
+            )
 
     async def get(self, job_id: str) -> Job | None:
         """Return one job, or None."""
-        rows = await self._connection.execute_fetchall(
-            "SELECT document FROM job WHERE id = ?", (job_id,)
-        )
+        with _translated():
+            rows = await self._connection.execute_fetchall(
+                "SELECT document FROM job WHERE id = ?", (job_id,)
+            )
         return next((_job(document) for (document,) in rows), None)
 
     async def list(self) -> tuple[Job, ...]:
         """Return the jobs that are remembered, newest first."""
-        rows = await self._connection.execute_fetchall("SELECT document FROM job ORDER BY seq DESC")
+        with _translated():
+            rows = await self._connection.execute_fetchall(
+                "SELECT document FROM job ORDER BY seq DESC"
+            )
         return tuple(_job(document) for (document,) in rows)
 
-    async def interrupt_active(self, finished_at: str) -> None:
-        """Mark what an earlier process left running as interrupted."""
-        rows = await self._connection.execute_fetchall(
-            "SELECT document FROM job WHERE state IN ('queued', 'running')"
-        )
-        for (document,) in rows:
-            job = _job(document)
-            await self.update(
-                replace(job, state=JobState.INTERRUPTED, finished_at=finished_at, rate=None)
-            )
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        with translated():
+            yield
+    except IndexUnavailable:
+        raise Failed(
+            "JOBS_DAMAGED",
+            "The record of jobs is damaged. Restart the server: it puts it aside and begins a new "
+            "one. The index is not affected.",
+        ) from None
 
 
 def _row(job: Job) -> tuple[str, str, str, str]:

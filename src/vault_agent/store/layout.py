@@ -27,6 +27,7 @@ _CURRENT = "current"
 _GENERATION = "generation-"
 _FULLTEXT = "fulltext-"
 _DAMAGED = "damaged-"
+_NO_ROOM_BYTES = 4 << 20
 
 
 class IndexDirectory:
@@ -38,6 +39,14 @@ class IndexDirectory:
     def create(self) -> None:
         """Make the folder, mode 0700, with its parents."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the disk has no room for anything: SQLite does not always say so itself."""
+        try:
+            return shutil.disk_usage(self.path).free < _NO_ROOM_BYTES
+        except OSError:
+            return False
 
     @property
     def server_lock(self) -> Path:
@@ -83,15 +92,22 @@ class IndexDirectory:
     def current(self) -> int | None:
         """Return the number of the generation that serves, or None where there never was one.
 
-        Its files may be missing: then it was damaged and put aside, and only a rebuild helps.
+        Its files may be missing: then it was damaged and put aside, and only a rebuild helps. So it
+        is where this very file is damaged: that reads as 0, which no generation is.
         """
         try:
             return int((self.path / _CURRENT).read_text(encoding="ascii"))
-        except (FileNotFoundError, ValueError):
+        except FileNotFoundError:
             return None
+        except ValueError:
+            return 0
 
     def publish(self, number: int) -> None:
-        """Make a complete generation current, in one atomic and durable step."""
+        """Make a complete generation current, in one atomic and durable step.
+
+        Its database must be closed: it was written without a sync.
+        """
+        sync_file(self.database(number))
         sync_folder(self.generation(number))
         staged = self.path / f"{_CURRENT}.new"
         with staged.open("w", encoding="ascii") as file:
@@ -138,6 +154,15 @@ class IndexDirectory:
                 with suppress(ValueError):
                     found.append((int(path.name.removeprefix(prefix)), path))
         return found
+
+
+def sync_file(path: Path) -> None:
+    """Make what a file holds durable."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(path: Path) -> None:

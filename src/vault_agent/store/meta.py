@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.store.database import damaged, translated
+from vault_agent.store.database import translated
+from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
     import aiosqlite

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from vault_agent.store.database import damaged, open_reader, translated
+from vault_agent.store.database import open_reader, translated
+from vault_agent.store.failures import damaged
+from vault_agent.store.layout import sync_file, sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,13 +24,25 @@ _IN_PLACE = {"meta.json", ".managed.json"}
 
 
 def seal(folder: Path, base: Path | None) -> None:
-    """Write the seal of a full-text revision; files shared with `base` are not read again."""
-    known = _read(base) if base is not None else {}
+    """Write the seal of a full-text revision; files shared with `base` are not read again.
+
+    The files are the engine's to sync; when this returns, their names and the seal are durable too.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where `base` has no seal that can be read.
+    """
+    try:
+        known = _read(base) if base is not None else {}
+    except (FileNotFoundError, ValueError):
+        raise damaged() from None
     sums = {
         name: known[name] if name in known and path.name not in _IN_PLACE else _sum(path)
         for name, path in _files(folder)
     }
     (folder / _SEAL).write_bytes(orjson.dumps(sums))
+    sync_file(folder / _SEAL)
+    for path in (folder, folder.parent):
+        sync_folder(path)
 
 
 def check_seal(folder: Path) -> None:

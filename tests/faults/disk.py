@@ -1,0 +1,267 @@
+"""A disk that fails on purpose: builds and loads `failing.c`, and runs the product upon it.
+
+As a program (`python -m tests.faults.disk SCENARIO …`, with the library preloaded) it fails one call
+after the other of one indexing run, and prints a line of JSON for each: what failed, how the run
+ended, and what was wrong afterwards, which should be nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import errno
+import faulthandler
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.indexing import Vault
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCE = Path(__file__).with_name("failing.c")
+HANG_SECONDS = 30.0
+
+
+def compiler() -> str | None:
+    """Return the C compiler that is here, if any; only Linux loads libraries this way."""
+    return (shutil.which("cc") or shutil.which("gcc")) if sys.platform == "linux" else None
+
+
+def build(folder: Path) -> Path:
+    """Compile the library and return its path."""
+    library = folder / "failing.so"
+    command = [str(compiler()), "-O1", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"]
+    subprocess.run(command, check=True)
+    return library
+
+
+@dataclass
+class Point:
+    """One call that was made to fail, and what came of it."""
+
+    scenario: str
+    number: int
+    error: str
+    lasting: bool
+    call: str  # name and file
+    outcome: str  # "done", or the code of what ended the run
+    wrong: list[str] = field(default_factory=list)
+
+
+def fail_each(
+    library: Path, folder: Path, scenario: str, *, error: int, lasting: bool, step: int, start: int
+) -> list[Point]:
+    """Run a scenario in a process of its own, failing every `step`th call, and return the points."""
+    arguments = [scenario, str(folder), str(error), str(int(lasting)), str(step), str(start)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.faults.disk", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "LD_PRELOAD": str(library), "PYTHONWARNINGS": "ignore"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    points = [Point(**json.loads(line)) for line in ended.stdout.splitlines()]
+    assert ended.returncode == 0, (ended.stderr[-3000:], points[-1:])
+    return points
+
+
+class FailingDisk:
+    """The library, as this process has loaded it."""
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(None)
+        self._library.faults_disarm.restype = ctypes.c_long
+        self._library.faults_what.restype = ctypes.c_char_p
+
+    def arm(self, below: Path, at: int, error: int, *, lasting: bool) -> None:
+        """Fail the call number `at` below a folder (0: only count)."""
+        self._library.faults_arm(os.fsencode(below), ctypes.c_long(at), error, int(lasting))
+
+    def disarm(self) -> int:
+        """Let everything succeed again, and return how many calls there were."""
+        return int(self._library.faults_disarm())
+
+    @property
+    def what(self) -> str:
+        """The call that failed and its file, or nothing."""
+        return str(self._library.faults_what().decode())
+
+
+def _write_notes(vault: Vault) -> None:
+    for number in range(12):
+        vault.write(
+            f"notes/Note {number}.md",
+            f"---\naliases: [Alias {number}]\n---\n# Note {number}\n\nword{number} is shared. "
+            f"See [[Note {number + 1}]] and ![[jar.png]].\n\n## More\n\n" + "filler text " * 40,
+        )
+    vault.write("jar.png", b"\x89PNG")
+
+
+def _change_notes(vault: Vault) -> None:
+    vault.write("notes/Note 3.md", "# Note 3\n\nrewritten, see [[Note 4]]\n")
+    vault.write("notes/New.md", "# New\n\nNew, see [[Alias 5]]\n")
+    vault.write("jug.png", b"\x89PNG")
+    (vault.root / "notes/Note 7.md").unlink()
+    (vault.root / "notes/Note 8.md").rename(vault.root / "notes/Renamed.md")
+
+
+class Scenario:
+    """A run over a small vault, from the same state again and again."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.vault = Vault(folder)
+        self._template = folder / "template"
+        self._before: dict[str, Any] | None = None
+        self._after: dict[str, Any] = {}
+        _write_notes(self.vault)
+
+    async def prepare(self) -> None:
+        """Make the state before the run, and note what the index holds before and after it."""
+        vault = self.vault
+        vault.directory.create()
+        if self.name != "first":
+            await vault.index()
+            self._before = await vault.dump()
+            _change_notes(vault)
+        shutil.copytree(vault.directory.path, self._template)
+        await self.run()
+        shutil.rmtree(vault.directory.path)
+        await vault.index()
+        self._after = await vault.dump()
+
+    def reset(self) -> None:
+        """Go back to the state before the run."""
+        shutil.rmtree(self.vault.directory.path, ignore_errors=True)
+        shutil.copytree(self._template, self.vault.directory.path)
+
+    async def run(self) -> None:
+        """Do what is to be disturbed."""
+        await self.vault.index(rebuild=self.name == "reindex")
+
+    async def check(self, outcome: str) -> list[str]:
+        """Return what is wrong after a disturbed run."""
+        from vault_agent.actions.index import verify
+
+        vault = self.vault
+        wrong = []
+        if vault.directory.current() is not None:
+            await verify(vault.task())
+            held = await vault.dump()
+            if held not in ((self._after,) if outcome == "done" else (self._before, self._after)):
+                wrong.append("the index holds neither the old state nor the new one")
+        elif self._before is not None or outcome == "done":
+            wrong.append("the index is gone")
+        await vault.index()
+        await verify(vault.task())
+        if await vault.dump() != self._after:
+            wrong.append("the next run did not complete the index")
+        return wrong
+
+
+class Embedding(Scenario):
+    """The embedding phase of a run, with vectors that are made up here."""
+
+    async def prepare(self) -> None:
+        await self.vault.index()
+        await self.run()
+        _change_notes(self.vault)
+        await self.vault.index()
+        shutil.copytree(self.vault.directory.path, self._template)
+
+    async def run(self) -> None:
+        account = await self._embed()
+        if account.failed:
+            raise RuntimeError("some chunks have no vector")
+
+    async def _embed(self):
+        from tests.faults.embedder import MadeUp, settings
+
+        from vault_agent.actions.embed import embed
+
+        return await embed(str(self.vault.directory.path), MadeUp(), settings(), self.vault.heard)
+
+    async def check(self, outcome: str) -> list[str]:
+        from vault_agent.store.matrix import open_matrix
+
+        wrong = []
+        await self._embed()
+        directory = self.vault.directory
+        number = directory.current()
+        assert number is not None
+        matrix = open_matrix(directory.vectors_map(number), directory.vectors_folder)
+        if matrix is None or matrix.share != 1.0:
+            wrong.append("the next run did not complete the vectors")
+        return wrong
+
+
+async def _outcome(run: Callable[[], Awaitable[None]]) -> str:
+    from vault_agent.errors import VaultAgentError
+
+    try:
+        await run()
+    except VaultAgentError as error:
+        return error.code
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return "done"
+
+
+def _connections_left() -> int:
+    """Return how many threads of database connections there are once those that end have ended."""
+    deadline = time.monotonic() + 2
+    while time.monotonic() < deadline:
+        names = [thread.name for thread in threading.enumerate()]
+        if not (left := sum("_connection_worker_thread" in name for name in names)):
+            break
+        time.sleep(0.005)
+    return left
+
+
+def _points(
+    disk: FailingDisk, scenario: Scenario, error: int, lasting: bool, step: int, start: int
+) -> Iterator[Point]:
+    asyncio.run(scenario.prepare())
+    number = start
+    while True:
+        faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
+        scenario.reset()
+        disk.arm(scenario.vault.directory.path, number, error, lasting=lasting)
+        outcome = asyncio.run(_outcome(scenario.run))
+        calls, what = disk.disarm(), disk.what
+        if calls < number:
+            return
+        point = Point(scenario.name, number, errno.errorcode[error], lasting, what, outcome)
+        try:
+            point.wrong += asyncio.run(scenario.check(outcome))
+        except BaseException as problem:
+            point.wrong.append(f"{type(problem).__name__}: {problem}")
+        if left := _connections_left():
+            point.wrong.append(f"{left} database connections are left open")
+        yield point
+        number += step
+
+
+def main(name: str, folder: str, error: str, lasting: str, step: str, start: str) -> None:
+    """Fail the calls of one scenario, one after the other, and print what came of each."""
+    kind = Embedding if name == "embed" else Scenario
+    scenario = kind(name, Path(folder))
+    for point in _points(
+        FailingDisk(), scenario, int(error), bool(int(lasting)), int(step), int(start)
+    ):
+        print(json.dumps(asdict(point)), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

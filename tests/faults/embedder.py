@@ -1,0 +1,43 @@
+"""An embedder without an endpoint: vectors are made up from the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.endpoint import hashed_vector
+
+from vault_agent.embedding.client import EndpointSettings
+from vault_agent.embedding.embedder import Embedded
+from vault_agent.embedding.prefixes import Prefixes
+from vault_agent.model import VectorSpace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.embedding.embedder import Outcome
+
+DIMENSION = 16
+
+
+def settings() -> EndpointSettings:
+    """Return settings that name no endpoint that is there."""
+    return EndpointSettings(
+        url="http://127.0.0.1:9/v1/embeddings", model="made-up", batch_size=4, concurrency=2
+    )
+
+
+class MadeUp:
+    """As much of an embedder as an index run asks for."""
+
+    prefixes = Prefixes()
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def prepare(self) -> VectorSpace:
+        probe = hashed_vector("probe", DIMENSION).astype("<f4").tobytes()
+        return VectorSpace("made-up", DIMENSION, "", "", probe)
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:
+        self.asked += texts
+        return [Embedded(hashed_vector(text, DIMENSION).astype("f4")) for text in texts]
