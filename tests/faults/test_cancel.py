@@ -1,0 +1,150 @@
+"""A run that is cancelled, at whatever moment, lets everything go and leaves the index as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.indexing import Vault
+
+from vault_agent.actions.index import index, verify
+from vault_agent.actions.parse import FileTask, ParsedFile, parser
+from vault_agent.store.lock import FileLock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+    from vault_agent.model import JobSummary
+
+MAX_NOTE_BYTES = 1 << 20
+
+
+def fill(vault: Vault) -> None:
+    for number in range(6):
+        vault.write(
+            f"Note {number}.md",
+            f"---\naliases: [Alias {number}]\n---\n# Note {number}\n\nSee [[Note {number + 1}]], "
+            f"![[jar.png]].\n\n## More\n\nword{number} " + "filler " * 30,
+        )
+    vault.write("jar.png", b"\x89PNG")
+
+
+def change(vault: Vault, turn: int) -> None:
+    vault.write("Note 2.md", f"# Note 2\n\nrewritten {turn}, see [[Note 3]]\n")
+    vault.write(f"New {turn}.md", "# New\n\nsee [[Alias 4]]\n")
+
+
+class Stepping:
+    """A coroutine, run as a task, that is cancelled the `at`th time it waits for something."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], at: int) -> None:
+        self._work = work
+        self._at = at
+        self.waits = 0
+
+    def __await__(self):
+        steps = self._work.__await__()
+        value = None
+        error: BaseException | None = None
+        while True:
+            try:
+                waited = steps.throw(error) if error else steps.send(value)
+            except StopIteration as end:
+                return end.value
+            error = None
+            self.waits += 1
+            if self.waits == self._at:
+                task = asyncio.current_task()
+                assert task is not None
+                asyncio.get_running_loop().call_soon(task.cancel)
+            try:
+                value = yield waited
+            except BaseException as raised:
+                error = raised
+
+
+async def cancelled_at(work: Coroutine[Any, Any, Any], at: int) -> tuple[bool, int]:
+    """Run a coroutine and cancel it at a wait; whether it was, and how often it waited."""
+    stepping = Stepping(work, at)
+
+    async def run() -> None:
+        await stepping
+
+    task = asyncio.create_task(run())
+    try:
+        await asyncio.wait_for(asyncio.shield(task), 20)
+    except asyncio.CancelledError:
+        return True, stepping.waits
+    return False, stepping.waits
+
+
+def run_of(vault: Vault, *, rebuild: bool) -> Coroutine[Any, Any, JobSummary]:
+    handle = parser(str(vault.root), (), MAX_NOTE_BYTES)
+
+    async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+        return await asyncio.to_thread(handle, batch)
+
+    return index(vault.task(rebuild=rebuild), parse, vault.heard)
+
+
+def threads() -> Counter[str]:
+    """Count the threads that a connection or a writer would leave behind."""
+    names = (thread.name for thread in threading.enumerate())
+    return Counter(name.rpartition("-")[0] for name in names if "asyncio" not in name)
+
+
+async def settled(check: Callable[[], bool]) -> bool:
+    """Wait a moment for threads that are ending."""
+    deadline = time.monotonic() + 2
+    while not check() and time.monotonic() < deadline:
+        await asyncio.sleep(0.005)
+    return check()
+
+
+async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: int = 1) -> int:
+    """Cancel a run at each wait in turn; return at how many."""
+    fill(vault)
+    await vault.index()
+    before = threads()
+    at = start
+    while True:
+        change(vault, at)
+        held = await vault.dump()
+        was_cancelled, waits = await cancelled_at(run_of(vault, rebuild=rebuild), at)
+        lock = FileLock(vault.directory.writer_lock)
+        lock.acquire(message="the writer's lock is still held")
+        lock.release()
+        assert await settled(lambda: threads() <= before), threads()
+        await verify(vault.task())
+        after = await vault.dump()
+        if waits < at:
+            assert not was_cancelled
+            await vault.index(rebuild=True)
+            assert await vault.dump() == after
+            return at - 1
+        # A cancellation at the very last waits may find the work done.
+        fresh = f"New {at}.md"
+        assert after == held or fresh in after
+        await vault.index()
+        assert fresh in await vault.dump()
+        at += step
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+async def test_a_cancelled_run_lets_go_and_leaves_the_index_as_it_was(
+    tmp_path: Path, rebuild: bool
+):
+    assert await cancel_every_wait(Vault(tmp_path), rebuild=rebuild, step=6, start=2) > 30
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rebuild", [False, True])
+async def test_a_run_may_be_cancelled_at_every_await(tmp_path: Path, rebuild: bool):
+    points = await cancel_every_wait(Vault(tmp_path), rebuild=rebuild, step=1)
+    print(f"\n{points} awaits cancelled, rebuild: {rebuild}")
+    assert points > 30

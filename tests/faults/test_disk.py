@@ -1,0 +1,93 @@
+"""Whatever the disk fails at, the run ends by name, the old index serves, and the next run heals."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.faults.disk import Point, build, compiler, fail_each
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
+
+NAMES = {
+    # SQLite says of some of its files only that they failed, not that there was no room.
+    errno.ENOSPC: {"done", "DISK_FULL", "INDEX_IO_ERROR"},
+    errno.EIO: {"done", "INDEX_IO_ERROR"},
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the library that makes calls fail."""
+    return build(tmp_path_factory.mktemp("failing"))
+
+
+def check(points: list[Point]) -> None:
+    """Assert that each point ended by name and left nothing wrong."""
+    assert points
+    for point in points:
+        assert point.outcome in NAMES[getattr(errno, point.error)], point
+        assert point.wrong == [], point
+
+
+@pytest.mark.parametrize("scenario", ["first", "incremental", "reindex", "embed"])
+def test_a_call_that_fails_fails_the_run_by_name_and_costs_nothing_else(
+    library: Path, tmp_path: Path, scenario: str
+):
+    """A sample of the points; the long version below has every one."""
+    step = 4 if scenario == "embed" else 23
+    points = fail_each(
+        library, tmp_path, scenario, error=errno.ENOSPC, lasting=False, step=step, start=2
+    )
+    check(points)
+    assert any(point.outcome == "DISK_FULL" for point in points)
+
+
+def test_a_disk_that_stays_full_fails_the_run_by_name(library: Path, tmp_path: Path):
+    check(
+        fail_each(
+            library, tmp_path, "incremental", error=errno.ENOSPC, lasting=True, step=29, start=3
+        )
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scenario", ["first", "incremental", "reindex", "embed"])
+async def test_every_call_that_changes_the_disk_may_fail(
+    library: Path, tmp_path: Path, scenario: str
+):
+    kinds = [(errno.ENOSPC, False), (errno.EIO, False), (errno.ENOSPC, True)]
+    folders = [tmp_path / str(number) for number in range(len(kinds))]
+    for folder in folders:
+        folder.mkdir()
+    gate = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))
+
+    async def run(folder: Path, error: int, *, lasting: bool) -> list[Point]:
+        async with gate:
+            return await asyncio.to_thread(
+                fail_each,
+                library,
+                folder,
+                scenario,
+                error=error,
+                lasting=lasting,
+                step=1,
+                start=1,
+            )
+
+    found = await asyncio.gather(
+        *(
+            run(folder, error, lasting=lasting)
+            for folder, (error, lasting) in zip(folders, kinds, strict=True)
+        )
+    )
+    points = [point for part in found for point in part]
+    print(f"\n{scenario}: {len(points)} fault points,", Counter(p.outcome for p in points))
+    check(points)
