@@ -63,10 +63,14 @@ _IGNORED = re.compile(
     "\u00ad\u034f\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
     "\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]+"
 )
-_LETTERS = str.maketrans(  # Latin letters that no normal form takes apart
+_LETTERS = str.maketrans(  # letters that no normal form takes apart, and other keyboards' letters
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t"}
     | {"ı": "i", "ŋ": "ng", "ĸ": "k", "\u2044": "/"}
+    | {"ґ": "г", "ی": "ي", "ى": "ي", "ک": "ك", "ة": "ه"}
 )
+_ARABIC_ARTICLE = re.compile(r"(?<!\w)(?:و?[بفك]?ال|و?لل)(?=\w\w)")
+# A nasal before a stop of its own place, and a nasal vowel, are as often written as a dot.
+_HINDI_NASAL = re.compile("ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ])|ँ")
 _MARK = re.compile(  # marks that the native splitter would take for a border between words
     "[\u0740-\u074a\u07eb-\u07f3\u093c\u094d\u0951-\u0954\u09bc\u09cd\u0a3c\u0a4d\u0abc\u0acd"
     "\u0afd-\u0aff\u0b3c\u0b4d\u0b55\u0bcd\u0c3c\u0c4d\u0cbc\u0ccd\u0d3b\u0d3c\u0d4d\u0dca"
@@ -161,6 +165,10 @@ def _fold(run: str) -> str:
     """Fold a run of characters beyond ASCII (see the module's docstring for what that means)."""
     run = _IGNORED.sub("", unicodedata.normalize("NFKD", run).casefold())
     run = unicodedata.normalize("NFC", run).translate(_LETTERS)
+    if "ل" in run:
+        run = _ARABIC_ARTICLE.sub("", run)
+    if "\u094d" in run or "ँ" in run:
+        run = _HINDI_NASAL.sub("ं", run)
     run = _UNSPACED.sub(lambda match: f" {' '.join(_pairs(match[0]))} ", run)
     run = _SURROGATE.sub(" ", run)
     run = _EMOJI.sub(lambda match: f" u{ord(match[0]):x} ", run)

@@ -30,6 +30,14 @@ from vault_agent.text import located_terms, prepare, sequence, terms, units
         ("❤️", "❤"),
         ("👍🏽", "👍"),
         ("हिन्दी", "हिन्दी"),
+        ("हिन्दी", "हिंदी"),
+        ("सम्पर्क", "संपर्क"),
+        ("माँ", "मां"),
+        ("الكتاب", "كتاب"),
+        ("والمكتبة", "مكتبه"),
+        ("للبيت", "بيت"),
+        ("کتاب", "كتاب"),  # a Persian keyboard's letter, and an Arabic one's
+        ("ґанок", "ганок"),
     ],
 )
 def test_two_spellings_of_a_word_are_the_same_terms(written: str, asked: str):
@@ -61,6 +69,11 @@ def test_a_name_with_signs_is_not_the_bare_letter(name: str):
 def test_a_name_is_found_in_parts(text: str, part: str):
     whole = set(terms(text))
     assert set(sequence(part)) <= whole
+
+
+@pytest.mark.parametrize(("word", "other"), [("ألم", "م"), ("جمال", "جم"), ("जन्म", "जंम")])
+def test_no_more_of_a_word_is_dropped_than_an_article_or_a_spelling(word: str, other: str):
+    assert terms(word) != terms(other)
 
 
 def test_plain_english_is_left_alone():
