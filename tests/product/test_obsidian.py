@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.indexing import Vault
 from tests.obsidian import Expected, ObsidianVault, made_up
 from tests.product.program import Program
 
@@ -41,6 +42,30 @@ def resolved(vault: ObsidianVault) -> dict[str, list[Expected]]:
 def test_every_link_of_a_vault_in_many_languages_leads_where_obsidian_leads_it(seed: int):
     vault = made_up(notes=300, links_a_note=9, seed=seed)
     assert resolved(vault) == vault.links
+
+
+async def test_links_lead_to_the_same_in_a_vault_that_came_and_went_file_by_file(tmp_path: Path):
+    made = made_up(notes=150, links_a_note=5, seed=3)
+    vault = Vault(tmp_path)
+    paths = list(made.files)
+    late, passing = paths[::10], paths[5::10]
+    for path in paths:
+        if path not in late:
+            vault.write(path, made.files[path])
+    await vault.index()
+    for path in late:
+        vault.write(path, made.files[path])
+        for gone in passing[:1]:
+            (vault.root / gone).unlink()
+        await vault.index()
+        for gone in passing[:1]:
+            vault.write(gone, made.files[gone])
+        passing = passing[1:]
+    await vault.index()
+    held = await vault.dump()
+    for path, expected in made.links.items():
+        links = [Expected(link.kind.value, link.fragment, link.path) for link in held[path][3]]
+        assert links == expected, path
 
 
 @pytest.fixture
