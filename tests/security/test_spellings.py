@@ -78,9 +78,10 @@ def encodings(spelling: str) -> list[str]:
 
 def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
     """Return a request for every route that takes a path or an identifier, and its template."""
-    found: list[tuple[str, str, str, bytes | None]] = []
-    for way in encodings(spelling):
-        found.append(("/attachments/{path}", "GET", f"/attachments/{way}?download=true", None))
+    found: list[tuple[str, str, str, bytes | None]] = [
+        ("/attachments/{path}", "GET", f"/attachments/{way}?download=true", None)
+        for way in encodings(spelling)
+    ]
     once = quote(spelling, safe="", errors="surrogatepass")
     found += [
         ("/attachments/{path}", "GET", f"/attachments/{once}", None),
