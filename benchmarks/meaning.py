@@ -157,7 +157,9 @@ class Bench:
             self.chunks = server.call("GET", "/health")["index"]["chunks"]
             print(f"{self.chunks:,} chunks, load {os.getloadavg()[0]:.1f}")
             self.search(server, "lexical")
-            print(f"server's private memory without embeddings: {private(server.process.pid):.0f} MB")
+            print(
+                f"server's private memory without embeddings: {private(server.process.pid):.0f} MB"
+            )
 
     def search(self, server: Server, mode: str) -> list[float]:
         """Search once for each query; return the seconds."""

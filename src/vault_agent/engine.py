@@ -14,9 +14,9 @@ from vault_agent.actions.index import fingerprint_of
 from vault_agent.actions.related import related
 from vault_agent.actions.search import search
 from vault_agent.config import endpoint_settings, index_directory
-from vault_agent.errors import Busy, Failed, IndexUnavailable, VaultAgentError
+from vault_agent.errors import Busy, Failed, IndexUnavailable, Unavailable, VaultAgentError
 from vault_agent.jobs import Jobs
-from vault_agent.model import Health, JobKind, JobState, JobSummary, Mode, Warning
+from vault_agent.model import Health, JobKind, JobState, JobSummary, Warning
 from vault_agent.process import Indexer
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.store.jobs import open_jobs
@@ -81,8 +81,6 @@ class Engine:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
-        if self._embedder is not None and query.mode is not Mode.LEXICAL:
-            self._indexer.announce_query()
         return await self._read(
             lambda now: search(now, query, embedder=self._embedder, warnings=self._warnings())
         )
@@ -117,7 +115,10 @@ class Engine:
     async def health(self) -> Health:
         """Return what can be done at this moment."""
         meta, refusal, running = self._index.meta, self._index.refusal, self.jobs.running
-        warnings = self._warnings() if meta else ()
+        embeddings = self._embedding_warnings()
+        usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in embeddings)
+        latest = self._index.latest
+        warnings = (*self._warnings(), *embeddings) if meta else ()
         if refusal is not None:
             warnings = (Warning(refusal.code, refusal.message),)
         status = "error" if refusal else "degraded" if meta is None or warnings else "ok"
@@ -130,8 +131,8 @@ class Engine:
             notes=meta.notes if meta else 0,
             chunks=meta.chunks if meta else 0,
             embeddings_enabled=self.config.embedding.enabled,
-            embeddings_available=self._embedder is not None and self._embedder.available,
-            embeddings_share=self._embedded_share(),
+            embeddings_available=self._embedder is not None and meta is not None and usable,
+            embeddings_share=latest.embedded_share if latest and self._embedder else 0.0,
             running_job=running.id if running else None,
             warnings=warnings,
         )
@@ -140,6 +141,8 @@ class Engine:
 
     async def start(self) -> None:
         """Take up the index there is, or begin to build the first one."""
+        if self._embedder is not None:
+            self._embedder.warm_up()
         await self.jobs.recover()
         await self._index.refresh()
         self._incomplete = await self._last_run_was_cut_short()
@@ -165,6 +168,7 @@ class Engine:
             "rebuild": kind is JobKind.REINDEX,
             "requireEmbeddings": options.require_embeddings or self.config.embedding.require,
             "freshEmbeddings": options.fresh_embeddings,
+            "doubtEmbeddings": self._embeddings_doubted(),
         }
         try:
             summary = await self._indexer.index(task, on_event)
@@ -239,11 +243,25 @@ class Engine:
             )
         return tuple(warnings)
 
-    def _embedded_share(self) -> float:
-        meta, matrix = self._index.meta, self._index.matrix
-        if meta is None or matrix is None or not meta.chunks:
-            return 0.0
-        return min(1.0, matrix.count / meta.chunks)
+    def _embedding_warnings(self) -> tuple[Warning, ...]:
+        """Say what search by meaning lacks at this moment."""
+        embedder, snapshot = self._embedder, self._index.latest
+        if embedder is None or snapshot is None:
+            return ()
+        from vault_agent.actions.meaning import share_warnings, usable_matrix  # brings numpy
+
+        try:
+            embedder.check()
+            usable_matrix(snapshot, embedder.space)
+        except Unavailable as reason:
+            return (Warning(reason.code, reason.message),)
+        return share_warnings(snapshot)
+
+    def _embeddings_doubted(self) -> bool:
+        """Whether the endpoint has given vectors that do not fit those of the index."""
+        matrix = self._index.latest.matrix if self._index.latest else None
+        space = self._embedder.space if self._embedder is not None else None
+        return matrix is not None and space is not None and not matrix.space.matches(space)
 
     def _check_freshness(self) -> None:
         """Have the idle process look at the files, now and then, never in a request's way."""
@@ -323,6 +341,7 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
         stack.callback(lock.release)
         fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
         settings = endpoint_settings(config.embedding) if config.embedding.enabled else None
+        indexer = Indexer()
         embedder = None
         if settings is not None:
             # Before numpy loads: its linear algebra gains nothing from threads at this size, and
@@ -330,7 +349,7 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 
-            embedder = HttpEmbedder(EndpointSettings(**settings))
+            embedder = HttpEmbedder(EndpointSettings(**settings), on_query=indexer.announce_query)
             await stack.enter_async_context(embedder)
         index = CurrentIndex(
             directory,
@@ -349,7 +368,7 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
             "rebuild": False,
             "parallel": min(MAX_PARALLEL, os.cpu_count() or 1),
         }
-        engine = Engine(config, root, directory, index, Indexer(), embedder, task)
+        engine = Engine(config, root, directory, index, indexer, embedder, task)
         engine.jobs = Jobs(
             await stack.enter_async_context(open_jobs(directory.jobs)), engine.run_job
         )

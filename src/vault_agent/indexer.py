@@ -109,7 +109,12 @@ async def _index(
         give_way = asyncio.get_running_loop().call_soon_threadsafe
         desk.on_query = partial(give_way, embedder.give_way)
         account = await embed(
-            task.directory, embedder, settings, report, fresh=message.get("freshEmbeddings", False)
+            task.directory,
+            embedder,
+            settings,
+            report,
+            fresh=message.get("freshEmbeddings", False),
+            doubted=message.get("doubtEmbeddings", False),
         )
     if account.failed and message.get("requireEmbeddings"):
         raise Unavailable(

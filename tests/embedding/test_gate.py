@@ -53,6 +53,33 @@ async def test_slots_are_bounded(searching):
     assert most == (1 if searching else 3)
 
 
+async def test_queries_without_a_pause_slow_documents_down_and_do_not_stop_them(monkeypatch):
+    monkeypatch.setattr(gate_module, "_QUERIES", 0.2)
+    gate = Gate(2)
+
+    async def ask():
+        while True:
+            gate.query()
+            await asyncio.sleep(0.01)
+
+    asking = asyncio.create_task(ask())
+    await asyncio.sleep(0)
+    began = asyncio.get_running_loop().time()
+    async with asyncio.timeout(1), gate.slot():
+        assert asyncio.get_running_loop().time() - began >= 0.19
+    asking.cancel()
+
+
+async def test_an_endpoint_that_asks_for_time_gets_it_while_somebody_searches(monkeypatch):
+    monkeypatch.setattr(gate_module, "_QUERIES", 0.0)
+    gate = Gate(2)
+    gate.query()
+    gate.close(0.2)
+    began = asyncio.get_running_loop().time()
+    async with asyncio.timeout(1), gate.slot():
+        assert asyncio.get_running_loop().time() - began >= 0.19
+
+
 async def test_a_cancelled_request_gives_its_slot_back():
     gate = Gate(1)
 

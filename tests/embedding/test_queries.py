@@ -130,6 +130,34 @@ async def test_a_query_goes_ahead_of_documents(endpoint, settings):
     assert all(len(texts) <= 4 for texts in endpoint.requests[before:])
 
 
+async def test_only_a_query_that_is_sent_is_announced(endpoint, settings):
+    announced = []
+    async with HttpEmbedder(settings(), on_query=lambda: announced.append(1)) as embedder:
+        await embedder.embed_query("tea")
+        await embedder.embed_query("tea")
+        assert len(announced) == 1
+        endpoint.always = bad.status(500)
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await embedder.embed_query("ink")
+        assert len(announced) == 2
+
+
+async def test_warming_up_finds_out_whether_the_endpoint_works(endpoint, settings):
+    async with HttpEmbedder(settings()) as embedder:
+        embedder.warm_up()
+        await until(lambda: embedder.space is not None)
+        embedder.check()
+    endpoint.always = bad.status(500)
+    async with HttpEmbedder(settings()) as embedder:
+        embedder.warm_up()
+        await until(lambda: not embedder.available)
+        with pytest.raises(Unavailable):
+            embedder.check()
+        endpoint.always = None
+        await until(lambda: embedder.available)
+
+
 async def test_the_check_tells_dimension_and_latency(endpoint, settings):
     check = await check_endpoint(settings())
     assert (check.model, check.dimension) == ("test-model", endpoint.dimension)

@@ -138,6 +138,32 @@ def test_a_dead_endpoint_costs_meaning_and_nothing_else(program: Program, endpoi
         time.sleep(0.1)
 
 
+def test_health_tells_what_search_by_meaning_lacks(program: Program, endpoint: Endpoint):
+    def health() -> tuple[str, bool, list[str]]:
+        reply = program.call("GET", "/health")
+        return reply.data["status"], reply.data["embeddings"]["available"], reply.warnings
+
+    def settles_at(expected: tuple[str, bool, list[str]]) -> None:
+        deadline = time.monotonic() + 10
+        while health() != expected:
+            assert time.monotonic() < deadline, health()
+            time.sleep(0.05)
+
+    endpoint.poison["crackle"] = misbehaviour.status(500)
+    program.start()
+    program.index()
+    settles_at(("degraded", True, ["EMBEDDING_INCOMPLETE"]))
+    endpoint.poison.clear()
+    program.index()
+    settles_at(("ok", True, []))
+    program.stop()
+    endpoint.die()
+    program.start()
+    settles_at(("degraded", False, ["EMBEDDING_UNAVAILABLE"]))  # nobody had to search
+    endpoint.revive()
+    settles_at(("ok", True, []))
+
+
 def test_an_endpoint_that_is_not_there_is_a_warning_of_the_job(
     program: Program, endpoint: Endpoint
 ):
@@ -190,8 +216,9 @@ def test_another_model_of_the_same_name_makes_the_vectors_unusable_until_a_run(
     program.start()
     refused = program.search("sourdough", mode="embedding")
     assert (refused.status, refused.code) == (503, "EMBEDDING_UNAVAILABLE")
+    assert "vault-agent index" in refused.body["error"]["message"]
     assert program.search("sourdough").data["usedMode"] == "lexical"
-    assert program.index("reindex", freshEmbeddings=True)["summary"]["embedded"] == 4
+    assert program.index()["summary"]["embedded"] == 4
     assert program.search("sourdough").data["usedMode"] == "hybrid"
 
 

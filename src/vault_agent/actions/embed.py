@@ -6,6 +6,7 @@ are known by their exact input, across runs, rebuilds, renames and kills.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from vault_agent.model import Warning
 from vault_agent.store import notes as reading
 from vault_agent.store.database import open_reader
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.lock import FileLock
 from vault_agent.store.matrix import open_matrix
 from vault_agent.store.vectors import open_vectors
 
@@ -32,9 +34,12 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.vectors import Plan, VectorStore
 
-PUBLISH_SECONDS = 2.0
+PUBLISH_SECONDS = 1.0
 """How often searches get what has arrived so far."""
 
+_PUBLISHING_SHARE = 1 / 20
+"""Of a run's time, where a large vault's map takes long to write."""
+_LOCK_WAIT_SECONDS = 5.0
 _PAGE = 256
 
 
@@ -54,25 +59,40 @@ async def embed(
     report: Report,
     *,
     fresh: bool = False,
+    doubted: bool = False,
 ) -> Account:
     """Give every chunk of the current generation its vector, as far as the endpoint can.
 
-    An endpoint that fails is a warning and shows in the account; `fresh` makes all vectors anew.
+    An endpoint that fails is a warning and shows in the account. `fresh` makes all vectors anew;
+    `doubted` asks the endpoint which model it serves also where no vector is missing.
+
+    Raises:
+        Busy: `INDEX_LOCKED` while another process writes this index.
+        Failed: `DISK_FULL`.
     """
     folder = IndexDirectory(Path(directory))
-    number = folder.current()
-    if number is None:
-        return Account(0, 0, 0)
-    async with (
-        open_reader(folder.database(number)) as connection,
-        open_vectors(folder.vectors) as store,
-    ):
-        run = _Run(connection, store, embedder, settings, report, folder.vectors_map(number))
-        try:
-            await run.carry_out(fresh=fresh)
-        except Unavailable as error:
-            report.warn(Warning(error.code, error.message))
-        return await run.account()
+    # Two writers would give one row to two vectors.
+    lock = FileLock(folder.writer_lock)
+    lock.acquire(
+        message="Another process is writing this index. Stop it, or use another index.dir.",
+        wait_seconds=_LOCK_WAIT_SECONDS,
+    )
+    try:
+        number = folder.current()
+        if number is None:
+            return Account(0, 0, 0)
+        async with (
+            open_reader(folder.database(number)) as connection,
+            open_vectors(folder.vectors) as store,
+        ):
+            run = _Run(connection, store, embedder, settings, report, folder.vectors_map(number))
+            try:
+                await run.carry_out(fresh=fresh, doubted=doubted)
+            except Unavailable as error:
+                report.warn(Warning(error.code, error.message))
+            return run.account()
+    finally:
+        lock.release()
 
 
 class _Run:
@@ -94,26 +114,34 @@ class _Run:
         self._report = report
         self._map = vectors_map
         self._plan: Plan | None = None
-        self._reused = 0
-        self._published_at = 0.0
+        self._total = self._reused = 0
+        self._arrived = asyncio.Event()  # vectors that searches do not have yet
 
-    async def carry_out(self, *, fresh: bool) -> None:
+    async def carry_out(self, *, fresh: bool, doubted: bool) -> None:
         chunks, keys = await self._inputs()
+        self._total = len(chunks)
+        served_in_full = False
         known = await self._store.last_space(self._settings.model, *self._embedder.prefixes)
-        if known is not None and not fresh:
-            # Before the endpoint is asked for anything: an unchanged vault asks for nothing.
+        if known is not None:
+            # Before the endpoint is asked for anything: an unchanged vault asks for nothing, and
+            # searches have the vectors that there are.
             await self._store.use(known)
-            await self._adopt(await self._store.plan(chunks, keys))
-        if self._plan is not None and not self._plan.waiting:
-            return
-        if not len(chunks):
+            old = await self._store.plan(chunks, keys)
+            await self._serve(old)
+            served_in_full = not old.waiting
+            if not fresh:
+                self._adopt(old)
+        if not self._total or (served_in_full and not fresh and not doubted):
             return
         space = await self._embedder.prepare()
-        if known is None or fresh or not known.matches(space):
+        same = known is not None and known.matches(space)
+        if fresh or not same:
             await self._store.use(space, fresh=fresh)
-            await self._adopt(await self._store.plan(chunks, keys))
+            self._adopt(await self._store.plan(chunks, keys))
         plan = self._plan
         assert plan is not None  # noqa: S101 - adopted just now, or before the endpoint was asked
+        # Not where as good a vector of every chunk serves until the end.
+        gradual = not (same and served_in_full)
         total = len(plan.waiting)
         self._report.phase("embed", 0, total)
 
@@ -125,9 +153,10 @@ class _Run:
             if arrived.failures:
                 await self._store.fail(arrived.failures)
             self._report.phase("embed", arrived.done + arrived.failed, total)
-            if time.monotonic() - self._published_at > PUBLISH_SECONDS:
-                await self._publish(plan)
+            self._arrived.set()
 
+        # Beside the saving, which it does not hold up, and on time also where replies are slow.
+        publishing = asyncio.create_task(self._publish_as_they_come(plan)) if gradual else None
         try:
             await embed_all(
                 self._embedder,
@@ -137,8 +166,13 @@ class _Run:
                 concurrency=self._settings.concurrency,
             )
         except Unavailable:
-            await self._publish(plan)
+            if gradual:
+                await self._publish(plan)
             raise
+        finally:
+            if publishing is not None:
+                publishing.cancel()
+                await asyncio.wait([publishing])
         await self._store.tidy(plan, self._map)
         self._report.published()
         if plan.waiting:
@@ -151,13 +185,10 @@ class _Run:
                 )
             )
 
-    async def account(self) -> Account:
+    def account(self) -> Account:
         """Count the chunks by what became of them."""
-        if self._plan is None:
-            chunks, _ = await self._inputs()
-            return Account(0, 0, len(chunks))
-        have = int(np.count_nonzero(self._plan.rows >= 0))
-        return Account(have - self._reused, self._reused, len(self._plan.rows) - have)
+        have = int(np.count_nonzero(self._plan.rows >= 0)) if self._plan is not None else 0
+        return Account(have - self._reused, self._reused, self._total - have)
 
     async def _inputs(self) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], list[bytes]]:
         """Return the key of every chunk, and what its vector is known by."""
@@ -185,16 +216,27 @@ class _Run:
         prefix = self._embedder.prefixes.document
         return document_input(prefix, chunk.title, chunk.heading_path, chunk.text)
 
-    async def _adopt(self, plan: Plan) -> None:
-        """Take up a plan, and let searches have the vectors that there are already."""
+    def _adopt(self, plan: Plan) -> None:
+        """Make a plan this run's own: what has a vector in it is reused."""
         self._plan = plan
+        self._reused = int(np.count_nonzero(plan.rows >= 0))
+
+    async def _serve(self, plan: Plan) -> None:
+        """Let searches have the vectors that there are, unless they have."""
         have = plan.rows >= 0
-        self._reused = int(np.count_nonzero(have))
         served = open_matrix(self._map, self._store.folder)
         if served is None or not served.holds(plan.chunks[have], len(plan.chunks)):
             await self._publish(plan)
 
     async def _publish(self, plan: Plan) -> None:
         await self._store.publish(plan, self._map)
-        self._published_at = time.monotonic()
         self._report.published()
+
+    async def _publish_as_they_come(self, plan: Plan) -> None:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            began = time.monotonic()
+            await self._publish(plan)
+            took = time.monotonic() - began
+            await asyncio.sleep(max(PUBLISH_SECONDS, took / _PUBLISHING_SHARE))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from vault_agent.embedding.embedder import Embedder, Vector
+    from vault_agent.model import VectorSpace
     from vault_agent.ranking.cosine import Floats, Integers
     from vault_agent.store.current import Snapshot
     from vault_agent.store.matrix import Matrix
@@ -40,25 +41,27 @@ async def query_vector(snapshot: Snapshot, embedder: Embedder, text: str) -> Vec
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` with what to do.
     """
-    matrix = usable_matrix(snapshot)
+    usable_matrix(snapshot)
     vector = await embedder.embed_query(text)
-    if embedder.space is not None and not matrix.space.matches(embedder.space):
-        raise unavailable(
-            "The vectors were made by another model or with other prefixes. Bring them up to date: "
-            "vault-agent index."
-        )
+    usable_matrix(snapshot, embedder.space)
     return vector
 
 
-def usable_matrix(snapshot: Snapshot) -> Matrix:
+def usable_matrix(snapshot: Snapshot, space: VectorSpace | None = None) -> Matrix:
     """Return the snapshot's vectors.
 
     Raises:
-        Unavailable: `EMBEDDING_UNAVAILABLE` where there are none yet.
+        Unavailable: `EMBEDDING_UNAVAILABLE` where there are none yet, or where they can't be
+            compared with those of `space`.
     """
     matrix = snapshot.matrix
     if matrix is None or not matrix.count:
         raise unavailable("No chunk has an embedding yet. Make them: vault-agent index.")
+    if space is not None and not matrix.space.matches(space):
+        raise unavailable(
+            "The embeddings were made by another model or with other prefixes. Make them anew: "
+            "vault-agent index."
+        )
     return matrix
 
 
@@ -94,7 +97,7 @@ def near(
 
 
 def of_chunks(matrix: Matrix, keys: Iterable[int]) -> Floats:
-    """Return the unit vector that stands for some chunks together.
+    """Return the unit vector that stands for some chunks together; blocking, for a thread.
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` where none of them has a vector.
@@ -111,8 +114,7 @@ def of_chunks(matrix: Matrix, keys: Iterable[int]) -> Floats:
 
 def share_warnings(snapshot: Snapshot) -> tuple[Warning, ...]:
     """Return the warning that part of the chunks have no vector, where that is so."""
-    matrix, chunks = snapshot.matrix, snapshot.meta.chunks
-    share = matrix.count / chunks if matrix is not None and chunks else 1.0
+    share = snapshot.embedded_share
     if share >= 1:
         return ()
     return (

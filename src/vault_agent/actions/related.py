@@ -118,7 +118,7 @@ async def _near(
     admitted = None
     if query.filters != Filters():
         admitted = await asyncio.to_thread(snapshot.fulltext.admitted, query.filters)
-    vector = of_chunks(matrix, asked.keys)
+    vector = await asyncio.to_thread(of_chunks, matrix, asked.keys)
     return await asyncio.to_thread(
         near, matrix, vector, admitted=admitted, without_note=asked.note.rowid
     )

@@ -44,20 +44,27 @@ class Breaker:
     def trip(self, error: Unavailable) -> None:
         """Open, and begin to ask in the background."""
         self.error = error
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._recover(), name="embedding-recovery")
+        self._begin(_FIRST_WAIT)
 
-    async def _recover(self) -> None:
-        wait = _FIRST_WAIT
-        while self.error is not None:
+    def probe(self) -> None:
+        """Ask in the background at once, and open where that fails."""
+        self._begin(0.0)
+
+    def _begin(self, wait: float) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._ask(wait), name="embedding-recovery")
+
+    async def _ask(self, wait: float) -> None:
+        while True:
             await asyncio.sleep(wait)
-            wait = min(wait * 2, _LONGEST_WAIT)
+            wait = min(max(wait * 2, _FIRST_WAIT), _LONGEST_WAIT)
             try:
                 await self._attempt()
             except Unavailable as error:
                 self.error = error
             else:
                 self.error = None
+                return
 
     async def aclose(self) -> None:
         """End the background task."""

@@ -19,7 +19,7 @@ from vault_agent.embedding.unavailable import unavailable
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from vault_agent.embedding.embedder import Outcome, Vector
     from vault_agent.model import VectorSpace
@@ -57,8 +57,13 @@ class EndpointSettings:
 class HttpEmbedder:
     """An `Embedder` over an OpenAI-compatible endpoint. An asynchronous context manager."""
 
-    def __init__(self, settings: EndpointSettings) -> None:
-        """Raise CONFIG_INVALID for an endpoint or model through which text would leave."""
+    def __init__(
+        self, settings: EndpointSettings, *, on_query: Callable[[], object] | None = None
+    ) -> None:
+        """Raise CONFIG_INVALID for an endpoint or model through which text would leave.
+
+        `on_query` is called before a query is sent: another process may have documents to hold.
+        """
         model = settings.model.strip()
         if not model:
             raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model")
@@ -69,6 +74,7 @@ class HttpEmbedder:
                 " that runs on this machine",
             )
         self._settings = settings
+        self._on_query = on_query
         self._prefixes = settings.prefixes
         self._endpoint = Endpoint(settings.url, model, allow_private=settings.allow_private)
         self._probe = Probe(self._endpoint, model, self._prefixes)
@@ -105,6 +111,10 @@ class HttpEmbedder:
         """The space of the vectors, as far as the endpoint has been asked."""
         return self._probe.space
 
+    def check(self) -> None:
+        """Raise `Unavailable` where it is known that the endpoint is of no use now."""
+        self._breaker.check()
+
     @property
     def available(self) -> bool:
         """Whether a query would be tried now."""
@@ -114,6 +124,10 @@ class HttpEmbedder:
     def concurrency(self) -> int:
         """Document requests now allowed at once; fewer than configured where it is busy."""
         return self._gate.limit
+
+    def warm_up(self) -> None:
+        """Find out in the background whether the endpoint works; that also loads the model."""
+        self._breaker.probe()
 
     def give_way(self) -> None:
         """Hold documents back for a query that another process is about to send."""
@@ -157,6 +171,8 @@ class HttpEmbedder:
 
     async def _ask(self, text: str) -> Vector:
         self._gate.query()
+        if self._on_query is not None:
+            self._on_query()
         timeout = self._settings.query_timeout
         with anyio.move_on_after(timeout):
             if self._probe.space is None:

@@ -27,6 +27,9 @@ _ROUND: Final = 8
 _ATTENTION: Final = 20.0
 # How long documents are held for one query, from the moment that it is announced.
 _QUERY: Final = 0.3
+# How long at the most for queries that come one after the other: who asks without a pause, as a
+# program may, slows a run down and does not stop it.
+_QUERIES: Final = 3.0
 
 
 class Gate:
@@ -39,6 +42,7 @@ class Gate:
         self._successes = 0
         self._lowered_at = float("-inf")
         self._query_at = float("-inf")
+        self._held_until = float("-inf")
         self._closed_until = float("-inf")
 
     @property
@@ -57,7 +61,12 @@ class Gate:
         request = object()
         await self._limiter.acquire_on_behalf_of(request)
         try:
-            while (wait := self._closed_until - time.monotonic()) > 0:  # noqa: ASYNC110 - a time
+            patience = time.monotonic() + _QUERIES
+            while True:
+                until = max(self._closed_until, min(self._held_until, patience))
+                wait = until - time.monotonic()
+                if wait <= 0:
+                    break
                 await anyio.sleep(wait)
             yield
         finally:
@@ -67,7 +76,7 @@ class Gate:
     def query(self) -> None:
         """Let a query that is about to be sent go first."""
         self._query_at = time.monotonic()
-        self.close(_QUERY)
+        self._held_until = self._query_at + _QUERY
         self._apply()
 
     def close(self, seconds: float) -> None:

@@ -72,7 +72,7 @@ async def embed_all(
 
     `documents` is read as it is needed. The embedder sees to it that `concurrency` requests are in
     flight at most; one batch more waits there for its turn. Raises `Unavailable` where the endpoint
-    cannot go on, and what `save` raises; before that, as on cancellation, what has arrived is saved.
+    cannot go on, and what `save` raises; before that, as on cancellation, what arrived is saved.
     """
     batches = _batches(documents, batch_size)
     turn = anyio.Lock()

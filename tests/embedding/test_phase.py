@@ -1,0 +1,120 @@
+"""The embedding phase of an index run: what is embedded, what serves meanwhile, what it says."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from tests import endpoint as misbehaviour
+from tests.indexing import Vault
+
+from vault_agent.actions import embed as phase
+from vault_agent.actions.embed import Account, embed
+from vault_agent.embedding.client import HttpEmbedder
+from vault_agent.errors import Busy
+from vault_agent.store.lock import FileLock
+from vault_agent.store.matrix import open_matrix
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.store.matrix import Matrix
+
+NOTES = 6
+
+
+class Embedded(Vault):
+    """A vault that can be embedded."""
+
+    def __init__(self, folder: Path, settings) -> None:
+        super().__init__(folder)
+        self.settings = settings
+        for number in range(NOTES):
+            self.write(f"{number}.md", f"# Note {number}\n\nText of note {number}.\n")
+
+    async def embed(self, **options: bool) -> Account:
+        """Run the phase."""
+        async with HttpEmbedder(self.settings(batch_size=1, concurrency=1)) as embedder:
+            settings = self.settings(batch_size=1, concurrency=1)
+            return await embed(str(self.directory.path), embedder, settings, self.heard, **options)
+
+    @property
+    def matrix(self) -> Matrix | None:
+        """What a server would search in now."""
+        number = self.directory.current()
+        assert number is not None
+        return open_matrix(self.directory.vectors_map(number), self.directory.vectors_folder)
+
+
+@pytest.fixture
+async def vault(tmp_path: Path, settings) -> Embedded:
+    made = Embedded(tmp_path, settings)
+    await made.index()
+    return made
+
+
+async def test_two_processes_never_embed_at_once(vault: Embedded, endpoint, monkeypatch):
+    monkeypatch.setattr(phase, "_LOCK_WAIT_SECONDS", 0.05)
+    other = FileLock(vault.directory.writer_lock)
+    other.acquire(message="")
+    with pytest.raises(Busy) as caught:
+        await vault.embed()
+    assert caught.value.code == "INDEX_LOCKED"
+    assert endpoint.requests == []
+    other.release()
+    assert await vault.embed() == Account(NOTES, 0, 0)
+
+
+async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
+    await vault.embed()
+    asked = len(endpoint.requests)
+    assert await vault.embed() == Account(0, NOTES, 0)
+    assert len(endpoint.requests) == asked
+
+
+async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: Embedded, endpoint):
+    await vault.embed()
+    assert await vault.embed(doubted=True) == Account(0, NOTES, 0)
+    endpoint.salt = "retrained"
+    assert await vault.embed() == Account(0, NOTES, 0)
+    assert await vault.embed(doubted=True) == Account(NOTES, 0, 0)
+    assert vault.matrix.count == NOTES
+
+
+async def test_fresh_vectors_that_cannot_be_had_leave_the_old_ones_serving(
+    vault: Embedded, endpoint
+):
+    await vault.embed()
+    await vault.index(rebuild=True)
+    endpoint.always = misbehaviour.status(401)
+    assert await vault.embed(fresh=True) == Account(0, 0, NOTES)
+    assert vault.heard.codes == ["EMBEDDING_UNAVAILABLE"]
+    assert vault.matrix.count == NOTES
+
+
+async def test_fresh_vectors_of_the_same_model_are_taken_up_when_all_are_there(
+    vault: Embedded, endpoint, monkeypatch
+):
+    monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
+    await vault.embed()
+    counts = []
+    vault.heard.published = lambda: counts.append(vault.matrix.count)
+    endpoint.latency = 0.02
+    assert await vault.embed(fresh=True) == Account(NOTES, 0, 0)
+    assert set(counts) == {NOTES}
+
+
+async def test_what_has_arrived_is_searchable_soon_also_where_no_more_arrives(
+    vault: Embedded, endpoint, monkeypatch
+):
+    monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.1)
+    # Two probes, three checks of consistency, two texts; then it hangs.
+    endpoint.next(*[None] * 7, misbehaviour.slow(1.5))
+    run = asyncio.create_task(vault.embed())
+    async with asyncio.timeout(1.2):
+        while (matrix := vault.matrix) is None or matrix.count < 2:  # noqa: ASYNC110 - a file
+            await asyncio.sleep(0.02)
+    run.cancel()
+    await asyncio.wait([run])
+    assert vault.matrix.count == 2
