@@ -14,11 +14,19 @@ from vault_agent.actions.index import fingerprint_of
 from vault_agent.actions.related import related
 from vault_agent.actions.search import search
 from vault_agent.config import endpoint_settings, index_directory
-from vault_agent.errors import Busy, Failed, IndexUnavailable, Unavailable, VaultAgentError
+from vault_agent.errors import (
+    Busy,
+    Failed,
+    IndexUnavailable,
+    Misconfigured,
+    Unavailable,
+    VaultAgentError,
+)
 from vault_agent.jobs import Jobs
 from vault_agent.model import Health, JobKind, JobState, JobSummary, Warning
 from vault_agent.process import Indexer
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
+from vault_agent.store.database import translated
 from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.lock import FileLock
@@ -56,7 +64,7 @@ class Engine:
     def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
         self,
         config: Config,
-        root: VaultRoot,
+        exclusions: Exclusions,
         directory: IndexDirectory,
         index: CurrentIndex,
         indexer: Indexer,
@@ -65,7 +73,7 @@ class Engine:
     ) -> None:
         self.config = config
         self.jobs: Jobs
-        self._root = root
+        self._exclusions = exclusions
         self._directory = directory
         self._index = index
         self._indexer = indexer
@@ -73,6 +81,7 @@ class Engine:
         self._task = task
         self._stale = False
         self._incomplete = False
+        self._unreachable: Warning | None = None  # why the vault could not be read, lastly
         self._verifying = False
         self._next_check = 0.0
         self._background: set[asyncio.Task[None]] = set()
@@ -94,9 +103,10 @@ class Engine:
 
     async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
         """Return one note."""
-        return await self._read(
-            lambda now: fetch.note(now, self._root, note_id, allow_large=allow_large)
-        )
+        with await asyncio.to_thread(self._open_vault) as root:
+            return await self._read(
+                lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
+            )
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
@@ -106,11 +116,21 @@ class Engine:
 
     async def attachment(self, path: str) -> AttachmentInfo:
         """Return what is known of an attachment."""
-        return await asyncio.to_thread(describe, self._root, path)
+
+        def look() -> AttachmentInfo:
+            with self._open_vault() as root:
+                return describe(root, path)
+
+        return await asyncio.to_thread(look)
 
     async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
         """Open an attachment for reading."""
-        return await asyncio.to_thread(open_attachment, self._root, path, allow_large=allow_large)
+
+        def open_it() -> OpenAttachment:
+            with self._open_vault() as root:
+                return open_attachment(root, path, allow_large=allow_large)
+
+        return await asyncio.to_thread(open_it)
 
     async def health(self) -> Health:
         """Return what can be done at this moment."""
@@ -172,14 +192,16 @@ class Engine:
         }
         try:
             summary = await self._indexer.index(task, on_event)
+            await self._index.refresh()
         except BaseException:
             self._incomplete = True
+            await _quietly(self._index.refresh())  # it may have been published before that
             raise
         finally:
-            await self._index.refresh()
             await asyncio.to_thread(self._sweep)
             self._spawn(self._indexer.warm_up())
         self._stale = self._incomplete = False
+        self._unreachable = None
         self._next_check = 0.0
         return summary
 
@@ -191,6 +213,16 @@ class Engine:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._indexer.close()
         await self._index.close()
+
+    def _open_vault(self) -> VaultRoot:
+        """Open what is at the vault's path now: it may have been unmounted, moved or replaced."""
+        root = VaultRoot.open(self._task["root"], self._exclusions)
+        if root.identity != self._task["vault"]:
+            root.close()
+            raise Misconfigured(
+                "VAULT_NOT_FOUND", "The vault root leads elsewhere now. Restart the server."
+            )
+        return root
 
     async def _read(self, action: Callable[[Snapshot], Awaitable[Reply]]) -> Reply:
         """Answer from the current snapshot, or from the next where it was replaced meanwhile."""
@@ -225,7 +257,7 @@ class Engine:
             raise
 
     def _warnings(self) -> tuple[Warning, ...]:
-        warnings = []
+        warnings: list[Warning] = [self._unreachable] if self._unreachable else []
         if self._stale:
             warnings.append(
                 Warning(
@@ -273,8 +305,12 @@ class Engine:
 
     async def _look_for_changes(self) -> None:
         answer = await self._indexer.ask({**self._task, "task": "compare"})
-        if answer is not None and self.jobs.running is None:
-            self._stale = bool(answer.get("stale"))
+        if answer is None or self.jobs.running is not None:
+            return
+        if answer["event"] == "compared":
+            self._stale, self._unreachable = answer["stale"], None
+        elif answer["code"] == "VAULT_NOT_FOUND":
+            self._unreachable = Warning(answer["code"], answer["message"])
 
     async def _look_for_damage(self) -> None:
         """Have the idle process read every page once: damage is refused, not served in part."""
@@ -304,7 +340,7 @@ class Engine:
     def _sweep(self) -> None:
         """Remove what a run has replaced or left half-written, unless another one has begun."""
         lock = FileLock(self._directory.writer_lock)
-        with suppress(Busy):
+        with suppress(Busy, OSError):
             lock.acquire(message="", wait_seconds=1.0)
             try:
                 number = self._directory.current()
@@ -327,17 +363,20 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
         Busy: `INDEX_LOCKED` while another server has this index.
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
     directory = IndexDirectory(index_directory(config))
     exclusions = Exclusions(config.vault.exclude)
     async with AsyncExitStack() as stack:
-        root = stack.enter_context(VaultRoot.open(config.vault.root or "", exclusions))
-        directory.create()
+        with VaultRoot.open(config.vault.root or "", exclusions) as root:
+            path, identity = root.path, root.identity
         lock = FileLock(directory.server_lock)
-        lock.acquire(
-            message="Another vault-agent server has this index. Use that one, stop it, or give "
-            "this one another index.dir."
-        )
+        with translated():
+            directory.create()
+            lock.acquire(
+                message="Another vault-agent server has this index. Use that one, stop it, or give "
+                "this one another index.dir."
+            )
         stack.callback(lock.release)
         fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
         settings = endpoint_settings(config.embedding) if config.embedding.enabled else None
@@ -353,14 +392,14 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
             await stack.enter_async_context(embedder)
         index = CurrentIndex(
             directory,
-            vault=root.identity,
+            vault=identity,
             fingerprint=fingerprint,
             vectors=embedder is not None,
         )
         task = {
-            "root": root.path,
+            "root": path,
             "directory": str(directory.path),
-            "vault": root.identity,
+            "vault": identity,
             "exclude": list(config.vault.exclude),
             "max_note_bytes": config.index.max_note_bytes,
             "fingerprint": fingerprint,
@@ -368,7 +407,7 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
             "rebuild": False,
             "parallel": min(MAX_PARALLEL, os.cpu_count() or 1),
         }
-        engine = Engine(config, root, directory, index, indexer, embedder, task)
+        engine = Engine(config, exclusions, directory, index, indexer, embedder, task)
         engine.jobs = Jobs(
             await stack.enter_async_context(open_jobs(directory.jobs)), engine.run_job
         )

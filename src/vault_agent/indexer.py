@@ -23,8 +23,9 @@ import orjson
 
 from vault_agent.actions.index import IndexTask, index, is_stale, verify
 from vault_agent.actions.parse import FileTask, ParsedFile, parser, put_aside
-from vault_agent.errors import Unavailable, VaultAgentError
-from vault_agent.workers import WorkerCrashed, WorkerPool
+from vault_agent.errors import Failed, Unavailable, VaultAgentError
+from vault_agent.vault.root import VaultRoot
+from vault_agent.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +34,11 @@ if TYPE_CHECKING:
 
 PROGRESS_INTERVAL_SECONDS = 0.1
 SECONDS_PER_BATCH = 30.0
+SECONDS_PER_NOTE = 5.0
 SECONDS_PER_MEGABYTE = 2.0
 """How long a worker may take; a hundred times what the slowest hostile note took."""
+WORKERS_TRIED = 3
+"""For one batch, where they end before they have seen it."""
 NICENESS = 10
 """Below the server, so that a search goes first where both want the processor."""
 
@@ -48,9 +52,14 @@ def main() -> None:
     desk = _Desk()
     threading.Thread(target=desk.read, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which decides
-    while _carry_out(desk.tasks.get(), desk):
-        pass
-    os._exit(0)  # the reading thread still waits for input, and would hold up an orderly end
+    status = 1
+    try:
+        while _carry_out(desk.tasks.get(), desk):
+            pass
+        status = 0
+    finally:
+        # The reading thread still waits for input, and would hold up an orderly end.
+        os._exit(status)
 
 
 class _Desk:
@@ -97,7 +106,7 @@ async def _index(
     args = (task.root, task.exclude, task.max_note_bytes)
     pool: WorkerPool[list[FileTask], list[ParsedFile]]
     async with WorkerPool(parser, args, size=task.parallel) as pool:
-        summary = await index(task, _Parser(pool).parse, report)
+        summary = await index(task, _Parser(pool, task.root).parse, report)
     if message.get("embedding") is None:
         return summary
     # Only here: they bring numpy and an HTTP client, which most runs have no use for.
@@ -133,21 +142,53 @@ async def _index(
 class _Parser:
     """Spreads batches over workers; a note that breaks its worker is put aside, alone."""
 
-    def __init__(self, pool: WorkerPool[list[FileTask], list[ParsedFile]]) -> None:
+    def __init__(self, pool: WorkerPool[list[FileTask], list[ParsedFile]], root: str) -> None:
         self._pool = pool
+        self._root = root
 
     async def parse(self, tasks: list[FileTask]) -> list[ParsedFile]:
-        """Parse a batch, in order."""
-        size = sum(task.entry.size for task in tasks)
-        timeout = SECONDS_PER_BATCH + SECONDS_PER_MEGABYTE * size / 1e6
+        """Parse a batch, in order.
+
+        Raises:
+            Misconfigured: `VAULT_NOT_FOUND` where the vault has gone.
+            Failed: `INDEXER_FAILED` where no worker gets as far as reading a note.
+        """
+        return await self._settle(tasks, SECONDS_PER_BATCH)
+
+    async def _settle(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
         try:
-            return await self._pool.run(tasks, timeout_seconds=timeout)
-        except WorkerCrashed:
-            if len(tasks) == 1:
+            return await self._run(tasks, seconds)
+        except WorkerCrashed as crash:
+            if len(tasks) == 1 and isinstance(crash, WorkerTimedOut):
+                return [put_aside(tasks[0].entry)]
+        if len(tasks) == 1:
+            try:
+                # Somebody else may have ended the worker: a note is to blame if it ends another.
+                return await self._run(tasks, seconds)
+            except WorkerCrashed:
                 return [put_aside(tasks[0].entry)]
         # One of them did it. Halving finds it in a few steps and keeps the others together.
-        middle = len(tasks) // 2
-        return [*await self.parse(tasks[:middle]), *await self.parse(tasks[middle:])]
+        middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
+        return [
+            *await self._settle(tasks[:middle], seconds),
+            *await self._settle(tasks[middle:], seconds),
+        ]
+
+    async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
+        size = sum(task.entry.size for task in tasks)
+        for _ in range(WORKERS_TRIED):
+            try:
+                return await self._pool.run(
+                    tasks, timeout_seconds=seconds + SECONDS_PER_MEGABYTE * size / 1e6
+                )
+            except WorkerNotReady:
+                continue
+        VaultRoot.open(self._root).close()  # a worker's first need, and it says so if it is gone
+        raise Failed(
+            "INDEXER_FAILED",
+            "The processes that read notes do not start. The last complete index still serves; "
+            "run vault-agent index again.",
+        )
 
 
 class _Report:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vault_agent.actions.parse import FileTask, Outcome
-from vault_agent.errors import Failed, IndexUnavailable
+from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model import JobSummary, LinkKind, identify
@@ -132,9 +132,22 @@ async def _index(
         report.phase("scan", len(found.notes), len(found.notes))
         for warning in found.warnings:
             report.warn(warning)
-        _refuse_sudden_emptiness(stored, found)
+        had_notes = stored is not None and bool(stored.files)
+        if had_notes and not found.notes:
+            raise _sudden_emptiness()
         run = _Run(task, directory, None if task.rebuild else stored, found, parse, report)
-        return await run.carry_out()
+
+        def check(notes: int) -> None:
+            if not root.is_in_place:
+                raise Misconfigured(
+                    "VAULT_NOT_FOUND",
+                    "The vault's folder was moved or unmounted during the run. Nothing was removed "
+                    "from the index; run vault-agent index again.",
+                )
+            if had_notes and not notes:
+                raise _sudden_emptiness()
+
+        return await run.carry_out(check)
 
 
 async def verify(task: IndexTask) -> None:
@@ -196,13 +209,12 @@ async def _stored(directory: IndexDirectory, task: IndexTask) -> _Stored | None:
         return None
 
 
-def _refuse_sudden_emptiness(stored: _Stored | None, found: Scan) -> None:
-    if stored is not None and stored.files and not found.notes:
-        raise Failed(
-            "VAULT_EMPTY",
-            "The vault holds no notes, and the index holds some: is it unmounted or moved? "
-            "Nothing was removed. If it is meant to be empty, delete the index's folder.",
-        )
+def _sudden_emptiness() -> Failed:
+    return Failed(
+        "VAULT_EMPTY",
+        "The vault holds no notes, and the index holds some: is it unmounted or moved? "
+        "Nothing was removed. If it is meant to be empty, delete the index's folder.",
+    )
 
 
 class _Run:
@@ -232,7 +244,8 @@ class _Run:
         self._fresh: list[int] = []  # rowids of notes read in this run
         self._added = self._changed = self._renamed = self._gone = 0
 
-    async def carry_out(self) -> JobSummary:
+    async def carry_out(self, check: Callable[[int], None]) -> JobSummary:
+        """Do it all; `check` is told the number of notes before the last step, and may raise."""
         if self._base and not self._differs():
             return _account(self._base.meta)
         async with AsyncExitStack() as stack:
@@ -257,6 +270,7 @@ class _Run:
             await connection.execute_fetchall("BEGIN IMMEDIATE")
             meta = await self._write(connection, writer, fulltext, number, revision)
             await asyncio.to_thread(seal, folder, base)
+            check(meta.notes)
             await connection.execute_fetchall("COMMIT")
         if self._base is None:
             await asyncio.to_thread(self._directory.publish, number)

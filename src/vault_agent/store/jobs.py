@@ -71,23 +71,30 @@ class JobStore:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
         """
         with _translated():
-            try:
-                await self._connection.execute_fetchall(
-                    "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
-                )
-            except sqlite3.IntegrityError:
-                [(active,)] = await self._connection.execute_fetchall(
-                    "SELECT id FROM job WHERE state IN ('queued', 'running')"
-                )
+            while not await self._inserted(job):
+                pass  # the one that was active ended meanwhile
+            # Everything older than the newest hundred is forgotten.
+            await self._connection.execute_fetchall(
+                "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
+            )
+
+    async def _inserted(self, job: Job) -> bool:
+        """Record a new job; False where another one was in the way and has ended since."""
+        try:
+            await self._connection.execute_fetchall(
+                "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
+            )
+        except sqlite3.IntegrityError:
+            for (active,) in await self._connection.execute_fetchall(
+                "SELECT id FROM job WHERE state IN ('queued', 'running')"
+            ):
                 raise Busy(
                     "INDEX_BUSY",
                     f"An index job is already running. Follow it: vault-agent jobs follow {active}",
                     {"jobId": active},
                 ) from None
-            # Everything older than the newest hundred is forgotten.
-            await self._connection.execute_fetchall(
-                "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
-            )
+            return False
+        return True
 
     async def update(self, job: Job) -> None:
         """Record a job's new state."""

@@ -134,6 +134,15 @@ class VaultRoot:
         """The vault's identity: names its index, tells nothing of its path."""
         return identify(self.path)
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the path still leads to this folder: it may be moved, unmounted or replaced."""
+        try:
+            now = os.stat(self.path)  # noqa: PTH116 - the path is text here
+            return self._fd is None or os.path.samestat(now, os.fstat(self._fd))
+        except OSError:
+            return False
+
     def open_file(self, path: str) -> OpenedFile:
         """Open a regular file for reading, by its exact path. Raises CannotOpen.
 

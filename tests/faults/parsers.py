@@ -1,0 +1,61 @@
+"""Parsers that go wrong, for worker processes: found by name in the process that runs them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from vault_agent import workers
+from vault_agent.actions.parse import FileTask, ParsedFile, parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Handler = Callable[[list[FileTask]], list[ParsedFile]]
+
+
+def poisoned(root: str, exclude: tuple[str, ...], max_note_bytes: int) -> Handler:
+    """Set up the real parser, which some notes break by their names."""
+    parse = parser(root, exclude, max_note_bytes)
+
+    def handle(tasks: list[FileTask]) -> list[ParsedFile]:
+        for task in tasks:
+            if "crash" in task.entry.path:
+                os.kill(os.getpid(), signal.SIGSEGV)
+            if "hang" in task.entry.path:
+                time.sleep(600)
+            if "bomb" in task.entry.path:
+                _ = bytearray(64 << 30)
+        return parse(tasks)
+
+    return handle
+
+
+def unable() -> Callable[[object], object]:
+    """End before there is a handler."""
+    os._exit(3)
+
+
+def stuck() -> Callable[[str], object]:
+    """Set up a worker that says who it is, and then never comes back, holding the interpreter."""
+
+    def handle(task: str) -> object:
+        return os.getpid() if task == "pid" else re.match(r"(a+)+$", "a" * 64 + "b")
+
+    return handle
+
+
+def sleeping() -> Callable[[str], object]:
+    """Set up the same without the kernel's help: only the thread that waits for the parent."""
+    ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)
+    threading.Thread(target=workers._end_with_parent, daemon=True).start()
+
+    def handle(task: str) -> object:
+        return os.getpid() if task == "pid" else time.sleep(600)
+
+    return handle

@@ -1,0 +1,154 @@
+"""Parser processes may crash, hang, eat memory or be killed: it costs one note, or none."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.faults import parsers
+from tests.faults.disk import ROOT
+from tests.indexing import MAX_NOTE_BYTES, Heard, Vault
+
+from vault_agent import indexer
+from vault_agent.actions.index import index
+from vault_agent.errors import Failed, Misconfigured
+from vault_agent.workers import WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from vault_agent.actions.parse import FileTask, ParsedFile
+    from vault_agent.model import JobSummary
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path)
+    for number in range(80):
+        made.write(f"Note {number}.md", f"# Note {number}\n\nword{number} [[Note {number + 1}]]\n")
+    return made
+
+
+async def run(vault: Vault, setup: Callable[..., object], *args: object) -> JobSummary:
+    """Index with real parser processes."""
+    vault.heard = Heard()
+    async with WorkerPool(setup, args, size=2) as pool:
+        parser = indexer._Parser(pool, str(vault.root))
+        return await index(vault.task(), parser.parse, vault.heard)
+
+
+async def run_poisoned(vault: Vault) -> JobSummary:
+    return await run(vault, parsers.poisoned, str(vault.root), (), MAX_NOTE_BYTES)
+
+
+@pytest.mark.parametrize("poison", ["crash", "hang", "bomb"])
+@LINUX
+async def test_one_poisoned_note_among_many_is_put_aside_alone(
+    vault: Vault, poison: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(indexer, "SECONDS_PER_BATCH", 1.0)
+    monkeypatch.setattr(indexer, "SECONDS_PER_NOTE", 0.3)
+    await vault.index()
+    healthy = await vault.dump()
+    vault.write(f"The {poison}.md", "# Poison\n\nbody\n")
+    for number in range(10):
+        vault.write(f"More {number}.md", f"# More {number}\n\nmore{number}\n")
+    summary = await run_poisoned(vault)
+    assert summary.added == 11
+    assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
+    assert vault.heard.warnings[0].details["path"] == f"The {poison}.md"
+    held = await vault.dump()
+    assert held[f"The {poison}.md"][2] == []  # its name is found, its text is not
+    assert all(held[f"More {number}.md"][2] for number in range(10))
+    assert {path: held[path] for path in healthy if path != "totals"} == {
+        path: note for path, note in healthy.items() if path != "totals"
+    }
+
+
+@LINUX
+async def test_workers_killed_from_outside_cost_no_note(vault: Vault):
+    chance = random.Random(3)
+    killed = 0
+
+    async def kill() -> None:
+        nonlocal killed
+        while killed < 3:
+            await asyncio.sleep(chance.uniform(0.05, 0.3))
+            for process in multiprocessing.active_children()[:1]:
+                os.kill(process.pid or 0, signal.SIGKILL)
+                killed += 1
+
+    killing = asyncio.create_task(kill())
+    await run_poisoned(vault)
+    killing.cancel()
+    await asyncio.gather(killing, return_exceptions=True)
+    assert killed
+    assert vault.heard.codes == []
+    held = await vault.dump()
+    await vault.index(rebuild=True)
+    assert await vault.dump() == held
+
+
+async def test_parsers_that_do_not_start_fail_the_run_and_no_note(vault: Vault):
+    await vault.index()
+    held = await vault.dump()
+    vault.write("Note 1.md", "changed")
+    with pytest.raises(Failed, match="INDEXER_FAILED"):
+        await run(vault, parsers.unable)
+    assert await vault.dump() == held
+
+
+async def test_a_vault_that_goes_away_before_it_is_read_loses_no_note(vault: Vault):
+    """A parser without a vault must not be taken for notes that crash it."""
+    await vault.index()
+    held = await vault.dump()
+    vault.write("Note 1.md", "changed")
+    async with WorkerPool(parsers.poisoned, (str(vault.root), (), MAX_NOTE_BYTES), size=1) as pool:
+        parser = indexer._Parser(pool, str(vault.root))
+
+        async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
+            vault.root.rename(vault.root.with_name("unmounted"))
+            return await parser.parse(tasks)
+
+        with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
+            await index(vault.task(), parse, vault.heard)
+    assert await vault.dump() == held
+
+
+@pytest.mark.parametrize("setup", ["stuck", "sleeping"])
+@LINUX
+def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str):
+    program = (
+        "import asyncio\n"
+        "from tests.faults import parsers\n"
+        "from vault_agent.workers import WorkerPool\n"
+        "async def main():\n"
+        f"    async with WorkerPool(parsers.{setup}, (), size=1) as pool:\n"
+        "        print(await pool.run('pid', timeout_seconds=20), flush=True)\n"
+        "        await pool.run('work', timeout_seconds=600)\n"
+        "if __name__ == '__main__':\n"
+        "    asyncio.run(main())\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    time.sleep(0.2)  # it has begun to be stuck
+    parent.kill()
+    parent.communicate()
+    deadline = time.monotonic() + 5
+    while os.path.exists(f"/proc/{worker}"):
+        assert time.monotonic() < deadline, "the worker outlived its parent"
+        time.sleep(0.02)
