@@ -84,6 +84,25 @@ async def test_of_two_jobs_submitted_at_once_one_is_taken(jobs: Jobs):
     assert sum(isinstance(result, Busy) for result in results) == 4
 
 
+async def test_a_job_that_ends_while_another_is_submitted_is_no_defect(store: JobStore):
+    async def run(kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+        return JobSummary()
+
+    jobs = Jobs(store, run)
+
+    async def submit_many() -> None:
+        for _ in range(60):
+            try:
+                await jobs.submit(JobKind.INDEX)
+            except Busy as busy:
+                assert busy.details["jobId"]  # noqa: PT017 - most are taken
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(submit_many() for _ in range(8)))
+    await jobs.close()
+    assert all(job.state.final for job in await jobs.list())
+
+
 async def test_a_caller_that_goes_away_while_submitting_leaves_no_stuck_job(jobs: Jobs, work: Work):
     caller = asyncio.create_task(jobs.submit(JobKind.INDEX))
     await asyncio.sleep(0)

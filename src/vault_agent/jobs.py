@@ -88,7 +88,7 @@ class Jobs:
     async def _submit(self, kind: JobKind, options: JobOptions | None) -> Job:
         for unrecorded in tuple(self._unrecorded.values()):
             await self._store.update(unrecorded)
-            del self._unrecorded[unrecorded.id]
+            self._unrecorded.pop(unrecorded.id, None)  # another caller may have been first
         job = Job(
             id=f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}",
             kind=kind,
@@ -174,7 +174,8 @@ class Jobs:
             active.job = final
             await self._record(final)
         finally:
-            self._active = None
+            if self._active is active:
+                self._active = None
             active.end()
 
     async def _record(self, job: Job) -> None:

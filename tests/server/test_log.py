@@ -9,6 +9,7 @@ import logging
 
 import pytest
 
+from vault_agent.errors import NotFound
 from vault_agent.server.log import EventLog, Fields, Level, captured_logging
 
 from .conftest import KEY, NOTE_ID, run
@@ -74,6 +75,24 @@ async def test_a_request_is_logged_by_route_status_and_counts():
     assert fetched["route"] == "/notes/{noteId}"
     assert NOTE_ID not in str(fetched)
     assert fetched["status"] == 200
+
+
+async def test_a_refusal_that_nobody_waits_for_is_no_error_of_the_server():
+    async with run() as server:
+
+        async def slow(query):
+            await asyncio.sleep(0.2)
+            raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
+
+        server.engine.search = slow
+        await server.raw(
+            b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b'Content-Length: 14\r\n\r\n{"query": "a"}',
+            patience=0.05,
+        )
+        await asyncio.sleep(0.4)
+        [event] = [event for event in server.events if event["event"] == "request"]
+    assert (event["level"], event["status"]) == ("info", 499)
 
 
 async def test_nothing_that_a_client_sends_reaches_the_log(capfd):

@@ -54,7 +54,7 @@ async def gate(
             trace.fields["error_type"] = type(error).__name__
         if _gone(request):
             # Only a broken connection can still say that this is no whole reply.
-            trace.fields["status"] = 500
+            trace.fields["status"] = 500 if request.transport else _CLIENT_GONE
             _log(request, trace, began)
             raise ConnectionResetError from None
         response = error_reply(known, trace.request_id, _headers_of(error))
