@@ -61,6 +61,8 @@ class Wire:
         target: str | bytes,
         body: bytes | None = None,
         headers: dict[str, str] | None = None,
+        *,
+        patience: float = PATIENCE_SECONDS,
     ) -> Answer:
         """Send a request in good form; a header given as "" is left out."""
         plain = target.encode("latin-1") if isinstance(target, str) else target
@@ -72,19 +74,30 @@ class Wire:
         every |= headers or {}
         lines = [f"{name}: {value}".encode("latin-1") for name, value in every.items() if value]
         head = b"\r\n".join([b"%s %s HTTP/1.1" % (method.encode(), plain), *lines])
-        return self.send(head + b"\r\n\r\n" + (body or b""), has_body=method != "HEAD")
+        data = head + b"\r\n\r\n" + (body or b"")
+        return self.send(data, has_body=method != "HEAD", patience=patience)
 
     def post(self, path: str, body: object, headers: dict[str, str] | None = None) -> Answer:
         """Post a value as JSON."""
         return self.ask("POST", path, json.dumps(body).encode(), headers)
 
-    def send(self, data: bytes, *, has_body: bool = True) -> Answer:
-        """Send bytes and read one reply; what cannot be told from silence has the status 0."""
+    def send(
+        self, data: bytes, *, has_body: bool = True, patience: float = PATIENCE_SECONDS
+    ) -> Answer:
+        """Send bytes and read one reply; the status 0 stands for none.
+
+        That is an end of the connection, or silence for longer than a `patience` of one's own.
+        """
         began = time.perf_counter()
         for _ in range(2):
             fresh = self._socket is None
             try:
-                answer = self._exchange(data, has_body=has_body)
+                answer = self._exchange(data, patience, has_body=has_body)
+            except TimeoutError:
+                self.hang_up()
+                if patience == PATIENCE_SECONDS:
+                    raise
+                return Answer(0, b"", b"", 0.0)
             except (ConnectionError, EOFError):
                 self.hang_up()
                 if not fresh:
@@ -93,10 +106,11 @@ class Wire:
             return answer._replace(seconds=time.perf_counter() - began)
         return Answer(0, b"", b"", time.perf_counter() - began)
 
-    def _exchange(self, data: bytes, *, has_body: bool) -> Answer:
+    def _exchange(self, data: bytes, patience: float, *, has_body: bool) -> Answer:
         if self._socket is None:
             self._socket = socket.create_connection(self._address, PATIENCE_SECONDS)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.settimeout(patience)
         self._socket.sendall(data)
         head = self._until(b"\r\n\r\n")
         status = int(head.split(b" ", 2)[1])

@@ -1,0 +1,295 @@
+"""Any bytes are a note, any text is a link, a path or a query: nothing raises, nothing is lost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.vault.spellings import CLIMBING, HARMLESS, LEAVING, MALFORMED
+
+from vault_agent.actions.parse import FileTask, Outcome, ParsedFile, parse_file
+from vault_agent.errors import Forbidden, InvalidRequest
+from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.resolve import LinkResolver
+from vault_agent.model import FileEntry, LinkKind
+from vault_agent.ranking.query import MAX_TERMS, compile_query
+from vault_agent.vault.paths import MAX_PATH_BYTES, validate
+from vault_agent.vault.root import VaultRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def examples(count: int) -> settings:
+    """Return settings for so many examples, however long one takes."""
+    # The fixture that reads is as good for the next example as it was for the first.
+    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+CODES = {
+    "FRONTMATTER_PARSE_FAILED",
+    "FILE_NOT_UTF8",
+    "FILE_BINARY",
+    "FILE_UNREADABLE",
+    "FILE_TOO_LARGE_FOR_INDEXING",
+}
+
+# Pieces that mean something to YAML or Markdown, in bytes, among arbitrary ones.
+_PIECES = st.sampled_from(
+    [
+        *(
+            b"---\n",
+            b"...\n",
+            b"\n---\n",
+            b"title: ",
+            b"tags: [",
+            b"]",
+            b"{",
+            b"}",
+            b"- ",
+            b"&a ",
+            b"*a ",
+        ),
+        *(
+            b"? ",
+            b": ",
+            b"!!python/object:os.system ",
+            b"!!binary ",
+            b"<<: ",
+            b"|\n  ",
+            b">-\n",
+            b"%YAML 9\n",
+        ),
+        *(
+            b"date: 2024-02-30\n",
+            b"aliases:\n",
+            b'"',
+            b"'",
+            b"\\x",
+            b"\t",
+            b"#",
+            b"\xef\xbb\xbf",
+            b"\xff\xfe",
+        ),
+        *(
+            b"# ",
+            b"## ",
+            b"```",
+            b"~~~\n",
+            b"> ",
+            b"    ",
+            b"[[",
+            b"]]",
+            b"|",
+            b"![",
+            b"](",
+            b")",
+            b"<!--",
+            b"-->",
+        ),
+        *(
+            b"%%",
+            b"$$",
+            b"^id",
+            b"`",
+            b"**",
+            b"_",
+            b"\\",
+            b"\r",
+            b"\r\n",
+            b"\n\n",
+            b"\0",
+            b"\xed\xa0\x80",
+        ),
+        *(
+            b"\xe2\x80\xa8",
+            b"<script>",
+            b"&#x0;",
+            b"[^1]: ",
+            b"| a |\n|---|\n",
+            b"\xf0\x9f\x94\x91",
+            b"x" * 3000,
+        ),
+    ]
+)
+NOTES = st.one_of(
+    st.binary(max_size=300),
+    st.lists(st.one_of(_PIECES, st.binary(max_size=6)), max_size=30).map(b"".join),
+    st.lists(st.one_of(_PIECES, st.binary(max_size=6)), max_size=30).map(
+        lambda parts: b"---\n" + b"".join(parts) + b"\n---\nbody"
+    ),
+)
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
+    """Return a function that has bytes read and parsed as a parser process does it."""
+    with VaultRoot.open(tmp_path) as root:
+
+        def read(data: bytes) -> ParsedFile:
+            (tmp_path / "note.md").write_bytes(data)
+            entry = FileEntry("note.md", len(data), 0, 0, 0)
+            return parse_file(root, FileTask(entry, None), 1 << 20)
+
+        yield read
+
+
+def hold_bytes_to_it(read: Callable[[bytes], ParsedFile], data: bytes) -> None:
+    parsed = read(data)
+    assert {warning.code for warning in parsed.warnings} <= CODES
+    assert all(warning.details["path"] == "note.md" for warning in parsed.warnings)
+    if parsed.outcome is Outcome.PARSED:
+        assert parsed.rows is not None
+        # A warning holds our words only: none of it is from the note.
+        for warning in parsed.warnings:
+            assert warning.message.isascii()
+    else:
+        assert parsed.outcome is Outcome.GONE
+        assert b"\0" in data
+
+
+@examples(250)
+@given(data=NOTES)
+def test_any_bytes_are_indexed_or_warned_about(read, data: bytes):
+    hold_bytes_to_it(read, data)
+
+
+@pytest.mark.long
+@examples(50_000)
+@given(data=NOTES)
+def test_very_many_bytes_are_indexed_or_warned_about(read, data: bytes):
+    hold_bytes_to_it(read, data)
+
+
+LINKS = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [
+                "[[",
+                "]]",
+                "|",
+                "#",
+                "^",
+                "![[",
+                "](",
+                ")",
+                "[",
+                "!",
+                "<",
+                ">",
+                "\\",
+                "%20",
+                "../",
+                "/",
+                "a",
+                "B.md",
+            ]
+        ),
+        st.text(max_size=5),
+    ),
+    max_size=25,
+).map("".join)
+
+
+@examples(300)
+@given(text=LINKS)
+def test_any_links_are_read_within_their_lines_and_lead_into_the_vault_or_nowhere(text: str):
+    note = parse_note(text, path="Folder/a.md")
+    lines = 1 + text.count("\n") + text.count("\r") - text.count("\r\n")
+    files = ["Folder/a.md", "a.md", "B.md", "Folder/B.md", "deep/er/B.md"]
+    resolver = LinkResolver([(path, ()) for path in files], ["a.png"])
+    for link in note.links:
+        assert 1 <= link.line <= lines
+        for kind in LinkKind:
+            found = resolver.resolve("Folder/a.md", link.target, kind)
+            assert found.path is None or found.path in (*files, "a.png")
+
+
+PATHS = st.one_of(
+    st.text(max_size=60),
+    st.lists(
+        st.sampled_from(
+            [
+                *"/\\.%~ :",
+                "..",
+                "../",
+                "%2e",
+                "%2f",
+                "%5c",
+                "%25",
+                "%00",
+                "%ff",
+                "a",
+                "Folder",
+                "\0",
+                "é",
+                "．",
+            ]
+        ),
+        max_size=15,
+    ).map("".join),
+    st.sampled_from([*CLIMBING, *LEAVING, *MALFORMED, *HARMLESS]).flatmap(
+        lambda one: st.sampled_from([*CLIMBING, *HARMLESS]).map(lambda other: f"{one}/{other}")
+    ),
+)
+
+
+@examples(500)
+@given(path=PATHS)
+def test_a_path_that_passes_stays_below_where_it_begins(path: str):
+    try:
+        passed = validate(path)
+    except (InvalidRequest, Forbidden) as refusal:
+        expected = ("INVALID_PATH", "PATH_OUTSIDE_VAULT")
+        assert refusal.code in expected  # noqa: PT017 - some spellings pass
+        return
+    assert passed == path
+    assert len(path.encode()) <= MAX_PATH_BYTES
+    assert not path.startswith("/")
+    assert ".." not in PurePosixPath(path).parts
+    assert os.path.normpath(path) == path
+    assert "\0" not in path
+    assert "\\" not in path
+
+
+QUERIES = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [
+                '"',
+                "-",
+                "tag:",
+                "path:",
+                "*",
+                "?",
+                "AND",
+                "NEAR(",
+                ")",
+                "漢字",
+                "ก",
+                "x" * 50,
+                "1.2.3",
+                "snake_case",
+            ]
+        ),
+        st.text(max_size=8),
+    ),
+    max_size=60,
+).map(" ".join)
+
+
+@examples(300)
+@given(text=QUERIES)
+def test_a_query_is_bounded_whatever_is_typed(text: str):
+    query = compile_query(text[:1000])
+    assert len(query.weights) <= MAX_TERMS
+    assert len(query.units) <= MAX_TERMS
+    assert len(query.pairs) <= MAX_TERMS
+    assert all(query.weights)
+    assert all(query.phrases)
+    assert all(query.excluded)

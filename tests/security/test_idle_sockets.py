@@ -1,0 +1,85 @@
+"""Sockets that do nothing take nothing from search, and do not stay."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.security.conftest import Fortress
+    from tests.security.wire import Wire
+
+# What a socket has said before it falls silent, in turn.
+SILENT_AFTER = (
+    b"",
+    b"GET /health HTTP/1.1\r\nHost: loc",
+    b"POST /search HTTP/1.1\r\nHost: localhost\r\n",
+    b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+)
+SEARCHES = 200
+FLOOR_SECONDS = 0.02
+"""Below this a scheduler decides, not the server."""
+
+
+def held(fortress: Fortress, count: int, stack: ExitStack) -> list[socket.socket]:
+    """Open sockets that fall silent."""
+    _, _, authority = fortress.endpoint.partition("//")
+    host, _, port = authority.partition(":")
+    sockets = []
+    for number in range(count):
+        sockets.append(stack.enter_context(socket.create_connection((host, int(port)), 5)))
+        sockets[-1].sendall(SILENT_AFTER[number % len(SILENT_AFTER)])
+    return sockets
+
+
+def p99(wire: Wire) -> float:
+    """Return the 99th percentile of many searches, in seconds."""
+    taken = []
+    for number in range(SEARCHES):
+        answer = wire.post("/search", {"query": f"word{number % 40} filler"})
+        assert answer.status == 200
+        taken.append(answer.seconds)
+    return sorted(taken)[SEARCHES * 99 // 100 - 1]
+
+
+def compare(fortress: Fortress, count: int) -> Iterator[list[socket.socket]]:
+    """Hold search beside so many sockets to twice its time without; then yield the sockets."""
+    with fortress.wire() as wire, ExitStack() as stack:
+        alone = min(p99(wire), p99(wire))
+        began = time.monotonic()
+        sockets = held(fortress, count, stack)
+        beside = min(p99(wire), p99(wire))
+        assert time.monotonic() - began < 12, "too slow to tell anything: they are being closed"
+        print(f"\np99 of search: {alone * 1000:.1f} ms, beside {count} idle {beside * 1000:.1f} ms")
+        assert beside <= max(2 * alone, FLOOR_SECONDS)
+        yield sockets
+
+
+def test_search_is_as_fast_beside_idle_sockets(fortress: Fortress):
+    for _ in compare(fortress, 300):
+        pass
+
+
+@pytest.mark.long
+def test_a_thousand_idle_sockets_slow_nothing_and_are_closed_within_15_seconds(fortress: Fortress):
+    for sockets in compare(fortress, 990):  # the rest of the thousand is for who works
+        deadline = time.monotonic() + 15
+        waiting = set(sockets)
+        poll = select.poll()
+        by_number = {each.fileno(): each for each in sockets}
+        for number in by_number:
+            poll.register(number, select.POLLIN)
+        while waiting and time.monotonic() < deadline:
+            for number, _ in poll.poll(500):
+                if number in by_number and not by_number[number].recv(65536):
+                    poll.unregister(number)
+                    waiting.discard(by_number.pop(number))
+        print(f"{len(sockets) - len(waiting)} closed by the server, {len(waiting)} still open")
+        assert not waiting

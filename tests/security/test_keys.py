@@ -1,0 +1,125 @@
+"""API keys through the real program: made well, kept privately, shown only when asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.product.program import Program
+from tests.product.test_endings import processes_of
+from tests.security.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes as POSIX has them")
+OUR_KEY = "canary-0123456789-0123456789-0123456789"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    """Return a program with one note, not yet started."""
+    made = Program(tmp_path)
+    made.write("Bread.md", "# Bread\n\nFlour, water and patience.\n")
+    yield made
+    made.close()
+
+
+def config_of(program: Program) -> Path:
+    """Return the user's own config file."""
+    [line] = program.run("config", "path").stdout.splitlines()
+    found = Path(line)
+    assert found.is_relative_to(program.home)
+    return found
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_key_is_made_once_strong_private_and_needed_by_everybody(program: Program):
+    config = config_of(program)
+    config.parent.mkdir(parents=True)
+    config.write_text("# mine\n[server]\nport = 1\n")
+    config.chmod(0o644)
+    for _ in range(2):
+        # The port is bound on every address of this computer; only loopback is spoken to.
+        program.start("--host", "0.0.0.0")
+        key = program.run("config", "reveal-api-key").stdout.strip()
+        program.private.add("the key", key)
+        assert re.fullmatch(r"[A-Za-z0-9_-]{43}", key)
+        assert mode(config) == 0o600
+        assert config.read_text().startswith("# mine\n[server]\nport = 1\n")
+        with Wire(program.endpoint) as stranger, Wire(program.endpoint, key) as owner:
+            assert stranger.ask("GET", "/health").status == 401
+            assert stranger.ask("GET", f"/health?api_key={key}").status == 401
+            assert owner.ask("GET", "/health").status == 200
+        assert key in config.read_text()
+        program.stop()
+    assert config.read_text().count("api_key") == 1
+    assert key in program.run("config", "reveal-api-key", "--json").stdout
+    for shown in (
+        program.run("config", "get"),
+        program.run("config", "get", "--json"),
+        program.run("config", "get", "server.api_key"),
+        program.run("config", "set", "server.port", "0"),
+    ):
+        assert shown.returncode == 0
+        assert key not in shown.stdout + shown.stderr
+    assert mode(config) == 0o600
+
+
+def test_a_file_that_anybody_could_read_is_private_before_a_key_is_in_it(program: Program):
+    config = config_of(program)
+    config.parent.mkdir(parents=True)
+    config.write_text("")
+    config.chmod(0o644)
+    program.private.add("the key", OUR_KEY)
+    assert program.run("config", "set", "server.api_key", OUR_KEY).returncode == 0
+    assert mode(config) == 0o600
+    assert program.run("config", "reveal-api-key").stdout == f"{OUR_KEY}\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "arguments", "code", "says"),
+    [
+        ("short-canary", (), 2, "CONFIG_INVALID"),
+        ("x" * 31, (), 2, "CONFIG_INVALID"),
+        ("", ("--config", "{elsewhere}"), 3, "API_KEY_REQUIRED"),
+        ("canary with spaces " * 3, (), 2, "CONFIG_INVALID"),
+        ("canary-ключ" * 5, (), 2, "CONFIG_INVALID"),
+    ],
+)
+def test_a_server_for_the_network_is_refused_without_a_good_key(  # noqa: PLR0917 - a table's columns
+    program: Program, tmp_path: Path, key: str, arguments: tuple[str, ...], code: int, says: str
+):
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text("")
+    if key:
+        program.private.add("the key", key)
+        program.variables = {"VAULT_AGENT_SERVER_API_KEY": key}
+    filled = [each.format(elsewhere=elsewhere) for each in arguments]
+    ended = program.run(
+        *("serve", "--host", "0.0.0.0", "--port", "0"),
+        *("--vault-root", str(program.vault), *filled),
+    )
+    assert ended.returncode == code
+    assert ended.stderr.splitlines()[-1].startswith(says)
+    assert elsewhere.read_text() == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads command lines from /proc")
+def test_no_process_is_started_with_a_key_in_its_arguments(program: Program):
+    program.variables = {"VAULT_AGENT_SERVER_API_KEY": OUR_KEY}
+    program.private.add("the key", OUR_KEY)
+    program.fill(300)
+    program.start()
+    for process in processes_of(program)[1:]:
+        arguments = Path(f"/proc/{process}/cmdline").read_bytes()
+        assert OUR_KEY.encode() not in arguments
+        assert str(program.vault).encode() not in arguments
