@@ -120,6 +120,8 @@ async def throughput(settings: EndpointSettings, count: int, rounds: int) -> Non
 class AtOnce:
     """Answers with what it has."""
 
+    request_size = 8
+
     def __init__(self, dimension: int) -> None:
         self._vectors = np.random.default_rng(1).standard_normal((4096, dimension), np.float32)
         self._next = 0

@@ -7,7 +7,7 @@ A vault is indexed by words first. Then the server is started with an endpoint o
 
 - throughput of a run against an endpoint of known capacity, beside a bare load generator's;
 - bookkeeping: a run against an endpoint that answers at once, beside the same generator's time;
-- searches idle and during a run, in each mode, and a search by meaning beside its query's embedding;
+- searches idle and during a run, in each mode, and by meaning beside the query's own embedding;
 - how old the oldest vector gets before it is searchable, and how long the server was deaf;
 - the server's and the indexing process's private memory.
 """
@@ -26,6 +26,7 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,12 +111,12 @@ def bare(target: Endpoint, texts: list[str]) -> float:
     return time.perf_counter() - started
 
 
-def settings(target: Endpoint, model: str) -> dict[str, str]:
-    """Return the settings that turn embeddings on; another model name makes all vectors anew."""
+def settings(target: Endpoint) -> dict[str, str]:
+    """Return the settings that turn embeddings on."""
     return {
         "VAULT_AGENT_EMBEDDING_ENABLED": "true",
         "VAULT_AGENT_EMBEDDING_ENDPOINT": target.url,
-        "VAULT_AGENT_EMBEDDING_MODEL": model,
+        "VAULT_AGENT_EMBEDDING_MODEL": "m",
     }
 
 
@@ -128,9 +129,8 @@ def percentiles(values: list[float]) -> str:
 
 def private(pid: int) -> float:
     """Return a process's private memory in MB: resident, and of no file."""
-    sizes = dict(
-        line.split(":") for line in Path(f"/proc/{pid}/smaps_rollup").open() if "kB" in line
-    )
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    sizes = dict(line.split(":") for line in lines if line.endswith("kB"))
     return int(sizes["Anonymous"].split()[0]) / 1024
 
 
@@ -145,7 +145,9 @@ class Bench:
         plan = Vault(10 if arguments.vault else arguments.notes, 1)
         if not arguments.vault:
             plan.write(self.root)
-        self.queries = queries(plan.vocabulary, 3 * arguments.searches)
+        self.searches = arguments.searches
+        # None twice: the server keeps the vectors of the last queries.
+        self.queries = iter(dict.fromkeys(queries(plan.vocabulary, 20 * arguments.searches)))
         self.chunks = 0
 
     def words(self) -> None:
@@ -162,8 +164,9 @@ class Bench:
             )
 
     def search(self, server: Server, mode: str) -> list[float]:
-        """Search once for each query; return the seconds."""
-        return [server.search(query, mode=mode) for query in self.queries]
+        """Search for what nobody has searched for yet; return the seconds."""
+        wanted = islice(self.queries, self.searches)
+        return [server.search(query, mode=mode) for query in wanted]
 
     def bookkeeping(self) -> None:
         """Run against an endpoint that answers at once."""
@@ -171,7 +174,7 @@ class Bench:
         with endpoint(self.dimension) as target:
             least = bare(target, texts)
             target.answered()
-            with Server(self.root, self.home, **settings(target, "first")) as server:
+            with Server(self.root, self.home, **settings(target)) as server:
                 before = server.run("index") if server.running_job() else 0.0
                 took, peak = self.run(server)
                 answered = target.answered()
@@ -179,8 +182,11 @@ class Bench:
                 print(
                     f"run against an endpoint that answers at once: {took - before:.1f} s, of them"
                     f" {sent:.1f} s from the first reply to the last; bare generator {least:.1f} s;"
-                    f" indexing process {peak:.0f} MB private"
+                    f" indexing process {peak:.0f} MB private",
+                    flush=True,
                 )
+                self.idle(server, target)
+        self.forget()
 
     def run(self, server: Server) -> tuple[float, float]:
         """Run an index job; return its seconds and the indexing process's private memory."""
@@ -200,12 +206,11 @@ class Bench:
     def throughput(self) -> None:
         """Run against an endpoint of known capacity, and search meanwhile."""
         with endpoint(self.dimension, self.latency) as target:
-            with Server(self.root, self.home, **settings(target, "second")) as server:
+            with Server(self.root, self.home, **settings(target)) as server:
                 self.quiet_run(server, target)
             self.forget()
-            with Server(self.root, self.home, **settings(target, "second")) as server:
+            with Server(self.root, self.home, **settings(target)) as server:
                 self.searched_run(server, target)
-                self.idle(server, target)
 
     def forget(self) -> None:
         """Remove all vectors."""
@@ -290,11 +295,10 @@ class Bench:
 
     def idle(self, server: Server, target: Endpoint) -> None:
         """Measure searches with nothing else going on, and the memory after them."""
-        server.finish(server.submit("index"))
-        for mode in ("lexical", "hybrid", "embedding", "embedding"):
+        for mode in ("lexical", "hybrid", "embedding"):
             print(f"{mode}, idle: {percentiles(self.search(server, mode))}", flush=True)
         connection = target.connect()
-        asked = [target.ask(connection, [query]) for query in self.queries]
+        asked = [target.ask(connection, ["a query"]) for _ in range(self.searches)]
         print(f"the endpoint for one query: {percentiles(asked)}")
         print(f"server's private memory with embeddings: {private(server.process.pid):.0f} MB")
 

@@ -166,9 +166,29 @@ async def test_the_account_is_right_whatever_the_endpoint_does(endpoint, setting
 
 async def test_any_embedder_will_do():
     class Lengths:
+        request_size = 3
+
         async def embed_documents(self, texts):
             return [Embedded([len(text)]) for text in texts]
 
     saved = Saved()
     await embed_all(Lengths(), documents(9), saved, batch_size=4, concurrency=2)
     assert len(saved.keys) == 9
+
+
+async def test_what_a_searched_endpoint_has_embedded_is_saved_request_by_request(
+    endpoint, settings
+):
+    saved = Saved()
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        await embedder.embed_query("tea")
+        endpoint.next(*[None] * 3, bad.slow(60))
+        run = asyncio.create_task(
+            embed_all(embedder, documents(32), saved, batch_size=16, concurrency=1)
+        )
+        async with asyncio.timeout(3):
+            while len(saved.keys) < 12:  # noqa: ASYNC110 - what is promised is the time
+                await asyncio.sleep(0.01)
+        run.cancel()
+        await asyncio.wait([run])

@@ -30,6 +30,7 @@ class MadeUp:
     """As much of an embedder as an index run asks for."""
 
     prefixes = Prefixes()
+    request_size = 4
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -121,6 +121,11 @@ class HttpEmbedder:
         return not self._breaker.open
 
     @property
+    def request_size(self) -> int:
+        """Texts of one document request now; fewer while somebody searches."""
+        return self._documents.request_size
+
+    @property
     def concurrency(self) -> int:
         """Document requests now allowed at once; fewer than configured where it is busy."""
         return self._gate.limit

@@ -114,12 +114,17 @@ class Documents:
                     raise inconsistent()
                 return self._probe.space
 
+    @property
+    def request_size(self) -> int:
+        """Texts that are sent together now."""
+        return min(self._most, _COURTEOUS) if self._gate.searched_lately else self._most
+
     async def embed(self, texts: Sequence[str]) -> list[Outcome]:
         """Return one outcome a text, in order. Raises `Unavailable`."""
         outcomes: list[Outcome] = []
         while len(outcomes) < len(texts):
-            size = min(self._most, _COURTEOUS) if self._gate.searched_lately else self._most
-            outcomes += await self._settle(texts[len(outcomes) : len(outcomes) + size])
+            until = len(outcomes) + self.request_size
+            outcomes += await self._settle(texts[len(outcomes) : until])
         return outcomes
 
     async def _settle(self, texts: Sequence[str]) -> list[Outcome]:

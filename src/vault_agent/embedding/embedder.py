@@ -61,6 +61,11 @@ class Embedder(Protocol):
         """The space of the vectors, as far as it is known; known once anything was embedded."""
         ...
 
+    @property
+    def request_size(self) -> int:
+        """Texts that go together in one request now; more are sent in several, one by one."""
+        ...
+
     async def prepare(self) -> VectorSpace:
         """Return the space for a run of documents, after whatever makes sure of it."""
         ...

@@ -74,7 +74,8 @@ async def embed_all(
     flight at most; one batch more waits there for its turn. Raises `Unavailable` where the endpoint
     cannot go on, and what `save` raises; before that, as on cancellation, what arrived is saved.
     """
-    batches = _batches(documents, batch_size)
+    # Not more than one request takes: what has been embedded is handed over at once.
+    batches = _batches(documents, lambda: min(batch_size, embedder.request_size))
     turn = anyio.Lock()
     sent, arrived = anyio.create_memory_object_stream[_Settled](_AHEAD * concurrency)
     errors: list[Unavailable] = []
@@ -123,19 +124,19 @@ async def embed_all(
 
 
 async def _batches(
-    documents: Iterable[Document] | AsyncIterable[Document], size: int
+    documents: Iterable[Document] | AsyncIterable[Document], size: Callable[[], int]
 ) -> AsyncGenerator[list[Document], None]:
     batch: list[Document] = []
     if isinstance(documents, AsyncIterable):
         async for document in documents:
             batch.append(document)
-            if len(batch) == size:
+            if len(batch) >= size():
                 yield batch
                 batch = []
     else:
         for document in documents:
             batch.append(document)
-            if len(batch) == size:
+            if len(batch) >= size():
                 yield batch
                 batch = []
     if batch:

@@ -1,16 +1,11 @@
-"""A real model: meaning is found where no word is shared. Run by `tox -e real-embedding` only.
-
-The endpoint and its model come from the environment: REAL_EMBEDDING_ENDPOINT, by default Ollama's,
-and REAL_EMBEDDING_MODEL, by default all-minilm.
-"""
-
-import os
+"""A real model, asked by the client alone: meaning is found where no word is shared."""
 
 import numpy as np
 import pytest
+from tests.real.notes import NOTES, PARAPHRASES
 
 from vault_agent.embedding.check import check_endpoint
-from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
 from vault_agent.ranking.cosine import Scan, nearest
@@ -19,36 +14,6 @@ from vault_agent.store.matrix import open_matrix
 from vault_agent.store.vectors import open_vectors
 
 pytestmark = pytest.mark.real_embedding
-
-NOTES = {
-    "Sourdough": "Feed the starter with flour and water the evening before, and let it rise.",
-    "Boiler": "The heating engineer replaced the pump. Radiators are warm again.",
-    "Lease": "The landlord wants three months' notice before the tenant moves out.",
-    "Hike": "We climbed to the ridge, slept in the hut and came down along the stream.",
-    "Backup": "Copy the database to the external disk every night and try a restore monthly.",
-    "Vet": "The kitten had her second vaccination; the doctor will see her again in May.",
-    "Choir": "The altos come in two bars late; practise the last page slowly.",
-    "Taxes": "Receipts for the home office go into the blue folder until the return is filed.",
-}
-PARAPHRASES = {
-    "how do I bake bread at home": "Sourdough",
-    "central plumbing repair because the house was cold": "Boiler",
-    "ending a rental contract": "Lease",
-    "mountain trip": "Hike",
-    "disaster recovery for stored records": "Backup",
-    "animal clinic appointment for my cat": "Vet",
-    "singing rehearsal": "Choir",
-    "income declaration paperwork": "Taxes",
-}
-
-
-@pytest.fixture
-def settings():
-    return EndpointSettings(
-        os.environ.get("REAL_EMBEDDING_ENDPOINT", "http://127.0.0.1:11434/v1/embeddings"),
-        os.environ.get("REAL_EMBEDDING_MODEL", "all-minilm"),
-        query_timeout=30.0,
-    )
 
 
 async def test_the_check_describes_a_real_endpoint(settings):

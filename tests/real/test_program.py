@@ -1,0 +1,70 @@
+"""The whole program with a real model: what is meant is found, whatever words it is put in."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.real.notes import NOTES, PARAPHRASES
+
+from vault_agent.model import identify
+
+if TYPE_CHECKING:
+    from tests.product.program import Program
+
+pytestmark = pytest.mark.real_embedding
+
+LIKE_THE_BOILER = "# Plumber\n\nA leaking pipe under the sink; the central unit lost pressure.\n"
+
+
+@pytest.fixture
+def indexed(program: Program) -> Program:
+    """Return a running program with the notes indexed and embedded."""
+    for title, text in NOTES.items():
+        program.write(f"{title}.md", f"# {title}\n\n{text}\n")
+    program.write("Plumber.md", LIKE_THE_BOILER)
+    program.start()
+    summary = program.index()["summary"]
+    assert summary["embedded"] + summary["reused"] == summary["chunks"]
+    deadline = time.monotonic() + 60  # of a model that is loaded first
+    while not program.call("GET", "/health").data["embeddings"]["available"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return program
+
+
+@pytest.mark.parametrize("mode", ["embedding", "hybrid"])
+def test_a_paraphrase_is_found(indexed: Program, mode: str):
+    for query, title in PARAPHRASES.items():
+        reply = indexed.search(query, mode=mode)
+        assert reply.data["usedMode"] == mode, reply.warnings
+        assert reply.data["results"][0]["title"] == title, query
+
+
+def test_words_alone_would_not_have_found_it(indexed: Program):
+    answered = 0
+    for query, title in PARAPHRASES.items():
+        found = indexed.search(query, mode="lexical").data["results"]
+        answered += bool(found) and found[0]["title"] == title
+    assert answered < len(PARAPHRASES) / 2
+
+
+def test_a_name_is_still_found_by_its_letters(indexed: Program):
+    indexed.write("Parts.md", "# Parts\n\nSpare valve XR-4471-B for the garden tap.\n")
+    indexed.index()
+    assert indexed.search("XR-4471-B").data["results"][0]["title"] == "Parts"
+
+
+def test_related_goes_by_meaning(indexed: Program):
+    reply = indexed.call("POST", "/related", {"id": identify("Plumber.md")})
+    assert reply.data["usedMode"] == "embedding"
+    first = reply.data["results"][0]
+    assert (first["title"], first["reason"]) == ("Boiler", "related_embedding")
+
+
+def test_the_check_names_what_the_model_gives(indexed: Program):
+    ended = indexed.run("embedding", "check")
+    assert ended.returncode == 0, ended.stderr
+    assert re.search(r"works: \d+ dimensions, \d+ ms a query", ended.stdout)
