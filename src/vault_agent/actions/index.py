@@ -21,6 +21,7 @@ from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model import JobSummary, LinkKind, identify
 from vault_agent.store import notes as reading
+from vault_agent.store.check import check_database
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext_writer import FulltextWriter
@@ -28,7 +29,7 @@ from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.lock import FileLock
 from vault_agent.store.meta import Meta, check_compatible, read_meta, write_meta
 from vault_agent.store.rows import CHUNK_BITS, handle_of, name_hash
-from vault_agent.store.seal import check_database, check_seal, seal
+from vault_agent.store.seal import check_seal, seal
 from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.text import TEXT_VERSION
 from vault_agent.vault.diff import diff
@@ -160,10 +161,9 @@ async def verify(task: IndexTask) -> None:
     number = directory.current()
     if number is None:
         return
-    database = directory.database(number)
-    await check_database(database)
-    async with open_reader(database) as connection:
+    async with open_reader(directory.database(number)) as connection:
         meta = await read_meta(connection)
+        await check_database(connection, meta)
     check_seal(directory.fulltext(number, meta.revision))
 
 

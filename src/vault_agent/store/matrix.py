@@ -20,7 +20,7 @@ import time
 import zlib
 from base64 import b64decode, b64encode
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
@@ -41,7 +41,7 @@ Integers: TypeAlias = NDArray[np.int64]
 BLOCK: Final = 4096
 """Rows of one block of planes."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 # Vectors that stand for all of them, where their mean is wanted.
 _SAMPLE: Final = 2_048
 _FLOAT: Final = np.dtype("<f4")
@@ -241,7 +241,11 @@ class _Header:
     rows: int  # rows of the files that were written when the map was
     total: int
     count: int
-    crc: int
+    crc: int  # of the header with 0 in this place, and of the body
+
+    def sum_with(self, body: bytes) -> int:
+        """Return what `crc` must be."""
+        return zlib.crc32(body, zlib.crc32(orjson.dumps(asdict(replace(self, crc=0)))))
 
     @classmethod
     def read(cls, line: bytes) -> Self:
@@ -268,8 +272,9 @@ def write_map(
         rows=rows_written,
         total=total,
         count=len(keys),
-        crc=zlib.crc32(body),
+        crc=0,
     )
+    header = replace(header, crc=header.sum_with(body))
     staged = path.with_name(path.name + ".new")
     with staged.open("wb") as file:
         file.write(orjson.dumps(asdict(header)) + b"\n" + body)
@@ -294,7 +299,7 @@ def open_matrix(map_path: Path, folder: Path) -> Matrix | None:
         data = map_path.read_bytes()
         line, _, body = data.partition(b"\n")
         header = _Header.read(line)
-        if header.format != _FORMAT or zlib.crc32(body) != header.crc:
+        if header.format != _FORMAT or header.sum_with(body) != header.crc:
             return None
         space = VectorSpace(**header.space | {"probe": b64decode(header.space["probe"])})
         keys = np.frombuffer(body, "<i8", header.count).astype(np.int64)

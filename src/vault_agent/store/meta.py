@@ -12,7 +12,7 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import aiosqlite
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """SQLite's `user_version`; another one means that the index must be rebuilt."""
 
 
@@ -54,6 +54,9 @@ async def read_meta(connection: aiosqlite.Connection) -> Meta:
     values = {key: value for key, value in rows}  # noqa: C416 - dict() can't be typed from rows
     if not {field.name for field in fields(Meta)} <= values.keys():
         raise damaged()
+    for field in fields(Meta):
+        if type(values[field.name]).__name__ != field.type:
+            raise damaged()
     return Meta(**{field.name: values[field.name] for field in fields(Meta)})
 
 

@@ -6,6 +6,7 @@ tuples cross a pipe many times faster than objects.
 
 from __future__ import annotations
 
+import zlib
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ import orjson
 from vault_agent.model import Metadata, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from vault_agent.model import Link, ParsedNote
 
@@ -38,6 +39,7 @@ class NoteRows(NamedTuple):
     metadata: str | None
     chunks: list[ChunkRow]
     links: list[LinkRow]
+    checksum: int
 
 
 def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
@@ -48,22 +50,32 @@ def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
         "created": note.created,
         "updated": note.updated,
     }
-    return NoteRows(
-        title=note.title,
-        aliases=_json(note.aliases) if note.aliases else None,
-        metadata=_json(metadata) if any(metadata.values()) else None,
-        chunks=[
-            (
-                chunk.index,
-                _json(chunk.heading_path) if chunk.heading_path else None,
-                chunk.start_line,
-                chunk.end_line,
-                chunk.text,
-            )
-            for chunk in note.chunks
-        ],
-        links=_link_rows(note.links, lookup_of),
-    )
+    aliases = _json(note.aliases) if note.aliases else None
+    public = _json(metadata) if any(metadata.values()) else None
+    chunks: list[ChunkRow] = [
+        (
+            chunk.index,
+            _json(chunk.heading_path) if chunk.heading_path else None,
+            chunk.start_line,
+            chunk.end_line,
+            chunk.text,
+        )
+        for chunk in note.chunks
+    ]
+    links = _link_rows(note.links, lookup_of)
+    checksum = checksum_of(note.title, aliases, public, chunks, links)
+    return NoteRows(note.title, aliases, public, chunks, links, checksum)
+
+
+def checksum_of(
+    title: str,
+    aliases: str | None,
+    metadata: str | None,
+    chunks: Sequence[Sequence[Any]],
+    links: Sequence[Sequence[Any]],
+) -> int:
+    """Return the CRC-32 of what a note's rows say: SQLite has none, and damage must show."""
+    return zlib.crc32(orjson.dumps((title, aliases, metadata, chunks, links)))
 
 
 def _link_rows(links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[LinkRow]:

@@ -22,6 +22,7 @@ CREATE TABLE note (
     aliases          TEXT,             -- JSON array, NULL where empty
     metadata         TEXT,             -- JSON object: tags, date, created, updated
     chunk_count      INTEGER NOT NULL,
+    checksum         INTEGER NOT NULL, -- of title, aliases, metadata, chunks and links as written
     attachment_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 

@@ -1,7 +1,7 @@
 """Seals: what a revision's files were when it was published, so that damage is found, not served.
 
-SQLite can check its own pages. The full-text engine maps its files and trusts them, so their sizes
-and CRCs are written down beside them.
+The full-text engine maps its files and trusts them, so their sizes and CRCs are written down beside
+them. `store.check` looks through the database.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from vault_agent.store.database import open_reader, translated
 from vault_agent.store.failures import damaged
 from vault_agent.store.layout import sync_file, sync_folder
 
@@ -56,19 +55,6 @@ def check_seal(folder: Path) -> None:
     except (OSError, ValueError):
         intact = False
     if not intact:
-        raise damaged()
-
-
-async def check_database(path: Path) -> None:
-    """Have SQLite look through a database.
-
-    Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where it finds damage.
-    """
-    async with open_reader(path) as connection:
-        with translated():
-            rows = await connection.execute_fetchall("PRAGMA quick_check(1)")
-    if [tuple(row) for row in rows] != [("ok",)]:
         raise damaged()
 
 

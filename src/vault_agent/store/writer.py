@@ -72,6 +72,7 @@ class NoteWriter:
                 rows.aliases,
                 rows.metadata,
                 len(rows.chunks),
+                rows.checksum,
             )
             for rowid, (entry, content_hash, rows) in zip(rowids, notes, strict=True)
         ]
@@ -179,8 +180,8 @@ class NoteWriter:
 
 _INSERT_NOTE = """
 INSERT INTO note (rowid, handle, path, title, size, mtime_ns, ctime_ns, inode, hash,
-                  aliases, metadata, chunk_count)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  aliases, metadata, chunk_count, checksum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _INSERT_CHUNK = "INSERT INTO chunk VALUES (?, ?, ?, ?, ?)"

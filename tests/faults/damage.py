@@ -1,0 +1,183 @@
+"""Damage to one file of an index after the other, and what the product makes of it.
+
+As a program (`python -m tests.faults.damage FOLDER SEED COUNT`) it prints a line of JSON for each
+damage; a crash of it is a finding too, which is why it is a program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import json
+import random
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.faults.disk import ROOT
+from tests.indexing import Vault
+
+from vault_agent.actions.index import verify
+from vault_agent.errors import IndexUnavailable
+from vault_agent.model import Filters
+from vault_agent.ranking.query import compile_query
+from vault_agent.store.current import CurrentIndex
+from vault_agent.store.database import open_reader
+
+if TYPE_CHECKING:
+    from vault_agent.store.current import Snapshot
+
+QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")
+
+
+@dataclass
+class Finding:
+    """What was damaged, and what came of it."""
+
+    file: str
+    damage: str
+    outcome: str  # "refused when opened", "refused by the check", "harmless", or what is wrong
+    cured: bool = True  # a rebuild holds everything again
+
+
+def damage_some(folder: Path, *, seed: int, count: int) -> list[Finding]:
+    """Damage files of an index `count` times, in a process of its own."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.faults.damage", str(folder), str(seed), str(count)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    findings = [Finding(**json.loads(line)) for line in ended.stdout.splitlines()]
+    assert ended.returncode == 0, (ended.returncode, ended.stderr[-3000:], findings[-1:])
+    return findings
+
+
+async def _make(vault: Vault) -> None:
+    """Index twice, with a reader at the end, so that there is a log with something in it."""
+    for number in range(60):
+        vault.write(
+            f"folder {number % 3}/Note {number}.md",
+            f"---\ntags: [t{number % 5}]\naliases: [Alias {number}]\n---\n# Note {number}\n\n"
+            f"word{number} shared text 東京 [[Note {number + 1}]]\n\n## More\n\n"
+            + f"filler{number} filler "
+            * 60,
+        )
+    await vault.index()
+    number = vault.directory.current()
+    assert number is not None
+    async with open_reader(vault.directory.database(number)) as connection:
+        await connection.execute_fetchall("SELECT count(*) FROM note")
+        vault.write("folder 1/Note 1.md", "# Note 1\n\nrewritten word1 shared\n")
+        vault.write("New.md", "# New\n\nshared " + "new " * 2000)
+        await vault.index()
+        vault.directory.sweep_fulltext(number, keep=2)  # as a server does
+        shutil.copytree(vault.directory.path, vault.directory.path.with_name("template"))
+
+
+def _harm(file: Path, chance: random.Random) -> str:
+    """Damage a file somewhere, and say how."""
+    size = file.stat().st_size
+    kind = chance.choice(("bit", "zeros", "noise", "page", "cut", "longer"))
+    with file.open("r+b") as opened:
+        if kind == "cut":
+            opened.truncate(chance.randrange(max(size, 1)))
+        elif kind == "longer":
+            opened.seek(0, 2)
+            opened.write(chance.randbytes(100))
+        else:
+            at = chance.randrange(max(size, 1))
+            length = {"bit": 1, "zeros": 64, "noise": 512, "page": 4096}[kind]
+            opened.seek(at)
+            old = opened.read(length)
+            new = bytes(len(old)) if kind == "zeros" else chance.randbytes(len(old))
+            if kind == "bit" and old:
+                new = bytes([old[0] ^ 1 << chance.randrange(8)])
+            opened.seek(at)
+            opened.write(new)
+            kind = f"{kind} at {at} of {size}"
+    return kind
+
+
+async def _answers(snapshot: Snapshot) -> list[Any]:
+    found = []
+    for query in QUERIES:
+        candidates = snapshot.fulltext.candidates(compile_query(query), Filters())
+        found.append(
+            (
+                sorted(candidates.notes),
+                sorted((key, str(c)) for key, c in candidates.chunks.items()),
+            )
+        )
+    return found
+
+
+async def _look(vault: Vault, task: Any) -> tuple[str, Any]:
+    """Do what a server does with an index at its start; the outcome, and all that it would serve."""
+    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    try:
+        await index.refresh()
+        if index.refusal is not None:
+            return "refused when opened", None
+        if index.meta is None:
+            return "there seems to be no index", None
+        try:
+            await verify(task)
+        except IndexUnavailable:
+            return "refused by the check", None
+        async with index.snapshot() as snapshot:
+            return "", (await vault.dump(), await _answers(snapshot))
+    finally:
+        await index.close()
+
+
+async def _judge(vault: Vault, file: str, damage: str, expected: Any) -> Finding:
+    task = vault.task()
+    try:
+        outcome, held = await _look(vault, task)
+        if not outcome:
+            outcome = "harmless" if held == expected else "wrong content was served"
+    except Exception as error:
+        outcome = f"{type(error).__name__}: {error}"
+    try:
+        await vault.index(rebuild=True)
+        cured = (await vault.dump()) == expected[0]
+    except Exception as error:
+        outcome += f"; and then {type(error).__name__}: {error}"
+        cured = False
+    return Finding(file, damage, outcome, cured)
+
+
+async def _main(folder: Path, seed: int, count: int) -> None:
+    chance = random.Random(seed)
+    vault = Vault(folder)
+    await _make(vault)
+    template, directory = folder / "template", vault.directory.path
+
+    def reset() -> None:
+        shutil.rmtree(directory, ignore_errors=True)
+        shutil.copytree(template, directory)
+
+    reset()
+    _, expected = await _look(vault, vault.task())
+    names = sorted(
+        str(path.relative_to(template))
+        for path in template.rglob("*")
+        if path.is_file() and path.suffix not in (".lock", ".db-shm")
+    )
+    # The database is the largest target and has the least protection of its own.
+    names += [name for name in names if ".db" in name] * 8
+    for _ in range(count):
+        faulthandler.dump_traceback_later(30, exit=True)
+        reset()
+        name = chance.choice(names)
+        damage = _harm(directory / name, chance)
+        print(json.dumps(asdict(await _judge(vault, name, damage, expected))), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))
