@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import PROGRAM, Ended, FakeServer, Run
+from tests.privacy import Confidences
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -47,6 +48,11 @@ def run(environment: dict[str, str]) -> Run:
         async with asyncio.timeout(20):
             out, err = await process.communicate(stdin.encode())
         assert process.returncode is not None
+        private = Confidences()
+        private.add("the home", environment["HOME"])
+        if key := variables.get("VAULT_AGENT_SERVER_API_KEY"):
+            private.add("a key", key)
+        private.examine("standard error", err)
         return Ended(process.returncode, out.decode(), err.decode())
 
     return run

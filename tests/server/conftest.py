@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
+from tests.privacy import Confidences
 
 from vault_agent.config import Config
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
@@ -250,6 +251,16 @@ async def run(*, limits: Limits | None = None, **sections):
             aiohttp.ClientSession() as session,
         ):
             yield Running(server.host, server.port, server.engine, log, session)
+    examine(log.getvalue())
+
+
+def examine(log: str) -> None:
+    """Fail where a log holds anything of what these tests ask, or of what they are answered."""
+    private = Confidences()
+    answer = hit()
+    for text in (answer.path, answer.snippet, answer.title, answer.heading, NOTE_ID, KEY, "canary"):
+        private.add("what the server knows", text)
+    private.examine("the log", log)
 
 
 @pytest.fixture
