@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -102,8 +103,7 @@ def refused(program: Fortress, answer: Any) -> None:
 
 def misuse_commands(program: Fortress) -> None:
     """Run commands that fail, each in its way; `run` examines what they say."""
-    with_key = program.variables
-    for line in (
+    lines = (
         ["search", SENT, "--limit", SENT],
         ["search", SENT, "--limit", "99"],
         ["search", f"--{SENT}"],
@@ -115,10 +115,14 @@ def misuse_commands(program: Fortress) -> None:
         ["config", "set", "server.api_key", SENT, SENT],
         ["serve", "--vault-root", f"/{SENT}", "--json"],
         ["serve", "--vault-root", str(program.vault), "--index-dir", str(program.vault / "x")],
-    ):
-        ended = program.run(*line)
-        assert ended.returncode != 0, line
-        assert ended.stdout == "" or ended.stdout.startswith('{"error"'), line
+    )
+    with ThreadPoolExecutor(4) as several:
+        for line, ended in zip(
+            lines, several.map(lambda line: program.run(*line), lines), strict=True
+        ):
+            assert ended.returncode != 0, line
+            assert ended.stdout == "" or ended.stdout.startswith('{"error"'), line
+    with_key = program.variables
     program.variables = {**with_key, "VAULT_AGENT_SERVER_API_KEY": "x" * 43}
     assert program.run("search", SENT).returncode == 3
     program.variables = {**with_key, "VAULT_AGENT_SERVER_API_KEY": f"{SENT} with a space"}
@@ -158,7 +162,7 @@ def test_nothing_private_is_in_what_the_program_writes(program: Fortress):
         "Garden/bad.md", "---\ntitle: canary: [canary\nx: *canary\n---\ncanary-in-a-body\n"
     )
     program.write("Garden/latin.md", b"caf\xe9 canary-in-latin-one-text")
-    program.fill(200)
+    program.fill(40)
     with provider(program) as endpoint:
         endpoint.always = misbehaviour.status(500, f"{PROVIDER} says: Flour and water")
         program.start()
@@ -222,10 +226,12 @@ def test_nothing_private_is_in_what_is_left_of_a_crash(program: Fortress):
         _, most = resource.prlimit(program.server.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(program.server.pid, resource.RLIMIT_NOFILE, (4, most))
         answer = wire.ask("GET", "/attachments/Garden/photo.png?download=true")
-        assert answer.status >= 500
+        assert (answer.status, answer.code) == (500, "INTERNAL_ERROR")
         refused(program, answer)
-        for method, target in ALLOWED:
-            target, body, _ = ALLOWED[method, target]  # noqa: PLW2901
+        for (method, _), (target, body, _) in ALLOWED.items():
             refused(program, wire.ask(method, target, body))
+        resource.prlimit(program.server.pid, resource.RLIMIT_NOFILE, (most, most))
+        assert wire.post("/search", {"query": "late frost"}).status == 200
+        assert wire.ask("GET", "/attachments/Garden/photo.png?download=true").status == 200
     program.stop()
     assert '"status":50' in program.log.read_text()

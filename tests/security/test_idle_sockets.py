@@ -23,7 +23,7 @@ SILENT_AFTER = (
     b"POST /search HTTP/1.1\r\nHost: localhost\r\n",
     b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
 )
-SEARCHES = 200
+SEARCHES = 100
 FLOOR_SECONDS = 0.02
 """Below this a scheduler decides, not the server."""
 

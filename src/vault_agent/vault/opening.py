@@ -101,15 +101,20 @@ class Opener(Protocol):
 
 def cannot_open(error: OSError) -> CannotOpen:
     """Translate an error of the system; what would fail for every file ends the work."""
-    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
-        raise Failed(
-            "INTERNAL_ERROR", "Too many files are open. Raise the limit and try again."
-        ) from None
+    check_resources(error)
     if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ESTALE):
         return CannotOpen(Cause.VANISHED)
     if error.errno == errno.ELOOP:
         return CannotOpen(Cause.LOOP)
     return CannotOpen(Cause.UNREADABLE)
+
+
+def check_resources(error: OSError) -> None:
+    """Raise what says nothing about any file: the process can open no more of them."""
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        raise Failed(
+            "INTERNAL_ERROR", "Too many files are open. Raise the limit and try again."
+        ) from None
 
 
 def check_regular(mode: int) -> None:

@@ -19,6 +19,7 @@ from vault_agent.vault.opening import (
     PortableOpener,
     cannot_open,
     check_regular,
+    check_resources,
 )
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class VaultRoot:
             else:
                 os.scandir(resolved).close()
         except OSError as error:
+            check_resources(error)
             raise _not_found(error) from None
         except ValueError:  # a NUL in the path
             raise _not_found(FileNotFoundError()) from None
