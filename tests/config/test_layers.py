@@ -152,6 +152,8 @@ def test_an_unknown_variable_is_an_error_with_the_nearest_one(file: Path):
         ("[cors]\nallowed_origins = ['null']", "must be an origin"),
         ("[cors]\nallowed_origins = ['https://a.example/path']", "must be an origin"),
         ("[vault]\nexclude = ['ok', '!']", "no valid gitignore pattern as its item 2"),
+        ("[vault]\nexclude = ['[z-a]']", "no valid gitignore pattern as its item 1"),
+        ("[vault]\nexclude = ['#', '[']", "no valid gitignore pattern as its item 2"),
         ("[vault]\nexclude = [1]", "vault.exclude (config file) must be a list of texts"),
     ],
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -98,17 +99,26 @@ def _split(value: str) -> object:
 
 
 def ignore_patterns(value: object) -> tuple[str, ...]:
-    """Return gitignore patterns that the library can read."""
+    """Return gitignore patterns that can match something: what else is typed is a mistake."""
     patterns = text_list(value)
-    if patterns:
-        from pathspec import GitIgnoreSpec
-
-        for number, pattern in enumerate(patterns, 1):
-            try:
-                GitIgnoreSpec.from_lines([pattern])
-            except ValueError:
-                raise ValueError(f"has no valid gitignore pattern as its item {number}") from None
+    for number, pattern in enumerate(patterns, 1):
+        if pattern.strip() and not pattern.startswith("#") and not _can_match(pattern):
+            raise ValueError(f"has no valid gitignore pattern as its item {number}")
     return patterns
+
+
+def _can_match(pattern: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        with warnings.catch_warnings():
+            # re foresees a meaning for `[[`; gitignore has none for it.
+            warnings.simplefilter("ignore", FutureWarning)
+            (compiled,) = GitIgnoreSpec.from_lines([pattern]).patterns
+    except (ValueError, re.error):
+        return False
+    # pathspec gives no regex for what can never match, such as `[` or `/`.
+    return compiled.include is not None
 
 
 def origins(value: object) -> tuple[str, ...]:
