@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
@@ -81,3 +82,26 @@ async def test_an_unknown_variable_is_an_error_for_every_command(run: Run):
     ended = await run("search", "x", VAULT_AGENT_VAULT_ROT="x")
     assert ended.code == 2
     assert "did you mean VAULT_AGENT_VAULT_ROOT?" in ended.err
+
+
+async def test_what_set_prints_is_what_the_file_holds(run: Run):
+    told = await run("config", "set", "vault.root", "notes")
+    assert told.out == f"vault.root = {Path('notes').absolute()}\n"
+    assert told.out == f"vault.root = {(await run('config', 'get', 'vault.root')).out}"
+
+
+async def test_a_change_says_what_it_still_takes(run: Run):
+    assert "Restart" in (await run("config", "set", "server.port", "9000")).err
+    assert "vault-agent reindex" in (await run("config", "set", "vault.exclude", "drafts/")).err
+
+
+async def test_the_folder_of_the_indexes_is_shown_also_where_it_is_the_default(run: Run):
+    shown = (await run("config", "get", "index.dir")).out.rstrip()
+    assert Path(shown).is_absolute()
+    assert "vault-agent" in shown
+
+
+async def test_the_short_help_of_every_command_is_a_whole_sentence(run: Run):
+    groups = ((), ("config",), ("get",), ("jobs",), ("embedding",))
+    for ended in await asyncio.gather(*(run(*group, "--help", COLUMNS="80") for group in groups)):
+        assert "..." not in ended.out.partition("Commands:")[2].partition("Options:")[0]

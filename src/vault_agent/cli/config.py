@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from vault_agent.config.keys import Key
     from vault_agent.config.layers import Layer
 
+_PART_OF_THE_INDEX = ("vault.exclude", "index.max_note_bytes")
+
 
 def _complete(
     context: click.Context, parameter: click.Parameter, text: str
@@ -40,7 +42,9 @@ def command() -> None:
 @click.argument("name", metavar="[KEY]", required=False, shell_complete=_complete)
 @click.pass_obj
 async def get(invocation: Invocation, name: str | None) -> None:
-    """Print one setting's value, or all settings and where each was set.
+    """Print one setting, or all of them.
+
+    All of them come with where each was set, unless it has its default.
 
     Secrets show only as set or unset.
     """
@@ -73,17 +77,20 @@ async def get(invocation: Invocation, name: str | None) -> None:
 @click.argument("value")
 @click.pass_obj
 async def set_(invocation: Invocation, name: str, value: str) -> None:
-    """Write one setting into the config file, which keeps its comments.
+    """Write one setting into the config file.
+
+    The file keeps its comments.
 
     Lists are separated by commas. An empty VALUE removes the setting, so that its default
     applies. VALUE - is read from stdin, so that a key stays out of the shell's history.
     """
-    from vault_agent.config.edit import known_key, set_value
+    from vault_agent.config.edit import in_full, known_key, set_value
     from vault_agent.config.layers import config_path
 
     key = known_key(name)
     if value == "-":
         value = sys.stdin.readline().strip()
+    value = in_full(key, value)
     problems = set_value(config_path(invocation.config), name, value)
     shown = "removed" if not value.strip() else "set" if key.secret else value
     if invocation.json:
@@ -99,8 +106,10 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
         if not Path(value).expanduser().is_dir():
             complain("VAULT_NOT_FOUND", "There is no such folder yet.", look="warning")
         tell("Next: vault-agent serve")
-    elif name != "server.endpoint":
-        tell("A server that runs takes it up when it is started again.")
+    elif key.name in _PART_OF_THE_INDEX:
+        tell("Restart a running server, then run vault-agent reindex, to apply it.")
+    elif key.name != "server.endpoint":
+        tell("Restart a running server to apply it.")
 
 
 @command.command("path")
@@ -119,7 +128,10 @@ async def path(invocation: Invocation) -> None:
 @command.command("reveal-api-key")
 @click.pass_obj
 async def reveal_api_key(invocation: Invocation) -> None:
-    """Print the API key, to set up a client on another computer."""
+    """Print the API key.
+
+    A client on another computer needs it.
+    """
     from vault_agent.config.connection import connection
 
     key = connection(invocation.layers()).api_key
@@ -133,8 +145,12 @@ async def reveal_api_key(invocation: Invocation) -> None:
 
 def _value(config: Config, key: Key) -> object:
     """Return a setting's value for printing; for a secret only whether there is one."""
+    from vault_agent.config import index_parent
+
     if key.name == "server.endpoint":
         return config.endpoint
+    if key.name == "index.dir":
+        return str(index_parent(config))
     value = getattr(getattr(config, key.section), key.option)
     if key.secret:
         return "set" if value is not None else "unset"

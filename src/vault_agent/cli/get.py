@@ -35,7 +35,10 @@ def command() -> None:
 @_LARGE
 @click.pass_obj
 async def note(invocation: Invocation, note_id: str, allow_large: bool) -> None:
-    """Print a note's Markdown as the file is now; up to 200 KiB unless --allow-large."""
+    """Print a note's Markdown, as the file is now.
+
+    Up to 200 KiB unless --allow-large.
+    """
     check_note_id(note_id)
     async with invocation.client() as client:
         reply = await client.note(note_id, allow_large=allow_large)

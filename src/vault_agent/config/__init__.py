@@ -12,10 +12,18 @@ if TYPE_CHECKING:
         build_config,
         endpoint_settings,
         index_directory,
+        index_parent,
         load_config,
     )
 
-__all__ = ["Config", "build_config", "endpoint_settings", "index_directory", "load_config"]
+__all__ = [
+    "Config",
+    "build_config",
+    "endpoint_settings",
+    "index_directory",
+    "index_parent",
+    "load_config",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -24,6 +24,13 @@ def known_key(name: str) -> Key:
     return KEYS[name]
 
 
+def in_full(key: Key, text: str) -> str:
+    """Return a value as it is written: a folder in full, from where the user stands."""
+    if not key.path or not text.strip() or text.startswith("~"):
+        return text
+    return str(Path(text).absolute())
+
+
 def set_value(path: Path, name: str, text: str) -> list[Problem]:
     """Write one setting to the file, which is made if there is none.
 
@@ -50,8 +57,7 @@ def set_value(path: Path, name: str, text: str) -> list[Problem]:
 
 def _typed(key: Key, text: str) -> object:
     """Return a value as TOML is to hold it; folders stay as typed where they begin with `~`."""
-    if key.path and not text.startswith("~"):
-        text = str(Path(text).absolute())
+    text = in_full(key, text)
     value = convert(key.name, text)
     if key.path or key.secret:
         return text

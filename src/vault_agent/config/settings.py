@@ -254,21 +254,26 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
     }
 
 
+def index_parent(config: Config) -> Path:
+    """Return the folder that holds the indexes: `index.dir`, or the user's data folder."""
+    from platformdirs import user_data_path
+
+    return config.index.dir or user_data_path("vault-agent", appauthor=False)
+
+
 def index_directory(config: Config) -> Path:
     """Return the folder of this vault's index: `{index.dir or user data}/indexes/{identity}`.
 
     Nothing is created; whoever does uses mode 0700. Raises Misconfigured where no vault is set, and
     where the index would lie inside the vault.
     """
-    from platformdirs import user_data_path
-
     if config.vault.root is None:
         raise Misconfigured(
             "VAULT_NOT_FOUND",
             "no vault is set: run `vault-agent config set vault.root ~/Notes` with your folder",
         )
     root = config.vault.root.resolve()
-    parent = (config.index.dir or user_data_path("vault-agent", appauthor=False)).resolve()
+    parent = index_parent(config).resolve()
     if parent.is_relative_to(root):
         raise invalid([Problem("index.dir", "must be outside the vault")])
     return parent / "indexes" / identify(str(root))
