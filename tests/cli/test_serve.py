@@ -100,6 +100,20 @@ async def test_flags_of_serve_go_before_the_settings(
         assert "localhost" in said
 
 
+async def test_what_to_type_next_finds_a_server_that_flags_have_moved(
+    environment: dict[str, str], vault: Path, port: int, tmp_path: Path
+):
+    async with serving(environment) as said:
+        assert "--endpoint" not in said
+    async with serving(environment, "--port", "0") as said:
+        endpoint = said.split(" at ")[1].split()[0]
+        assert endpoint != f"http://127.0.0.1:{port}"
+        assert f'vault-agent search "what I look for" --endpoint {endpoint}\n' in said
+    (tmp_path / "my config.toml").touch()
+    async with serving(environment, "--config", str(tmp_path / "my config.toml")) as said:
+        assert f"look for\" --config '{tmp_path / 'my config.toml'}'\n" in said
+
+
 async def test_without_a_vault_serve_says_how_to_name_one(run: Run):
     ended = await run("serve", "--port", "0")
     assert ended.code == 2

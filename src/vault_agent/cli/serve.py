@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -54,7 +55,7 @@ async def command(
         if invocation.json:
             envelope({"host": server.host, "port": server.port, "endpoint": endpoint})
         else:
-            _announce(config, server, health, endpoint)
+            _announce(config, server, health, endpoint, _options(invocation, endpoint))
 
     await serve(config, announce=announce)
 
@@ -73,7 +74,20 @@ def _warn_of_the_network(*, made: bool) -> None:
     )
 
 
-def _announce(config: Config, server: Listening, health: Health, endpoint: str) -> None:
+def _options(invocation: Invocation, endpoint: str) -> str:
+    """Return what other commands must be told to find this server: flags hold for one command."""
+    from vault_agent.config.connection import connection
+    from vault_agent.config.layers import read_layers
+
+    told = f" --config {shlex.quote(str(invocation.config))}" if invocation.config else ""
+    if connection(read_layers(chosen=invocation.config)).endpoint != endpoint:
+        told += f" --endpoint {endpoint}"
+    return clean(told)
+
+
+def _announce(
+    config: Config, server: Listening, health: Health, endpoint: str, options: str
+) -> None:
     rows = (
         ("server", f"{server.host}, port {server.port}"),
         ("vault", clean(str(config.vault.root))),
@@ -87,8 +101,8 @@ def _announce(config: Config, server: Listening, health: Health, endpoint: str) 
     say()
     say("Next, in another terminal (Ctrl-C here stops the server):")
     if not health.index_available and health.running_job is not None:
-        say(f"  vault-agent jobs follow {clean(health.running_job)}")
-    say('  vault-agent search "what I look for"')
+        say(f"  vault-agent jobs follow {clean(health.running_job)}{options}")
+    say(f'  vault-agent search "what I look for"{options}')
 
 
 def _index(health: Health) -> str:
