@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING
 
 from vault_agent.actions import lexical
@@ -13,12 +14,16 @@ from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, ceiling
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.actions.lexical import Ranking
     from vault_agent.actions.meaning import Near
     from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.lexical import LexicalQuery
     from vault_agent.model import Hit, SearchQuery, Warning
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.fulltext import FulltextReader
+    from vault_agent.store.notes import StoredNote
 
 POOL = 200
 """Lexical candidates that meaning may still reorder."""
@@ -49,11 +54,12 @@ async def search(
         return await _lexical(snapshot, query, compiled, (*warnings, fell_back(reason)))
     from vault_agent.actions.meaning import share_warnings
 
+    answer = _by_both if mode is Mode.HYBRID else _by_meaning
     return Answer(
         query.mode,
         mode,
         query.limit,
-        await _by_meaning(snapshot, query, compiled, vector, hybrid=mode is Mode.HYBRID),
+        await answer(snapshot, query, compiled, vector),
         (*warnings, *share_warnings(snapshot)),
     )
 
@@ -85,25 +91,53 @@ async def _lexical(
 
 
 async def _by_meaning(
-    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector, *, hybrid: bool
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector
+) -> tuple[Hit, ...]:
+    from vault_agent.actions.meaning import near, usable_matrix
+
+    admitted = await _admitted(snapshot, query, compiled)
+    found = await asyncio.to_thread(near, usable_matrix(snapshot), vector, admitted=admitted)
+    information = await asyncio.to_thread(_information, snapshot.fulltext, compiled)
+    scored = sorted(_nearest(found), key=lambda each: -each[0].score)
+    # Twice as many, since a note may be gone, and all that tie with the last.
+    last = scored[: 2 * query.limit][-1:]
+    scored = [each for each in scored if each[0].score >= last[0][0].score]
+    notes = await lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
+    return await _hits(snapshot, query, scored, notes, information)
+
+
+async def _by_both(
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector
 ) -> tuple[Hit, ...]:
     from vault_agent.actions.meaning import near, usable_matrix
 
     ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=POOL)
-    admitted = None
-    if query.filters != Filters() or compiled.conditions:
-        admitted = await asyncio.to_thread(
-            snapshot.fulltext.admitted, query.filters, query=compiled
-        )
+    admitted = await _admitted(snapshot, query, compiled)
     found = await asyncio.to_thread(
-        near,
-        usable_matrix(snapshot),
-        vector,
-        admitted=admitted,
-        witnesses=ranking.notes if hybrid else (),
+        near, usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes
     )
+    scored = _fused(ranking, found, _ceiling(compiled, ranking, snapshot.meta.notes))
     notes = await lexical.with_notes(snapshot, ranking.notes, found.cosines)
-    scored = _fused(ranking, found) if hybrid else _nearest(found)
+    return await _hits(snapshot, query, scored, notes, ranking.candidates.information)
+
+
+async def _admitted(
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery
+) -> set[int] | None:
+    """Return the notes that filters and conditions leave, or None where there are none."""
+    if query.filters == Filters() and not compiled.conditions:
+        return None
+    return await asyncio.to_thread(snapshot.fulltext.admitted, query.filters, query=compiled)
+
+
+async def _hits(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    scored: list[tuple[Ranked, Reason]],
+    notes: Mapping[int, StoredNote],
+    information: Mapping[str, float],
+) -> tuple[Hit, ...]:
+    """Return the best of the scored places whose notes are still there."""
     places = sorted(
         ((place, reason) for place, reason in scored if place.rowid in notes),
         key=lambda each: (-each[0].score, notes[each[0].rowid].path),
@@ -112,10 +146,25 @@ async def _by_meaning(
         snapshot,
         [place for place, _ in places],
         notes,
-        ranking.candidates.information,
+        information,
         reasons=[reason for _, reason in places],
         explain=query.explain,
     )
+
+
+def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, float]:
+    """Return what each word of a query tells, for the snippets of what was found without them."""
+    frequencies = fulltext.document_frequencies(compiled.weights)
+    return {
+        term: compiled.weights[term] * _rarity(fulltext.note_count, found)
+        for term, found in frequencies.items()
+        if found
+    }
+
+
+def _rarity(notes: int, found: int) -> float:
+    """Return the inverse document frequency as BM25 has it."""
+    return math.log1p((notes - found + 0.5) / (found + 0.5))
 
 
 def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
@@ -129,7 +178,22 @@ def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
     ]
 
 
-def _fused(ranking: Ranking, found: Near) -> list[tuple[Ranked, Reason]]:
+def _ceiling(compiled: LexicalQuery, ranking: Ranking, notes: int) -> float:
+    """Return the most that the query could score, words that are in no note included.
+
+    Those tell the most: where only the common words of a question are found, little is found.
+    """
+    information = ranking.candidates.information
+    known = sum(information.values())
+    absent = sum(
+        weight * _rarity(notes, 0)
+        for term, weight in compiled.weights.items()
+        if term not in information
+    )
+    return ceiling(ranking.candidates) * (1 + absent / known) if known else 1.0
+
+
+def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Reason]]:
     """Join what the words and the vectors say of each note."""
     from vault_agent.ranking.fuse import fuse
 
@@ -139,7 +203,7 @@ def _fused(ranking: Ranking, found: Near) -> list[tuple[Ranked, Reason]]:
     fused = fuse(
         {rowid: sum(place.votes.values()) for rowid, place in best.items()},
         found.cosines,
-        ceiling=ceiling(ranking.candidates),
+        ceiling=most,
         background=found.background,
     )
     scored = []

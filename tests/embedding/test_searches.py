@@ -1,0 +1,105 @@
+"""Searches by meaning over a real index and real vectors of a made-up model."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from tests.endpoint import hashed_vector
+from tests.indexing import Vault
+
+from vault_agent.actions.embed import embed
+from vault_agent.actions.search import search
+from vault_agent.embedding.client import HttpEmbedder
+from vault_agent.model import Mode, SearchQuery
+from vault_agent.store.current import CurrentIndex
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.embedding.embedder import Embedder
+    from vault_agent.model import Answer
+
+
+def vault_of(folder: Path, notes: dict[str, str]) -> Vault:
+    made = Vault(folder)
+    for title, text in notes.items():
+        made.write(f"{title}.md", f"# {title}\n\n{text}\n")
+    return made
+
+
+@asynccontextmanager
+async def served(vault: Vault) -> AsyncIterator[CurrentIndex]:
+    """Open what a server would."""
+    task = vault.task()
+    index = CurrentIndex(
+        vault.directory, vault=task.vault, fingerprint=task.fingerprint, vectors=True
+    )
+    await index.refresh()
+    try:
+        yield index
+    finally:
+        await index.close()
+
+
+async def ask(index: CurrentIndex, embedder: Embedder, query: str, mode: Mode) -> Answer:
+    async with index.snapshot() as snapshot:
+        return await search(snapshot, SearchQuery(query, mode=mode), embedder=embedder)
+
+
+async def embed_all_of(vault: Vault, embedder: HttpEmbedder, settings) -> None:
+    await embed(str(vault.directory.path), embedder, settings, vault.heard)
+
+
+async def test_new_vectors_are_taken_up_and_all_else_stays_open(tmp_path, endpoint, settings):
+    vault = vault_of(tmp_path, {"Bread": "Flour and water.", "Ink": "Black and blue."})
+    await vault.index()
+    async with HttpEmbedder(settings()) as embedder, served(vault) as index:
+        async with index.snapshot() as before:
+            assert before.embedded_share == 0
+            await embed_all_of(vault, embedder, settings())
+            await index.refresh()
+            async with index.snapshot() as after:
+                assert after.embedded_share == 1
+                assert after.fulltext is before.fulltext
+            assert before.matrix is None  # who reads goes on reading what there was
+        assert (await ask(index, embedder, "flour", Mode.HYBRID)).hits
+        vault.write("Tea.md", "# Tea\n\nGreen.\n")
+        await vault.index()
+        await index.refresh()
+        assert (await ask(index, embedder, "green", Mode.LEXICAL)).hits
+        assert index.latest is not None
+        assert index.latest.embedded_share < 1
+
+
+async def test_words_that_no_note_has_weaken_what_the_others_found(tmp_path, endpoint, settings):
+    notes = {"Sourdough": "Feed the starter and let it rise.", "Taxes": "The home office counts."}
+    vault = vault_of(tmp_path, notes | {f"Other {n}": f"Something about {n}." for n in range(6)})
+    await vault.index()
+    question = "anybody knows how breads get baked at home"
+    meant = hashed_vector("Sourdough\n\nFeed the starter and let it rise.")
+    by_words = endpoint.vector
+    endpoint.vector = lambda text: meant if text == question else by_words(text)
+    async with HttpEmbedder(settings()) as embedder:
+        await embed_all_of(vault, embedder, settings())
+        async with served(vault) as index:
+            lexical = await ask(index, embedder, question, Mode.LEXICAL)
+            assert lexical.hits[0].title == "Taxes"
+            hybrid = await ask(index, embedder, question, Mode.HYBRID)
+            assert hybrid.hits[0].title == "Sourdough"
+
+
+async def test_a_search_by_meaning_still_shows_the_words_that_are_there(
+    tmp_path, endpoint, settings
+):
+    text = "Nothing of interest here. " * 20 + "The lighthouse keeper wrote. " + "More. " * 60
+    vault = vault_of(tmp_path, {"Log": text, "Ink": "Black and blue."})
+    await vault.index()
+    async with HttpEmbedder(settings()) as embedder:
+        await embed_all_of(vault, embedder, settings())
+        async with served(vault) as index:
+            answer = await ask(index, embedder, "lighthouse keeper", Mode.EMBEDDING)
+    [hit] = [hit for hit in answer.hits if hit.title == "Log"]
+    assert "lighthouse" in hit.snippet
+    assert hit.matches
