@@ -171,8 +171,9 @@ class Jobs:
                 eta_seconds=None,
                 **_outcome(work, active.cancelled_as),
             )
-            active.job = final
+            # Recorded before it is told: whoever sees the end may submit the next one.
             await self._record(final)
+            active.job = final
         finally:
             if self._active is active:
                 self._active = None

@@ -142,6 +142,14 @@ def test_a_second_job_is_refused_while_one_runs(indexed: Program):
     assert indexed.run("index").returncode == 5
 
 
+def test_who_sees_a_job_end_may_submit_the_next(indexed: Program):
+    job_id = indexed.submit()
+    for _ in range(10):
+        while indexed.call("GET", f"/jobs/{job_id}").data["job"]["state"] != "succeeded":
+            pass
+        job_id = indexed.submit()  # which is accepted
+
+
 def test_a_vault_that_is_suddenly_empty_keeps_its_index(indexed: Program):
     for note in indexed.vault.rglob("*.md"):
         note.unlink()
