@@ -242,3 +242,85 @@ async def test_a_damaged_record_is_put_aside_and_a_new_one_begun(tmp_path: Path)
         assert await store.list() == ()
     assert path.with_suffix(".damaged").exists()
     assert sqlite3.connect(path).execute("SELECT count(*) FROM job").fetchone() == (0,)
+
+
+async def test_a_damaged_records_journal_is_not_taken_for_the_new_ones(tmp_path: Path):
+    path = tmp_path / "jobs.db"
+    path.write_bytes(b"no database" * 500)
+    journal = path.with_name("jobs.db-journal")
+    journal.write_bytes(bytes.fromhex("d9d505f920a163d7") + b"\x01" * 2000)
+    async with open_jobs(path) as store:
+        assert await store.list() == ()
+        assert not journal.exists() or journal.stat().st_size == 0
+
+
+async def test_a_record_that_cannot_be_opened_is_not_taken_for_a_damaged_one(tmp_path: Path):
+    path = tmp_path / "jobs.db"
+    path.mkdir()
+    with pytest.raises(Failed, match="INDEX_IO_ERROR"):
+        async with open_jobs(path):
+            pass
+    assert path.is_dir()
+
+
+async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
+    store: JobStore, work: Work
+):
+    """As on a full disk: what can't be recorded must not leave a job that runs for ever."""
+    jobs = Jobs(store, work.run)
+    job = await jobs.submit(JobKind.INDEX)
+    await work.begun.wait()
+    await store._connection.execute_fetchall("PRAGMA query_only = ON")
+    work.go.set()
+    last = [seen async for seen in jobs.watch(job.id)][-1]
+    assert last.state is JobState.SUCCEEDED
+    assert (await jobs.get(job.id)).state is JobState.SUCCEEDED
+    assert (await jobs.list())[0].state is JobState.SUCCEEDED
+    with pytest.raises(Failed, match="INDEX_IO_ERROR"):
+        await jobs.submit(JobKind.INDEX)
+    await store._connection.execute_fetchall("PRAGMA query_only = OFF")
+    again = await jobs.submit(JobKind.INDEX)
+    assert (await store.get(job.id)).state is JobState.SUCCEEDED
+    _ = [seen async for seen in jobs.watch(again.id)]
+    await jobs.close()
+
+
+async def test_a_server_starts_where_nothing_can_be_recorded(store: JobStore, work: Work):
+    killed = Jobs(store, work.run)
+    job = await killed.submit(JobKind.INDEX)
+    await work.begun.wait()
+    await store._connection.execute_fetchall("PRAGMA query_only = ON")
+    next_server = Jobs(store, work.run)
+    await next_server.recover()
+    assert (await next_server.get(job.id)).state is JobState.INTERRUPTED
+    await killed.close()
+
+
+async def test_cancelling_twice_does_not_cut_short_how_the_work_lets_go(store: JobStore):
+    let_go = asyncio.Event()
+
+    async def run(kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.1)
+            let_go.set()
+        return JobSummary()
+
+    jobs = Jobs(store, run)
+    job = await jobs.submit(JobKind.INDEX)
+    await asyncio.sleep(0.05)
+    await asyncio.gather(jobs.cancel(job.id), jobs.cancel(job.id), jobs.close())
+    assert let_go.is_set()
+    assert (await jobs.get(job.id)).state is JobState.CANCELLED
+
+
+async def test_a_server_that_stops_while_a_job_is_submitted_ends_that_job(
+    store: JobStore, work: Work
+):
+    jobs = Jobs(store, work.run)
+    submitting = asyncio.create_task(jobs.submit(JobKind.INDEX))
+    await asyncio.sleep(0)
+    await jobs.close()
+    job = await submitting
+    assert (await store.get(job.id)).state is JobState.INTERRUPTED

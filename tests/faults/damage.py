@@ -117,7 +117,7 @@ async def _answers(snapshot: Snapshot) -> list[Any]:
 
 
 async def _look(vault: Vault, task: Any) -> tuple[str, Any]:
-    """Do what a server does with an index at its start; the outcome, and all that it would serve."""
+    """Do what a server does with an index at its start; the outcome, and all it would serve."""
     index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
     try:
         await index.refresh()
@@ -141,12 +141,12 @@ async def _judge(vault: Vault, file: str, damage: str, expected: Any) -> Finding
         outcome, held = await _look(vault, task)
         if not outcome:
             outcome = "harmless" if held == expected else "wrong content was served"
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - it is a finding
         outcome = f"{type(error).__name__}: {error}"
     try:
         await vault.index(rebuild=True)
         cured = (await vault.dump()) == expected[0]
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - it is a finding
         outcome += f"; and then {type(error).__name__}: {error}"
         cured = False
     return Finding(file, damage, outcome, cured)

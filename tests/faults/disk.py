@@ -1,8 +1,8 @@
 """A disk that fails on purpose: builds and loads `failing.c`, and runs the product upon it.
 
-As a program (`python -m tests.faults.disk SCENARIO …`, with the library preloaded) it fails one call
-after the other of one indexing run, and prints a line of JSON for each: what failed, how the run
-ended, and what was wrong afterwards, which should be nothing.
+As a program (`python -m tests.faults.disk SCENARIO …`, with the library preloaded) it fails one
+call after the other of one indexing run, and prints a line of JSON for each: what failed, how the
+run ended, and what was wrong afterwards, which should be nothing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Point:
 def fail_each(
     library: Path, folder: Path, scenario: str, *, error: int, lasting: bool, step: int, start: int
 ) -> list[Point]:
-    """Run a scenario in a process of its own, failing every `step`th call, and return the points."""
+    """Run a scenario in a process of its own, failing every `step`th call; return the points."""
     arguments = [scenario, str(folder), str(error), str(int(lasting)), str(step), str(start)]
     ended = subprocess.run(
         [sys.executable, "-m", "tests.faults.disk", *arguments],
@@ -213,7 +213,7 @@ async def _outcome(run: Callable[[], Awaitable[None]]) -> str:
         await run()
     except VaultAgentError as error:
         return error.code
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - it is a finding
         return f"{type(error).__name__}: {error}"
     return "done"
 
@@ -230,7 +230,7 @@ def _connections_left() -> int:
 
 
 def _points(
-    disk: FailingDisk, scenario: Scenario, error: int, lasting: bool, step: int, start: int
+    disk: FailingDisk, scenario: Scenario, *, error: int, lasting: bool, step: int, start: int
 ) -> Iterator[Point]:
     asyncio.run(scenario.prepare())
     number = start
@@ -245,7 +245,7 @@ def _points(
         point = Point(scenario.name, number, errno.errorcode[error], lasting, what, outcome)
         try:
             point.wrong += asyncio.run(scenario.check(outcome))
-        except BaseException as problem:
+        except BaseException as problem:  # noqa: BLE001 - it is a finding
             point.wrong.append(f"{type(problem).__name__}: {problem}")
         if left := _connections_left():
             point.wrong.append(f"{left} database connections are left open")
@@ -253,15 +253,17 @@ def _points(
         number += step
 
 
-def main(name: str, folder: str, error: str, lasting: str, step: str, start: str) -> None:
+def main(arguments: list[str]) -> None:
     """Fail the calls of one scenario, one after the other, and print what came of each."""
+    name, folder, *numbers = arguments
+    error, lasting, step, start = map(int, numbers)
     kind = Embedding if name == "embed" else Scenario
     scenario = kind(name, Path(folder))
     for point in _points(
-        FailingDisk(), scenario, int(error), bool(int(lasting)), int(step), int(start)
+        FailingDisk(), scenario, error=error, lasting=bool(lasting), step=step, start=start
     ):
         print(json.dumps(asdict(point)), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:])

@@ -6,6 +6,10 @@
  *   faults_arm(below, at, error, lasting)   fail the call number `at` (from 1; 0: only count)
  *   faults_disarm()                         -> how many calls were counted
  *   faults_what()                           -> the call that failed, and its file's name
+ *
+ * A program that knows nothing of this is told by its environment: FAULTS_BELOW names the folder,
+ * FAULTS_ERROR the error, and calls fail for as long as the file FAULTS_SWITCH exists: those that
+ * need room where the error is ENOSPC, else all.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,6 +19,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -43,11 +48,28 @@ long faults_disarm(void) {
 
 const char *faults_what(void) { return what; }
 
+static char fails_while[PATH_MAX];
+
+__attribute__((constructor)) static void read_environment(void) {
+    const char *folder = getenv("FAULTS_BELOW"), *file = getenv("FAULTS_SWITCH");
+    const char *error = getenv("FAULTS_ERROR");
+    if (!folder || !file || !error) return;
+    snprintf(below, sizeof below, "%s/", folder);
+    snprintf(fails_while, sizeof fails_while, "%s", file);
+    error_number = atoi(error);
+    armed = 1;
+}
+
 static int is_below(const char *path) { return strncmp(path, below, strlen(below)) == 0; }
 
 /* Whether this call fails; then errno is set. `room`: it needs some of the disk. */
 static int fails(const char *call, const char *path, int room) {
     if (!armed || !is_below(path)) return 0;
+    if (fails_while[0]) {
+        if ((error_number == ENOSPC && !room) || access(fails_while, F_OK)) return 0;
+        errno = error_number;
+        return 1;
+    }
     long number = ++counted;
     if (!fail_at || number < fail_at || (number > fail_at && !(lasts && room))) return 0;
     if (number == fail_at) snprintf(what, sizeof what, "%s %s", call, path + strlen(below));

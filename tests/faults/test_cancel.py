@@ -1,4 +1,4 @@
-"""A run that is cancelled, at whatever moment, lets everything go and leaves the index as it was."""
+"""A run that is cancelled, at whatever moment, lets go and leaves the index as it was."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Stepping:
                 asyncio.get_running_loop().call_soon(task.cancel)
             try:
                 value = yield waited
-            except BaseException as raised:
+            except BaseException as raised:  # noqa: BLE001 - handed on to the work
                 error = raised
 
 
@@ -101,7 +101,7 @@ def threads() -> Counter[str]:
 async def settled(check: Callable[[], bool]) -> bool:
     """Wait a moment for threads that are ending."""
     deadline = time.monotonic() + 2
-    while not check() and time.monotonic() < deadline:
+    while not check() and time.monotonic() < deadline:  # noqa: ASYNC110 - threads have no event
         await asyncio.sleep(0.005)
     return check()
 

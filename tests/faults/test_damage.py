@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults.damage import Finding, damage_some
+from tests.indexing import Vault
+
+from vault_agent.errors import IndexUnavailable
+from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +28,27 @@ def check(findings: list[Finding]) -> None:
 
 def test_damage_to_any_file_is_refused_and_cured_by_a_rebuild(tmp_path: Path):
     check(damage_some(tmp_path, seed=7, count=20))
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"99\n", b"-1\n", b"1\n1\n"])
+async def test_a_damaged_name_of_the_current_generation_is_refused_and_cured(
+    tmp_path: Path, content: bytes
+):
+    vault = Vault(tmp_path)
+    vault.write("Note.md", "text")
+    await vault.index()
+    held = await vault.dump()
+    (vault.directory.path / "current").write_bytes(content)
+    task = vault.task()
+    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await index.refresh()
+    assert index.refusal is not None
+    assert index.refusal.code == "INDEX_INCOMPATIBLE"
+    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
+        await vault.index()
+    await vault.index(rebuild=True)
+    assert await vault.dump() == held
+    await index.close()
 
 
 @pytest.mark.long

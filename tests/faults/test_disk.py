@@ -1,4 +1,4 @@
-"""Whatever the disk fails at, the run ends by name, the old index serves, and the next run heals."""
+"""Whatever the disk fails at: the run ends by name, the old index serves, the next run heals."""
 
 from __future__ import annotations
 

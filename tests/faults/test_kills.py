@@ -181,7 +181,7 @@ def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, se
     program.start()
     program.index()
     for turn in range(kills):
-        for number in range(60):
+        for number in range(120):
             program.write(f"turn {turn}/{number}.md", f"# {turn} {number}\n\nfiller word{number}\n")
         seen = len(endpoint.texts)
         job_id = program.submit()
@@ -221,14 +221,14 @@ def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, se
 
 def test_kills_while_embedding_never_pay_twice(program: Program):
     program.write("First.md", "# First\n\nfiller\n")
-    with running_endpoint(program, latency=0.03, at_once=2) as endpoint:
+    with running_endpoint(program, latency=0.05, at_once=2) as endpoint:
         kill_while_embedding(program, endpoint, kills=2, seed=3)
 
 
 @pytest.mark.long
 def test_fifty_kills_while_embedding_never_pay_twice(program: Program):
     program.write("First.md", "# First\n\nfiller\n")
-    with running_endpoint(program, latency=0.03, at_once=2) as endpoint:
+    with running_endpoint(program, latency=0.05, at_once=2) as endpoint:
         amid = kill_while_embedding(program, endpoint, kills=50, seed=4)
     print(f"\n50 kills while embedding, {amid} of them amid requests: no saved vector asked again")
     assert amid > 25

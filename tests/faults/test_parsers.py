@@ -16,6 +16,7 @@ import pytest
 from tests.faults import parsers
 from tests.faults.disk import ROOT
 from tests.indexing import MAX_NOTE_BYTES, Heard, Vault
+from tests.product.processes import alive
 
 from vault_agent import indexer
 from vault_agent.actions.index import index
@@ -149,6 +150,6 @@ def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str
     parent.kill()
     parent.communicate()
     deadline = time.monotonic() + 5
-    while os.path.exists(f"/proc/{worker}"):
+    while alive(worker):
         assert time.monotonic() < deadline, "the worker outlived its parent"
         time.sleep(0.02)

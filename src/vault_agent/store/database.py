@@ -67,6 +67,8 @@ def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
         return damaged()
     if code == sqlite3.SQLITE_FULL:
         return disk_full()
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED:
+        return disk_failed("it was moved or removed: restart the server")
     return disk_failed(_DISK[code]) if code in _DISK else None
 
 

@@ -1,0 +1,367 @@
+"""What happens to a server when the disk, the vault or the index is taken from under it."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from tests.faults.disk import build, compiler
+from tests.product.processes import alive, indexers_of, processes_of, wait_until_gone
+from tests.product.program import PROGRAM, Program
+
+from vault_agent.model import identify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BREAD = identify("Bread.md")
+NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    made = Program(tmp_path)
+    made.write("Bread.md", "# Bread\n\nFlour and water. ![[jar.png]]\n")
+    made.write("Starter.md", "# Starter\n\nFeed the sourdough. [[Bread]]\n")
+    made.write("jar.png", b"\x89PNG")
+    yield made
+    made.close()
+
+
+def index_folder(program: Program) -> Path:
+    [folder] = (program.indexes / "indexes").iterdir()
+    return folder
+
+
+def preload(program: Program, tmp_path: Path, error: int) -> Path:
+    """Give the next server a disk that fails while the returned file exists."""
+    switch = tmp_path / "failing"
+    program.variables |= {
+        "LD_PRELOAD": str(build(tmp_path)),
+        "FAULTS_BELOW": str(program.indexes),
+        "FAULTS_SWITCH": str(switch),
+        "FAULTS_ERROR": str(error),
+    }
+    return switch
+
+
+# --- the disk -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(errno.ENOSPC, "DISK_FULL"), (errno.EROFS, "INDEX_IO_ERROR")]
+)
+@NEEDS_COMPILER
+def test_a_disk_that_fails_refuses_jobs_by_name_and_search_goes_on(
+    program: Program, tmp_path: Path, error: int, code: str
+):
+    switch = preload(program, tmp_path, error)
+    program.start()
+    program.index()
+    switch.touch()
+    refused = program.call("POST", "/index", {})
+    assert (refused.status, refused.code) == (503, code)
+    assert program.search("sourdough").data["results"]
+    assert program.call("GET", f"/notes/{BREAD}").status == 200
+    switch.unlink()
+    program.index()
+
+
+@NEEDS_COMPILER
+def test_a_disk_that_fills_up_during_a_job_fails_it_by_name_and_holds_up_nothing(
+    program: Program, tmp_path: Path
+):
+    switch = preload(program, tmp_path, errno.ENOSPC)
+    program.start()
+    program.index()
+    program.fill(300)
+    job_id = program.submit()
+    switch.touch()
+    job = program.finish(job_id)
+    assert (job["state"], job["error"]["code"]) == ("failed", "DISK_FULL")
+    assert program.search("sourdough").data["results"]
+    assert program.call("GET", f"/jobs/{job_id}").data["job"]["state"] == "failed"
+    switch.unlink()
+    assert program.index()["summary"]["added"] == 300
+    assert [job["state"] for job in program.call("GET", "/jobs").data["jobs"]][:2] == [
+        "succeeded",
+        "failed",
+    ]
+
+
+def test_an_index_folder_that_cannot_be_made_ends_the_server_by_name(program: Program):
+    program.indexes.write_text("a file where the folder should be")
+    ended = program.run(
+        *("serve", "--vault-root", str(program.vault), "--port", "0"),
+        *("--index-dir", str(program.indexes)),
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("INDEX_IO_ERROR: ")
+    assert str(program.indexes) not in ended.stderr
+
+
+def test_an_index_folder_that_vanishes_is_told_and_made_anew_by_the_next_start(program: Program):
+    program.start()
+    program.index()
+    shutil.rmtree(index_folder(program))
+    assert program.search("sourdough").data["results"]  # what is open stays open
+    refused = program.call("POST", "/index", {})
+    assert (refused.status, refused.code) == (503, "INDEX_IO_ERROR")
+    assert "restart the server" in refused.body["error"]["message"]
+    program.stop()
+    program.start()
+    program.index()
+    assert program.search("sourdough").data["results"]
+
+
+def test_a_damaged_record_of_jobs_is_put_aside_at_the_start(program: Program):
+    program.start()
+    program.index()
+    program.stop()
+    jobs = index_folder(program) / "jobs.db"
+    with sqlite3.connect(jobs) as connection:
+        connection.execute("UPDATE job SET document = '{\"id\": 7'")
+    connection.close()
+    program.start()
+    assert program.search("sourdough").status == 200
+    assert program.call("GET", "/jobs").data["jobs"] == []
+    assert jobs.with_suffix(".damaged").exists()
+    program.index()
+
+
+# --- the vault ------------------------------------------------------------------------------
+
+
+def test_a_vault_that_is_gone_is_said_to_be_gone_and_served_again_when_it_is_back(
+    program: Program,
+):
+    program.start()
+    program.index()
+    away = program.vault.with_name("unmounted")
+    program.vault.rename(away)
+    for path in (f"/notes/{BREAD}", "/attachments/jar.png", "/attachments/jar.png?download=true"):
+        refused = program.call("GET", path)
+        assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND"), path
+    assert program.search("sourdough").data["results"]
+    deadline = time.monotonic() + 10  # a moment after the first search, the files are looked at
+    while "VAULT_NOT_FOUND" not in program.search("sourdough").warnings:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    job = program.finish(program.submit())
+    assert (job["state"], job["error"]["code"]) == ("failed", "VAULT_NOT_FOUND")
+    away.rename(program.vault)
+    assert program.call("GET", f"/notes/{BREAD}").status == 200
+    program.index()
+    assert program.search("sourdough").warnings == []
+
+
+def test_a_vault_that_was_replaced_is_read_as_it_is_now(program: Program):
+    program.start()
+    program.index()
+    program.vault.rename(program.vault.with_name("old"))
+    program.write("Bread.md", "# Bread\n\nanother vault, another bread\n")
+    program.write("jar.png", b"new")
+    assert "another bread" in program.call("GET", f"/notes/{BREAD}").data["content"]
+    assert program.call("GET", "/attachments/jar.png").data["size"] == 3
+
+
+def test_a_vault_path_that_leads_elsewhere_now_is_refused(program: Program):
+    program.start()
+    program.index()
+    elsewhere = program.vault.with_name("elsewhere")
+    program.vault.rename(elsewhere)
+    program.vault.symlink_to(elsewhere)
+    refused = program.call("GET", f"/notes/{BREAD}")
+    assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND")
+
+
+def test_a_clock_that_was_set_back_hides_no_change(program: Program):
+    program.start()
+    program.index()
+    file = program.write("Bread.md", "# Bread\n\nquinces of old\n")
+    os.utime(file, (1_000_000, 1_000_000))
+    assert program.index()["summary"]["changed"] == 1
+    status = file.stat()
+    file.write_text("# Bread\n\nquinces of new\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))  # of the same size and time
+    assert program.index()["summary"]["changed"] == 1
+
+
+# --- locks and processes --------------------------------------------------------------------
+
+
+def test_a_server_whose_predecessor_was_killed_takes_over_at_once(program: Program):
+    program.start()
+    program.index()
+    program.kill()
+    folder = index_folder(program)
+    assert (folder / "server.lock").exists()
+    assert (folder / "writer.lock").exists()  # stale files, and no lock
+    program.start()
+    assert program.search("sourdough").data["results"]
+    program.index()
+
+
+def test_an_indexer_whose_server_was_killed_ends_at_once(program: Program):
+    program.fill(800)
+    program.start()
+    time.sleep(0.5)
+    everything = processes_of(program)
+    assert indexers_of(program)
+    program.kill()
+    assert wait_until_gone(everything, 2) == []
+
+
+def test_a_job_waits_for_a_writer_that_is_about_to_end(program: Program):
+    """An indexer that is stopped for a while holds the lock; the next server's job waits for it."""
+    program.start()
+    program.index()
+    program.fill(400)
+    program.submit()
+    time.sleep(0.2)
+    [holder, *_] = indexers_of(program)
+    os.kill(holder, signal.SIGSTOP)  # so that it does not see the end of its server
+    program.kill()
+    program.start()
+    job_id = program.submit()
+    time.sleep(0.7)
+    os.kill(holder, signal.SIGCONT)
+    assert program.finish(job_id)["state"] == "succeeded"
+    assert not alive(holder)
+
+
+def test_jobs_submitted_at_once_are_one_job_and_refusals_that_name_it(program: Program):
+    program.fill(400)
+    program.start()
+    program.index()
+    program.fill(800)
+    with ThreadPoolExecutor(6) as threads:
+        replies = list(threads.map(lambda _: program.call("POST", "/index", {}), range(6)))
+    [taken] = [reply for reply in replies if reply.status == 202]
+    refused = [reply for reply in replies if reply.status != 202]
+    assert {(reply.status, reply.code) for reply in refused} == {(409, "INDEX_BUSY")}
+    job_id = taken.data["job"]["id"]
+    assert {reply.body["error"]["details"]["jobId"] for reply in refused} == {job_id}
+    assert program.finish(job_id)["state"] == "succeeded"
+
+
+def test_a_job_cancelled_at_any_moment_ends_within_two_seconds_and_lets_go(program: Program):
+    program.fill(400)
+    program.start()
+    program.index()
+    for turn, moment in enumerate((0.0, 0.1, 0.3)):
+        job_id = program.submit("reindex")
+        time.sleep(moment)
+        began = time.monotonic()
+        job = program.call("DELETE", f"/jobs/{job_id}").data["job"]
+        assert time.monotonic() - began < 2
+        assert job["state"] == "cancelled", turn
+        assert program.search("filler").data["results"]
+    program.index()
+
+
+def test_a_client_that_leaves_and_streams_that_are_open_hold_up_nothing(program: Program):
+    program.fill(800)
+    program.start()
+    address = urlsplit(program.endpoint)
+    job_id = program.call("GET", "/health").data["runningJob"]
+    leaving = http.client.HTTPConnection(address.hostname or "", address.port)
+    leaving.request("GET", f"/jobs/{job_id}/events")
+    leaving.getresponse().read(20)
+    leaving.close()
+    assert program.finish(job_id)["state"] == "succeeded"
+    job_id = program.submit("reindex")
+    following = http.client.HTTPConnection(address.hostname or "", address.port)
+    following.request("GET", f"/jobs/{job_id}/events")
+    stream = following.getresponse()
+    everything = processes_of(program)
+    ended: list[bytes] = []
+    reader = threading.Thread(target=lambda: ended.append(stream.read()))
+    reader.start()
+    code, seconds = program.stop()
+    reader.join(5)
+    assert (code, wait_until_gone(everything, 1)) == (0, [])
+    assert seconds < 5
+    assert ended  # it came to an orderly end
+    following.close()
+
+
+# --- readers that never end -----------------------------------------------------------------
+
+
+def search_while_indexing(program: Program, runs: int) -> int:
+    """Change notes and index again and again while searches never cease; the largest log, bytes."""
+    program.fill(100)
+    program.start()
+    program.index()
+    stop = threading.Event()
+
+    def search() -> None:
+        while not stop.is_set():
+            assert program.search("filler shared text").status == 200
+
+    largest = 0
+    with ThreadPoolExecutor(2) as threads:
+        searching = [threads.submit(search) for _ in range(2)]
+        try:
+            for run in range(runs):
+                for number in range(40):
+                    program.write(
+                        f"many/{number % 20}/Note {number}.md", f"# {run}\n\nfiller {run}"
+                    )
+                program.index()
+                logs = index_folder(program).glob("generation-*/index.db-wal")
+                largest = max([largest, *(log.stat().st_size for log in logs)])
+        finally:
+            stop.set()
+        for each in searching:
+            each.result()
+    return largest
+
+
+def test_the_log_stays_bounded_while_searches_never_cease(program: Program):
+    assert search_while_indexing(program, 3) < 8 << 20
+
+
+@pytest.mark.long
+def test_the_log_stays_bounded_over_many_runs(program: Program):
+    largest = search_while_indexing(program, 80)
+    print(f"\n80 runs under searches: the write-ahead log was {largest / 1e6:.1f} MB at most")
+    assert largest < 8 << 20
+
+
+def test_two_servers_started_at_once_are_one_server(program: Program):
+    command = (
+        *(*PROGRAM, "--json", "serve", "--vault-root", str(program.vault), "--port", "0"),
+        *("--index-dir", str(program.indexes)),
+    )
+    both = [
+        subprocess.Popen(
+            command, env=program.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    try:
+        deadline = time.monotonic() + 20
+        while not (ended := [server for server in both if server.poll() is not None]):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        [loser] = ended
+        assert loser.returncode == 5
+        assert b"INDEX_LOCKED" in loser.communicate()[1]
+    finally:
+        for server in both:
+            server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=10)
