@@ -15,10 +15,11 @@ from vault_agent.wire.base import Model, dump, parse
 from vault_agent.wire.compact import ROW_BYTES, compact_row
 from vault_agent.wire.convert import compact_results_data, job_data, results_data
 from vault_agent.wire.replies import CompactResultsData, OneJob, Reply, ResultsData
-from vault_agent.wire.requests import FiltersBody, IndexBody, SearchBody
+from vault_agent.wire.requests import FiltersBody, IndexBody, RelatedBody, SearchBody
 
 from .conftest import hit
 
+NOTE_ID = "0123456789abcdef0123456789abcdef"
 MODELS = [
     value
     for module in (requests, replies)
@@ -54,6 +55,40 @@ def test_a_refusal_names_the_place_and_the_rule():
     with pytest.raises(InvalidRequest) as refused:
         parse(SearchBody, b'{"query": "a", "filters": {"tags": ["x", 7]}}')
     assert refused.value.details == {"field": "filters.tags.1", "rule": "string_type"}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("{}", "query is missing."),
+        ('{"query": " "}', "query must not be empty."),
+        ('{"query": 1}', "query must be text."),
+        (f'{{"query": "{"a" * 1001}"}}', "query must have at most 1,000 characters."),
+        ('{"query": "a", "limit": 0}', "limit must be at least 1."),
+        ('{"query": "a", "limit": 51}', "limit must be at most 50."),
+        ('{"query": "a", "limit": "3"}', "limit must be a whole number."),
+        ('{"query": "a", "explain": 1}', "explain must be true or false."),
+        ('{"query": "a", "mode": "x"}', "mode must be 'lexical', 'embedding' or 'hybrid'."),
+        ('{"query": "a", "fields": "x"}', "fields must be 'full' or 'compact'."),
+        ('{"query": "a", "filters": 1}', "filters must be an object."),
+        ("[]", "The request body must be an object."),
+        (
+            '{"query": "a", "filters": {"after": "soon"}}',
+            "filters.after must be a day of the calendar, as YYYY-MM-DD.",
+        ),
+    ],
+)
+def test_a_refusal_says_in_plain_words_what_is_allowed(body: str, message: str):
+    with pytest.raises(InvalidRequest) as refused:
+        parse(SearchBody, body.encode())
+    assert refused.value.message == message
+
+
+@pytest.mark.parametrize("text", ["x", NOTE_ID + "\\n", NOTE_ID.upper(), NOTE_ID + ":01"])
+def test_an_id_of_another_form_is_refused_with_where_to_take_one(text: str):
+    with pytest.raises(InvalidRequest, match="take it from a result") as refused:
+        parse(RelatedBody, f'{{"id": "{text}"}}'.encode())
+    assert refused.value.code == "INVALID_ID"
 
 
 def test_the_query_is_counted_after_trimming():

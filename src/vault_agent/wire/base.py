@@ -30,6 +30,22 @@ _CODES = {
 }
 """The narrow code of a field; any other is INVALID_REQUEST."""
 
+_RULES = {
+    "missing": "is missing",
+    "string_type": "must be text",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length:,} characters",
+    "int_type": "must be a whole number",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "bool_type": "must be true or false",
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+    "too_long": "must have at most {max_length} items",
+    "model_type": "must be an object",
+}
+"""What the validator's own rules are called here: its words are about Python."""
+
 
 class Model(BaseModel):
     """A frozen value of the contract: camelCase on the wire, snake_case in Python."""
@@ -82,7 +98,7 @@ def dump(model: Model) -> bytes:
 
 def invalid(model: type[Model], error: ValidationError) -> InvalidRequest:
     """Return the refusal for the first broken rule: its place and its name, never the input."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = error.errors(include_url=False, include_input=False)[0]
     rule = first["type"]
     if rule == "json_invalid":
         return InvalidRequest("INVALID_REQUEST", "The request body is not valid JSON.")
@@ -90,16 +106,19 @@ def invalid(model: type[Model], error: ValidationError) -> InvalidRequest:
         # The last part of the place is the unknown name itself: the sender's text.
         known = ", ".join(_wire_names(model))
         place = ".".join(str(part) for part in first["loc"][:-1])
-        message = (
-            f"{place} has an unknown field."
-            if place
-            else f"Unknown field. Known are: {known or 'none'}."
-        )
+        if place:
+            message = f"{place} has an unknown field."
+        elif known:
+            message = f"Unknown field. Known are: {known}."
+        else:
+            message = "This call takes no parameters."
         return InvalidRequest("INVALID_REQUEST", message, {"rule": rule})
     place = ".".join(str(part) for part in first["loc"])
     code = _CODES.get(str(first["loc"][0]) if first["loc"] else "", "INVALID_REQUEST")
     details = {"field": place, "rule": rule} if place else {"rule": rule}
-    return InvalidRequest(code, f"{place or 'The request body'}: {first['msg']}.", details)
+    # The context holds the rule's own numbers and names, never what was sent.
+    says = _RULES[rule].format_map(first.get("ctx", {})) if rule in _RULES else first["msg"]
+    return InvalidRequest(code, f"{place or 'The request body'} {says}.", details)
 
 
 def _wire_names(model: type[Model]) -> list[str]:

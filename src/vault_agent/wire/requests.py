@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Literal, LiteralString
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -16,32 +17,54 @@ ResultFields = Literal["full", "compact"]
 
 def _calendar_date(text: str) -> str:
     try:
-        date.fromisoformat(text)
+        if date.fromisoformat(text).isoformat() == text:  # which takes other spellings too
+            return text
     except ValueError:
-        raise PydanticCustomError("date", "Should be a date of the calendar") from None
-    return text
+        pass
+    raise PydanticCustomError("date", "must be a day of the calendar, as YYYY-MM-DD")
+
+
+def _of_form(pattern: str, rule: LiteralString) -> tuple[AfterValidator, WithJsonSchema]:
+    """Return the annotations of a text that matches as a whole, and is refused by `rule`."""
+    form = re.compile(pattern)
+
+    def check(text: str) -> str:
+        if form.fullmatch(text) is None:
+            raise PydanticCustomError("form", rule)
+        return text
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
 
 
 def _flag(text: object) -> bool:
     if text not in ("true", "false"):
-        raise PydanticCustomError("flag", "Should be true or false")
+        raise PydanticCustomError("flag", "must be true or false")
     return text == "true"
 
 
 def _number(text: object) -> int:
     # Within the pattern's seven digits int() takes only what the pattern took.
     if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 7):
-        raise PydanticCustomError("index", "Should be a whole number from 0 to 9999999")
+        raise PydanticCustomError("index", "must be a whole number from 0 to 9999999")
     return int(text)
 
 
-NoteId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
-NoteOrChunkId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}(:(0|[1-9][0-9]{0,6}))?$")]
-JobId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
+_CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
+NoteId = Annotated[
+    str,
+    *_of_form(r"[0-9a-f]{32}", "must be a note's ID, 32 digits from 0 to f: take it from a result"),
+]
+NoteOrChunkId = Annotated[
+    str,
+    *_of_form(
+        rf"[0-9a-f]{{32}}(:{_CHUNK_NUMBER})?",
+        "must be the ID of a note or chunk: take it from a result",
+    ),
+]
+JobId = Annotated[str, *_of_form(r"[0-9A-Za-z_-]{1,64}", "must be a job's ID")]
 Limit = Annotated[int, Field(ge=1, le=50)]
 CalendarDate = Annotated[
     str,
-    StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
     AfterValidator(_calendar_date),
     WithJsonSchema({"type": "string", "format": "date"}),
 ]
