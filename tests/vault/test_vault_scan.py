@@ -80,6 +80,8 @@ def test_notes_left_out_by_a_default_name_are_counted(root: VaultRoot, folder: P
         ("NOTES_EXCLUDED", "x/node_modules", 1),
     ]
     assert found.warnings[0].details["complete"] is True
+    assert "2 notes" in found.warnings[0].message
+    assert "add !build/ to vault.exclude" in found.warnings[0].message
 
 
 def test_the_pattern_that_the_warning_names_takes_the_folder_back(

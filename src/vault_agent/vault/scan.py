@@ -236,9 +236,10 @@ def _is_utf8(name: str) -> bool:
 
 def _notes_excluded(path: str, count: int, *, complete: bool) -> Notice:
     name = path.rpartition("/")[2]
+    notes = f"{'' if complete else 'at least '}{count:,} note{'' if count == 1 else 's'}"
     return Notice(
         "NOTES_EXCLUDED",
-        "A folder with notes was left out because of its name. To index it, add the pattern in "
-        "details.pattern to vault.exclude.",
+        f"A folder with {notes} was left out because of its name. To index it, add !{name}/ to "
+        "vault.exclude.",
         {"path": path, "count": count, "complete": complete, "pattern": f"!{name}/"},
     )
