@@ -36,6 +36,13 @@ async def test_a_code_of_the_server_ends_the_program_with_its_exit_code(
         assert each.err.startswith(f"{code}: Told by the server.")
 
 
+async def test_an_error_of_the_server_names_options_as_they_are_typed(run: Run, server: FakeServer):
+    server.error = (413, "NOTE_TOO_LARGE", "Ask for it with allowLarge=true.", {})
+    assert (await run("get", "note", NOTE)).err.endswith("Ask for it with --allow-large.\n")
+    server.error = (400, "INVALID_REQUEST", "filters.after must be a day.", {})
+    assert (await run("search", "x")).err.endswith(": --after must be a day.\n")
+
+
 async def test_with_json_the_error_is_an_envelope_on_stdout_and_a_line_on_stderr(
     run: Run, server: FakeServer
 ):
@@ -81,6 +88,8 @@ async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run):
         "get attachment a.png --output -": "--download and --output go together",
         "config set server.prot 1": "did you mean server.port?",
         "demo": "no --json",
+        "completion": "Choose from: bash, zsh, fish.",
+        "search frost -greenhouse": "quote the query",
     }
     all_ended = await asyncio.gather(*(run(*line.split(), "--json") for line in misuse))
     for ended, says in zip(all_ended, misuse.values(), strict=True):

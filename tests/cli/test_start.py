@@ -77,6 +77,7 @@ async def test_commands_options_and_settings_complete(run: Run):
         "vault-agent search --mode h": {"hybrid"},
         "vault-agent config set embedding.b": {"embedding.batch_size"},
         "vault-agent search x --js": {"--json"},
+        "vault-agent serve --vault-root No": {"No"},  # the shell's own folders
     }
     shell = {"_VAULT_AGENT_COMPLETE": "bash_complete"}
     all_ended = await asyncio.gather(

@@ -56,7 +56,8 @@ def report(job: JobData) -> int:
     elif job.state.final:
         complain(
             "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED",
-            f"the job was {job.state.value}; the last complete index still serves. Begin again:"
+            f"the job was {job.state.value}; the last complete index, if any, still serves."
+            " Begin again:"
             f" vault-agent {job.kind.value}",
         )
     return ending(job)

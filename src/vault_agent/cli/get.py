@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncclick as click
+from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.identifiers import check_chunk_id, check_note_id
@@ -59,7 +60,12 @@ async def chunk(invocation: Invocation, chunk_id: str) -> None:
 @command.command("attachment")
 @click.argument("path")
 @click.option("--download", is_flag=True, help="Fetch the bytes; needs --output.")
-@click.option("--output", metavar="PATH|-", help="File to write, or - for stdout.")
+@click.option(
+    "--output",
+    metavar="PATH|-",
+    help="File to write, or - for stdout.",
+    shell_complete=lambda *asked: [CompletionItem(asked[-1], type="file")],
+)
 @_LARGE
 @click.pass_obj
 async def attachment(

@@ -9,6 +9,7 @@ import asyncclick as click
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, counted, say, style, tell, write
 from vault_agent.errors import NotFound
+from vault_agent.model import JobState
 
 if TYPE_CHECKING:
     from vault_agent.client import Client
@@ -72,8 +73,11 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
         reply = await client.cancel(job_id or await _newest(client))
     if invocation.json:
         write(reply.body.rstrip() + b"\n")
-    else:
-        say(_line(reply.data.job))
+        return
+    job = reply.data.job
+    say(_line(job))
+    if job.state.final and job.state is not JobState.CANCELLED:
+        tell("It had ended before; there is nothing to cancel.")
 
 
 async def _list(invocation: Invocation) -> None:

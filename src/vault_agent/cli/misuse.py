@@ -15,11 +15,11 @@ def describe(misuse: click.ClickException) -> str:
     """Return what is wrong, in terms of the options and commands that there are."""
     match misuse:
         case click.NoSuchOption(possibilities=near):
-            return "No such option" + _hint(near)
+            return "No such option" + (_hint(near) or _quoting(misuse.ctx))
         case click.exceptions.NoSuchCommand(possibilities=near):
             return "No such command" + _hint(near)
         case click.MissingParameter():
-            return misuse.format_message()
+            return " ".join(misuse.format_message().split())  # choices stand in lines of their own
         case click.BadParameter(param=click.Parameter() as parameter):
             hint = parameter.get_error_hint(misuse.ctx)
             return f"Invalid value for {hint}: {_rule(parameter.type)}"
@@ -29,6 +29,12 @@ def describe(misuse: click.ClickException) -> str:
 
 def _hint(near: list[str] | None) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _quoting(context: click.Context | None) -> str:
+    if context is None or context.info_name != "search":
+        return ""
+    return ". To leave a word out, quote the query, as in 'frost -greenhouse'"
 
 
 def _rule(kind: click.ParamType[Any]) -> str:

@@ -35,6 +35,14 @@ COMMANDS = (
 )
 
 
+# What the server's messages name, and what it is called here.
+_AS_OPTIONS = (
+    ("allowLarge=true", "--allow-large"),
+    ("filters.after", "--after"),
+    ("filters.before", "--before"),
+)
+
+
 class _ReaderGone(Exception):
     """Nobody reads our output any more."""
 
@@ -154,4 +162,7 @@ def _with_next_step(error: VaultAgentError) -> str:
             " where it runs; give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set"
             " server.api_key -`"
         )
-    return error.message
+    message = error.message
+    for on_the_wire, typed in _AS_OPTIONS:
+        message = message.replace(on_the_wire, typed)
+    return message

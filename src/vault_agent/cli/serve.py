@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 import asyncclick as click
+from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
@@ -18,11 +19,24 @@ if TYPE_CHECKING:
     from vault_agent.server.serve import Listening
 
 
+def _folders(
+    context: click.Context, parameter: click.Parameter, text: str
+) -> list[CompletionItem[str]]:
+    """Leave it to the shell, which knows its folders."""
+    del context, parameter
+    return [CompletionItem(text, type="dir")]
+
+
 @click.command("serve", cls=Command)
-@click.option("--vault-root", metavar="PATH", help="The folder of notes.")
+@click.option("--vault-root", metavar="PATH", help="The folder of notes.", shell_complete=_folders)
 @click.option("--host", metavar="ADDRESS", help="Address to bind; 127.0.0.1 by default.")
 @click.option("--port", type=int, help="Port to bind; 8787 by default.")
-@click.option("--index-dir", metavar="PATH", help="Folder that holds the indexes.")
+@click.option(
+    "--index-dir",
+    metavar="PATH",
+    help="Folder that holds the indexes.",
+    shell_complete=_folders,
+)
 @click.pass_obj
 async def command(
     invocation: Invocation,
