@@ -323,6 +323,9 @@ class Engine:
         finally:
             self._verifying = False
         if answer is not None and answer.get("code") == "INDEX_INCOMPATIBLE":
+            if self._index.meta != meta:  # a run has replaced what was looked at, and swept it up
+                await self._look_for_damage()
+                return
             damage = IndexUnavailable(answer["code"], answer["message"])
             await self._condemn(meta.generation, damage)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.faults.damage import Finding, damage_some
 from tests.indexing import Vault
 
+from vault_agent.engine import Engine
 from vault_agent.errors import IndexUnavailable
 from vault_agent.store.current import CurrentIndex
 
@@ -49,6 +50,28 @@ async def test_a_damaged_name_of_the_current_generation_is_refused_and_cured(
     await vault.index(rebuild=True)
     assert await vault.dump() == held
     await index.close()
+
+
+class Swapped:
+    """Stands for index and indexer: a run publishes a revision while the check looks at another."""
+
+    def __init__(self) -> None:
+        self.meta: object = "revision 1"
+        self.asked = 0
+
+    async def ask(self, task: dict[str, Any]) -> dict[str, Any]:
+        self.asked += 1
+        if self.asked > 1:
+            return {"event": "verified"}
+        self.meta = "revision 2"
+        return {"event": "failed", "code": "INDEX_INCOMPATIBLE", "message": "files are missing"}
+
+
+async def test_files_that_a_run_has_swept_up_are_not_taken_for_damaged_ones():
+    swapped = Swapped()
+    parts: Any = (None, None, None, swapped, swapped, None, {})
+    await Engine(*parts)._look_for_damage()  # it would put a healthy generation aside
+    assert swapped.asked == 2
 
 
 @pytest.mark.long

