@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tantivy import TextAnalyzer
 
-TEXT_VERSION = 1
+TEXT_VERSION = 2
 """Grows whenever the same text gives other terms: an index made before must then be rebuilt."""
 
 MAX_TERM_BYTES = 80  # longer runs are data, not words

@@ -39,7 +39,7 @@ def note(path: str, *texts: str, title: str = "", **fields: object) -> tuple[str
 
 NOTES = [
     note("Zoo/Zebra.md", "stripes and grass", "Food|the zebra eats grass", tags=("animal/wild",)),
-    note("Zoo/Lion.md", "the lion hunts a zebra", tags=("animal",), date="2024-03-05"),
+    note("Zoo/Lion.md", "the lion hunts a zebra", tags=("animal", "獅子"), date="2024-03-05"),
     note("Home/Cat.md", "吾輩は猫である", "sleeps all day", type="Pet", created="2023-01-02T10:00"),
     note("Home/dev log.md", "ran getUserName with C++ v1.2.3", aliases=("Journal of Code",)),
     note("Empty.md", title="Nothing here"),
@@ -91,6 +91,11 @@ def find(reader: FulltextReader, query: str, filters: Filters = NO_FILTER, **opt
         ("path:zoo/l* zebra", {2}),
         ("path:zoo/z? zebra", set()),
         ("absentword tag:animal", set()),
+        ("animal", {1, 2}),
+        ("#animal", {1, 2}),
+        ("wild", {1}),
+        ("#獅子", {2}),
+        ("獅", {2}),
     ],
 )
 def test_search_finds(reader: FulltextReader, query: str, rowids: set[int]):

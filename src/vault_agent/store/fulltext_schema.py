@@ -2,8 +2,8 @@
 
 Two tantivy indexes, so that the statistics of notes and of their parts never mix:
 
-notes   one document a note: `body` (its whole text and its names; in unspaced
-        scripts single characters too), `names` (title, aliases, file
+notes   one document a note: `body` (its whole text, its names and tags; in
+        unspaced scripts single characters too), `names` (title, aliases, file
         name), `name` (each of those whole, for exact matches)
 chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
 
@@ -65,8 +65,8 @@ class FulltextNote(NamedTuple):
     """One note ready for the engine: text prepared, filters normalised. Plain data, to be sent."""
 
     names: str
-    units: str
-    """Single characters of unspaced scripts, for the note's body only."""
+    beside: str
+    """What counts for the whole note only: its tags, single characters of unspaced scripts."""
     name: list[str]
     path: str
     folder: list[str]
@@ -83,10 +83,13 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     names = list(dict.fromkeys((note.title, *note.aliases, stem)))
     comparable = comparable_path(path)
     names_text = prepare("\n".join(names))
+    tags_text = prepare("\n".join(f"#{tag}" for tag in note.tags))
     texts = [prepare(chunk.text) for chunk in note.chunks]
     return FulltextNote(
         names=names_text,
-        units=" ".join(chain.from_iterable(map(units, (names_text, *texts)))),
+        beside="\n".join(
+            (tags_text, *chain.from_iterable(map(units, (names_text, tags_text, *texts))))
+        ),
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),

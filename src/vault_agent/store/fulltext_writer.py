@@ -51,7 +51,7 @@ class FulltextWriter:
             document.add_unsigned("rowid", rowid)
             document.add_text("names", note.names)
             document.add_text(
-                "body", "\n".join((note.names, *(text for text, _, _ in note.chunks), note.units))
+                "body", "\n".join((note.names, *(text for text, _, _ in note.chunks), note.beside))
             )
             for name in note.name:
                 document.add_text("name", name)
