@@ -23,15 +23,17 @@ import numpy as np
 
 from vault_agent.actions.index import IndexTask, fingerprint_of, index
 from vault_agent.actions.parse import parser
+from vault_agent.actions.search import attainable, search
 from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
-from vault_agent.model import Filters, identify
+from vault_agent.model import Filters, Mode, SearchQuery, identify
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
 from vault_agent.ranking.fuse import fuse
 from vault_agent.ranking.query import compile_query
-from vault_agent.ranking.rank import Names, ceiling, rank, shortlist
+from vault_agent.ranking.rank import Names, rank, shortlist
 from vault_agent.store import notes as reading
+from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import open_reader
 from vault_agent.store.fulltext import FulltextReader
 from vault_agent.store.layout import IndexDirectory
@@ -52,6 +54,7 @@ class Evidence(NamedTuple):
     cosines: dict[str, float]
     ceiling: float
     background: float
+    searched: dict[str, list[str]]  # paths as the product's own search returns them, by mode
 
 
 class Silent:
@@ -98,13 +101,17 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
         matrix, paths = await embed(connection, e, directory, number, settings)
         meta = await read_meta(connection)
         fulltext = FulltextReader(directory.fulltext(number, meta.revision))
+        current = CurrentIndex(
+            directory, vault=task.vault, fingerprint=task.fingerprint, vectors=True
+        )
+        await current.refresh()
         scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
         chunks_by_note: dict[str, list[int]] = defaultdict(list)
         for key in await connection.execute_fetchall("SELECT key FROM chunk"):
             chunks_by_note[paths[key[0] >> 20]].append(key[0])
         for query in queries:
             text = query.get("text") or query["query"]
-            lexical, most = await lexical_scores(connection, fulltext, text)
+            lexical, most = await lexical_scores(connection, fulltext, text, meta.notes)
             vector = await e.embed_query(text)
             rows, cosines = nearest(scan, vector, matrix.signs(vector), 1000)
             keys, cosines = matrix.chunks_of(rows, cosines)
@@ -117,7 +124,9 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
             best |= best_of_notes(paths, keys, cosines)
             background = float(matrix.centre @ vector)
             kind = query.get("type", "")
-            found[query["id"]] = Evidence(kind, lexical, best, most, background)
+            searched = {mode.value: await by_search(current, e, text, mode) for mode in Mode}
+            found[query["id"]] = Evidence(kind, lexical, best, most, background, searched)
+        await current.close()
         fulltext.close()
     cache.write_bytes(pickle.dumps(found))
     return found
@@ -156,9 +165,19 @@ async def embed(connection, embedder, directory, number, settings):
     return matrix, {r[0] >> 20: r[4] for r in rows}
 
 
-async def lexical_scores(connection, fulltext, text):
+async def by_search(current, embedder, text, mode) -> list[str]:
+    """Return the paths of the first notes that the product's own search finds."""
+    async with current.snapshot() as snapshot:
+        answer = await search(
+            snapshot, SearchQuery(text[:1_000], mode=mode, limit=50), embedder=embedder
+        )
+    return list(dict.fromkeys(hit.path for hit in answer.hits))
+
+
+async def lexical_scores(connection, fulltext, text, count):
     """Return the lexical scores of notes by path, and the most that the query could score."""
-    candidates = fulltext.candidates(compile_query(text), Filters())
+    compiled = compile_query(text)
+    candidates = fulltext.candidates(compiled, Filters())
     wanted = shortlist(candidates, DEPTH)
     notes = await reading.notes_by_rowid(connection, wanted.rowids)
     names = {n.rowid: Names(n.path, n.title, n.metadata.aliases) for n in notes}
@@ -166,7 +185,7 @@ async def lexical_scores(connection, fulltext, text):
     scores: dict[str, float] = {}
     for ranked in rank(candidates, names, headings, limit=DEPTH):
         scores.setdefault(names[ranked.rowid].path, sum(ranked.votes.values()))
-    return scores, ceiling(candidates)
+    return scores, attainable(compiled, candidates, count)
 
 
 def best_of_notes(paths, keys, cosines) -> dict[str, float]:
@@ -199,7 +218,9 @@ def _dcg(gains: list[int]) -> float:
     return sum(gain / math.log2(place + 2) for place, gain in enumerate(gains))
 
 
-def order(scores: dict[str, float]) -> list[str]:
+def order(scores: dict[str, float] | list[str]) -> list[str]:
+    if isinstance(scores, list):
+        return scores
     return sorted(scores, key=lambda path: (-scores[path], path))
 
 
@@ -245,6 +266,7 @@ SYSTEMS = {
     "convex, 0.5": lambda e: convex(e, 0.5),
     "convex, 0.3": lambda e: convex(e, 0.3),
     "hybrid as shipped": shipped,
+    **{f"search --mode {mode}": lambda e, mode=mode: e.searched[mode] for mode in Mode},
 }
 
 

@@ -128,8 +128,8 @@ async def _index(
     if account.failed and message.get("requireEmbeddings"):
         raise Unavailable(
             "EMBEDDING_UNAVAILABLE",
-            f"{account.failed} chunks have no embedding, and embeddings were required. The index "
-            "itself is complete and serves; the job's warnings say what failed.",
+            f"{account.failed:,} chunks could not be embedded, and embeddings were required. The "
+            "index itself is complete and serves; the job's warnings say what failed.",
         )
     return replace(
         summary,

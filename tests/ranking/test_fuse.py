@@ -37,6 +37,13 @@ def test_without_words_the_order_is_the_vectors():
     assert fused["b"].score == pytest.approx(1)
 
 
+def test_a_query_of_which_the_words_hold_next_to_nothing_goes_by_meaning():
+    fused = fuse(
+        {"small words": 1.0}, {"meant": 0.6, "small words": 0.12}, ceiling=10, background=0.1
+    )
+    assert order(fused)[0] == "meant"
+
+
 def test_vectors_that_place_clear_finds_at_the_average_are_not_followed():
     """A query for a rare name: the words know, and what the vectors put first is noise."""
     lexical = {"right": 9.0, "near": 4.0}

@@ -12,7 +12,7 @@ NOTES = {
 }
 PARAPHRASES = {
     "how do I bake bread at home": "Sourdough",
-    "central plumbing repair because it was cold indoors": "Boiler",
+    "central plumbing repair for a cold house": "Boiler",
     "ending a rental contract": "Lease",
     "mountain trip": "Hike",
     "disaster recovery for stored records": "Backup",
@@ -20,3 +20,14 @@ PARAPHRASES = {
     "singing rehearsal": "Choir",
     "income declaration paperwork": "Taxes",
 }
+
+EVERYDAY = {
+    "Monday": "It was a day for lists: what comes first, and who is at the desk with me.",
+    "Tuesday": "A call with the printer because it was out of toner; for now all is by hand.",
+    "Wednesday": "A letter for my sister; it was in a drawer at the end of the hall.",
+    "Thursday": "It was raining for hours, and a pile of old cables was on the floor.",
+    "Friday": "Lunch at the market. A friend was there because it was her day off.",
+    "Saturday": "My shelf is at last on the wall, with a level at hand and a pencil for holes.",
+    "Sunday": "A long walk for once. It was windy at the pier, and dark at four.",
+}
+"""What any vault is full of, so that words like "a" and "for" are common, as they are."""

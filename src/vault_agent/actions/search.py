@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_agent.actions.lexical import Ranking
     from vault_agent.actions.meaning import Near
     from vault_agent.embedding.embedder import Embedder, Vector
-    from vault_agent.lexical import LexicalQuery
+    from vault_agent.lexical import Candidates, LexicalQuery
     from vault_agent.model import Hit, SearchQuery, Warning
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext import FulltextReader
@@ -116,7 +116,7 @@ async def _by_both(
     found = await asyncio.to_thread(
         near, usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes
     )
-    scored = _fused(ranking, found, _ceiling(compiled, ranking, snapshot.meta.notes))
+    scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.meta.notes))
     notes = await lexical.with_notes(snapshot, ranking.notes, found.cosines)
     return await _hits(snapshot, query, scored, notes, ranking.candidates.information)
 
@@ -178,19 +178,19 @@ def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
     ]
 
 
-def _ceiling(compiled: LexicalQuery, ranking: Ranking, notes: int) -> float:
+def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> float:
     """Return the most that the query could score, words that are in no note included.
 
     Those tell the most: where only the common words of a question are found, little is found.
     """
-    information = ranking.candidates.information
+    information = candidates.information
     known = sum(information.values())
     absent = sum(
         weight * _rarity(notes, 0)
         for term, weight in compiled.weights.items()
         if term not in information
     )
-    return ceiling(ranking.candidates) * (1 + absent / known) if known else 1.0
+    return ceiling(candidates) * (1 + absent / known) if known else 1.0
 
 
 def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Reason]]:

@@ -134,5 +134,7 @@ def _index(health: Health) -> str:
 def _embeddings(health: Health) -> str:
     if not health.embeddings_enabled:
         return "off"
-    share = f"{health.embeddings_share:.0%} of the chunks have one"
-    return share if health.embeddings_available else f"on, but not usable now; {share}"
+    if not health.index_available:
+        return "on; made as soon as there is an index"
+    known = [warning for warning in health.warnings if warning.code.startswith("EMBEDDING_")]
+    return f"on, but: {clean(known[0].message)}" if known else "on; every chunk has one"

@@ -58,7 +58,7 @@ def fuse(
     words = _normalised(lexical, 0.0)
     meaning = _normalised(cosines, background)
     best = max(lexical.values(), default=0.0)
-    conviction = min(1.0, best / (CONVINCING_SHARE * ceiling)) if ceiling > 0 else 0.0
+    conviction = min(1.0, best / (CONVINCING_SHARE * ceiling)) ** 2 if ceiling > 0 else 0.0
     doubt = conviction * (1 - _agreement(words, meaning))
     weight = EMBEDDING_WEIGHT * (1 - doubt) if meaning else 0.0
     most = (1 - weight) * conviction + weight
