@@ -96,6 +96,8 @@ def find(reader: FulltextReader, query: str, filters: Filters = NO_FILTER, **opt
         ("wild", {1}),
         ("#獅子", {2}),
         ("獅", {2}),
+        ("鰐", set()),
+        ("鰐 tag:animal", set()),
     ],
 )
 def test_search_finds(reader: FulltextReader, query: str, rowids: set[int]):

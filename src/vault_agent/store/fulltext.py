@@ -162,9 +162,10 @@ class _Search:
         if not self._weights and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours)
         body = self._notes.top(self._body_query(), NOTES)
-        text = self._chunks.top(self._text_query(), CHUNKS) if self._weights else {}
+        # Without openings their queries would have no words, and so match everything.
+        text = self._chunks.top(self._text_query(), CHUNKS) if self._openings else {}
         pairs = self._pairs()
-        names = self._notes.top(self._names_query(), NAMES) if self._weights else {}
+        names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
         named = self._exact(self._notes, self._note_must, self._note_not)
         headed = self._exact(self._chunks, self._chunk_must, self._chunk_not)
         self._complete(body, text, named | pairs.keys() | names.keys(), headed)
@@ -274,7 +275,7 @@ class _Search:
         seen = rowids | scored | {key >> CHUNK_BITS for key in headed}
         if missing := sorted(seen - body.keys()):
             body |= self._notes.top(self._body_query(missing), len(missing))
-        if missing := sorted(body.keys() - scored):
+        if self._openings and (missing := sorted(body.keys() - scored)):
             text |= self._chunks.top(self._text_query(missing), CHUNKS)
 
 
