@@ -173,10 +173,17 @@ async def test_watching_shows_progress_rate_and_time_left(jobs: Jobs, work: Work
     await asyncio.sleep(0.3)
     work.progress.phase("parse", 50, 100)
     seen = await jobs.get(job.id)
+    assert seen.character_rate is None
     assert (seen.phases[0].done, seen.phases[0].total) == (50, 100)
     assert seen.rate is not None
     assert seen.rate > 0
     assert seen.eta_seconds == pytest.approx(50 / seen.rate)
+    work.progress.phase("embed", 0, 10)
+    await asyncio.sleep(0.3)
+    work.progress.phase("embed", 5, 10, 5_000)
+    seen = await jobs.get(job.id)
+    assert seen.rate is not None
+    assert seen.character_rate == pytest.approx(1_000 * seen.rate, rel=0.01)
 
 
 async def test_a_watcher_that_is_slow_still_sees_the_end(jobs: Jobs, work: Work):
@@ -261,6 +268,7 @@ async def test_a_record_that_cannot_be_opened_is_not_taken_for_a_damaged_one(tmp
         async with open_jobs(path):
             pass
     assert path.is_dir()
+    await asyncio.sleep(0.05)  # the thread of the connection that was not made is ending
 
 
 async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
