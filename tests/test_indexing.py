@@ -269,6 +269,30 @@ async def test_a_note_that_grows_too_large_keeps_its_name_and_loses_its_chunks(v
     assert (await vault.index()).unchanged == 3
 
 
+@pytest.mark.parametrize("before", [b"", b"# It was a note"])
+async def test_a_file_that_is_no_note_is_warned_of_once_and_makes_nothing_stale(
+    vault: Vault, before: bytes
+):
+    if before:
+        vault.write("binary.md", before)
+        await vault.index()
+    vault.write("binary.md", b"\0" * 4096)
+    await vault.index()
+    assert vault.heard.codes == ["FILE_BINARY"]
+    assert not await is_stale(vault.task())
+    await vault.index()
+    assert vault.heard.codes == []
+    assert vault.heard.publications == 0
+    vault.write("binary.md", "# Now it is a note\n")
+    assert await is_stale(vault.task())
+    assert (await vault.index()).added == 1
+    (vault.root / "binary.md").write_bytes(b"\0" * 5000)
+    assert (await vault.index()).removed == 1
+    (vault.root / "binary.md").unlink()
+    await vault.index()
+    assert not await is_stale(vault.task())
+
+
 async def test_staleness_is_seen_by_a_walk(vault: Vault):
     await vault.index()
     assert not await is_stale(vault.task())

@@ -56,6 +56,7 @@ MANY_NAMES = 500
 
 _LOCK_WAIT_SECONDS = 5.0
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
+_LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ class IndexTask:
 class Report(Protocol):
     """Who is told how the run goes."""
 
-    def phase(self, name: str, done: int, total: int | None) -> None:
-        """Say how far a phase is."""
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+        """Say how far a phase is, and how much text it has gone through where that counts."""
 
     def warn(self, warning: Warning) -> None:
         """Pass a warning on."""
@@ -91,8 +92,13 @@ class _Stored:
 
     meta: Meta
     files: dict[str, reading.StoredFile]
-    entries: dict[str, FileEntry]
+    left_out: dict[str, FileEntry]  # notes that were there before among them
     attachments: frozenset[str]
+
+    @property
+    def entries(self) -> dict[str, FileEntry]:
+        """Every file as it was last seen, whatever became of it."""
+        return {**{path: file.entry for path, file in self.files.items()}, **self.left_out}
 
 
 async def index(task: IndexTask, parse: Parse, report: Report) -> JobSummary:
@@ -200,9 +206,9 @@ async def _stored(directory: IndexDirectory, task: IndexTask) -> _Stored | None:
             meta = await read_meta(connection)
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
             files = {file.entry.path: file for file in await reading.files(connection)}
-            entries = {path: file.entry for path, file in files.items()}
+            left_out = {entry.path: entry for entry in await reading.left_out(connection)}
             attachments = frozenset(await reading.attachments(connection))
-            return _Stored(meta, files, entries, attachments)
+            return _Stored(meta, files, left_out, attachments)
     except IndexUnavailable:
         if not task.rebuild:
             raise  # "must not silently repair": the message says to reindex
@@ -238,7 +244,12 @@ class _Run:
         self._known = base.files if base else {}
         self._diff = diff(base.entries if base else {}, found.notes, found.unlisted)
         self._attachments = frozenset(entry.path for entry in found.attachments)
-        self._moved_away = Counter(self._known[path].hash for path in self._diff.removed)
+        self._removed = [path for path in self._diff.removed if path in self._known]
+        self._moved_away = Counter(self._known[path].hash for path in self._removed)
+        # Those that are read again, or have gone, are taken off; those that fail again, put back.
+        self._left_out = dict(base.left_out if base else {})
+        for path in (*self._diff.removed, *(entry.path for entry in self._diff.maybe_changed)):
+            self._left_out.pop(path, None)
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved anew
         self._fresh: list[int] = []  # rowids of notes read in this run
@@ -301,9 +312,10 @@ class _Run:
         number: int,
         revision: int,
     ) -> Meta:
-        await self._forget(connection, writer, fulltext, self._diff.removed)
-        self._gone = len(self._diff.removed)
+        await self._forget(connection, writer, fulltext, self._removed)
+        self._gone = len(self._removed)
         await self._store_notes(connection, writer, fulltext)
+        await writer.replace_left_out(self._left_out.values())
         # The full-text engine commits in threads of its own while links are resolved here.
         committed = asyncio.create_task(asyncio.to_thread(fulltext.commit))
         try:
@@ -343,6 +355,8 @@ class _Run:
             for file in batch:
                 for warning in file.warnings:
                     self._report.warn(warning)
+                if file.outcome in _LEFT_OUT:
+                    self._left_out[file.entry.path] = file.entry
             stored = [file for file in batch if file.entry.path in known]
             outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
             await self._forget(connection, writer, fulltext, outdated)

@@ -87,6 +87,15 @@ async def attachments(connection: aiosqlite.Connection) -> list[str]:
     return [path for (path,) in rows]
 
 
+async def left_out(connection: aiosqlite.Connection) -> list[FileEntry]:
+    """Return the files that have a note's name and could not be read as one."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            "SELECT path, size, mtime_ns, ctime_ns, inode FROM left_out"
+        )
+    return [FileEntry._make(row) for row in rows]
+
+
 async def names(connection: aiosqlite.Connection) -> list[tuple[str, tuple[str, ...]]]:
     """Return every note's path with its aliases."""
     with translated():

@@ -26,6 +26,16 @@ CREATE TABLE note (
     attachment_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- Files that have a note's name and could not be read as one, as they were then: without these,
+-- every run would take them for new, and every look at the vault for a change.
+CREATE TABLE left_out (
+    path     TEXT PRIMARY KEY,
+    size     INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    inode    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- key = note.rowid << 20 | chunk index.
 CREATE TABLE chunk (
     key          INTEGER PRIMARY KEY,

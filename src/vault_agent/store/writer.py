@@ -133,6 +133,14 @@ class NoteWriter:
                 [(handle_of(path), path) for path in added],
             )
 
+    async def replace_left_out(self, entries: Iterable[FileEntry]) -> None:
+        """Record which files have a note's name and could not be read as one."""
+        with translated():
+            await self._connection.execute_fetchall("DELETE FROM left_out")
+            await self._connection.executemany(
+                "INSERT INTO left_out VALUES (?, ?, ?, ?, ?)", list(entries)
+            )
+
     async def links(self, *, after: int, lookups: Sequence[int] | None) -> list[UnresolvedLink]:
         """Return the next page of links by key: all, or those that ask for one of `lookups`."""
         with translated():
