@@ -116,6 +116,8 @@ def _announce(
     say("Next, in another terminal (Ctrl-C here stops the server):")
     if not health.index_available and health.running_job is not None:
         say(f"  vault-agent jobs follow {clean(health.running_job)}{options}")
+    elif not health.index_available:
+        say(f"  vault-agent reindex{options}")
     say(f'  vault-agent search "what I look for"{options}')
 
 
