@@ -34,7 +34,7 @@ class Heard:
     warnings: list[Warning] = field(default_factory=list)
     publications: int = 0
 
-    def phase(self, name: str, done: int, total: int | None) -> None:
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
         self.phases.append((name, done, total))
 
     def warn(self, warning: Warning) -> None:

@@ -176,7 +176,7 @@ class Engine:
 
         def on_event(event: dict[str, Any]) -> None:
             if event["event"] == "phase":
-                progress.phase(event["phase"], event["done"], event["total"])
+                progress.phase(event["phase"], event["done"], event["total"], event["characters"])
             elif event["event"] == "warning":
                 progress.warn(Warning(event["code"], event["message"], event["details"]))
             elif event["event"] == "published":

@@ -197,13 +197,13 @@ class _Report:
     def __init__(self) -> None:
         self._said: tuple[str, float] = ("", 0.0)
 
-    def phase(self, name: str, done: int, total: int | None) -> None:
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
         last, at = self._said
         now = time.monotonic()
         if name == last and done != total and now - at < PROGRESS_INTERVAL_SECONDS:
             return
         self._said = (name, now)
-        self.say(event="phase", phase=name, done=done, total=total)
+        self.say(event="phase", phase=name, done=done, total=total, characters=characters)
 
     def warn(self, warning: Warning) -> None:
         self.say(event="warning", **asdict(warning))

@@ -37,8 +37,11 @@ class JobOptions:
 class Progress(Protocol):
     """What a running job tells of itself."""
 
-    def phase(self, name: str, done: int, total: int | None) -> None:
-        """Say how far a phase is; the last one named is the current one."""
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+        """Say how far a phase is; the last one named is the current one.
+
+        `characters` is how much text it has gone through, where that is what takes the time.
+        """
 
     def warn(self, warning: Warning) -> None:
         """Add a warning."""
@@ -168,6 +171,7 @@ class Jobs:
                 active.job,
                 finished_at=_now(),
                 rate=None,
+                character_rate=None,
                 eta_seconds=None,
                 **_outcome(work, active.cancelled_as),
             )
@@ -217,16 +221,20 @@ class _Active:
         self.ended = asyncio.Event()
         self.cancelled_as: JobState | None = None
         self._phases: dict[str, PhaseProgress] = {}
-        self._rate = _Rate()
+        self._rate, self._character_rate = _Rate(), _Rate()
 
-    def phase(self, name: str, done: int, total: int | None) -> None:
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
         if self.job.phase != name:
-            self._rate = _Rate()
+            self._rate, self._character_rate = _Rate(), _Rate()
         self._phases[name] = PhaseProgress(name, done, total)
         rate = self._rate.observe(done)
         remaining = None if total is None or not rate else max(total - done, 0) / rate
         self.update(
-            phase=name, phases=tuple(self._phases.values()), rate=rate, eta_seconds=remaining
+            phase=name,
+            phases=tuple(self._phases.values()),
+            rate=rate,
+            character_rate=self._character_rate.observe(characters) or None,
+            eta_seconds=remaining,
         )
 
     def warn(self, warning: Warning) -> None:

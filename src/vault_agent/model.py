@@ -367,6 +367,7 @@ class Job:
     phase: str | None = None
     phases: tuple[PhaseProgress, ...] = ()
     rate: float | None = None  # items of the current phase a second
+    character_rate: float | None = None  # the same in characters, of phases that count them
     eta_seconds: float | None = None
     warnings: tuple[Warning, ...] = ()  # the first 100
     warning_count: int = 0

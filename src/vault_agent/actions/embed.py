@@ -152,7 +152,8 @@ class _Run:
                 plan.fill(arrived.keys, first)
             if arrived.failures:
                 await self._store.fail(arrived.failures)
-            self._report.phase("embed", arrived.done + arrived.failed, total)
+            settled = arrived.done + arrived.failed
+            self._report.phase("embed", settled, total, arrived.characters)
             self._arrived.set()
 
         # Beside the saving, which it does not hold up, and on time also where replies are slow.

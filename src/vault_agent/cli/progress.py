@@ -73,12 +73,7 @@ class PlainDisplay(Silence):
         self._phase, self._next = job.phase, now + _SECONDS_BETWEEN_LINES
         phase = next((each for each in job.phases if each.name == job.phase), None)
         parts = [count(phase)] if phase else []
-        if job.rate:
-            parts.append(f"{job.rate:,.0f}/s")
-        if job.eta_seconds is not None:
-            parts.append(f"{duration(job.eta_seconds)} left")
-        if job.warning_count:
-            parts.append(counted(job.warning_count, "warning"))
+        parts += _details(job)
         tell(f"{job.kind.value}: {clean(job.phase)} {', '.join(parts)}".rstrip())
 
 
@@ -120,17 +115,20 @@ class LiveDisplay:
                 completed=phase.done if current else total,
                 total=total,
                 count=count(phase),
-                speed=_speed(job) if current else "",
+                speed="  ".join(_details(job)) if current else "",
             )
 
 
-def _speed(job: JobData) -> str:
+def _details(job: JobData) -> list[str]:
+    """Return rate, time left and number of warnings, as far as they are known."""
     parts = [f"{job.rate:,.0f}/s"] if job.rate else []
+    if job.character_rate:
+        parts.append(f"{job.character_rate:,.0f} characters/s")
     if job.eta_seconds is not None:
         parts.append(f"{duration(job.eta_seconds)} left")
     if job.warning_count:
         parts.append(counted(job.warning_count, "warning"))
-    return "  ".join(parts)
+    return parts
 
 
 def count(phase: PhaseData) -> str:

@@ -162,6 +162,7 @@ def job_data(job: Job) -> JobData:
         phase=job.phase,
         phases=[PhaseData.model_validate(phase, from_attributes=True) for phase in job.phases],
         rate=job.rate,
+        character_rate=job.character_rate,
         eta_seconds=job.eta_seconds,
         warnings=warnings_data(job.warnings, job.warning_count),
         warning_count=job.warning_count,

@@ -233,6 +233,9 @@ class JobData(Model):
     phase: str | None
     phases: list[PhaseData]
     rate: float | None = Field(description="Items of the current phase a second.")
+    character_rate: float | None = Field(
+        default=None, description="Characters a second, while texts are embedded."
+    )
     eta_seconds: float | None
     warnings: list[WarningData]
     warning_count: int
