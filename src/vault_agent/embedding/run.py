@@ -74,8 +74,7 @@ async def embed_all(
     flight at most; one batch more waits there for its turn. Raises `Unavailable` where the endpoint
     cannot go on, and what `save` raises; before that, as on cancellation, what arrived is saved.
     """
-    # Not more than one request takes: what has been embedded is handed over at once.
-    batches = _batches(documents, lambda: min(batch_size, embedder.request_size))
+    batches = _batches(documents, batch_size)
     turn = anyio.Lock()
     sent, arrived = anyio.create_memory_object_stream[_Settled](_AHEAD * concurrency)
     errors: list[Unavailable] = []
@@ -86,13 +85,16 @@ async def embed_all(
                 batch = await anext(batches, None)
             if batch is None:
                 return
-            try:
-                outcomes = await embedder.embed_documents([text for _, text in batch])
-            except Unavailable as error:
-                errors.append(error)
-                workers.deadline = anyio.current_time() + _LAST_REPLIES
-                return
-            await sent.send((batch, outcomes))
+            while batch:
+                # No more than one request takes: what is embedded is handed over at once.
+                part, batch = batch[: embedder.request_size], batch[embedder.request_size :]
+                try:
+                    outcomes = await embedder.embed_documents([text for _, text in part])
+                except Unavailable as error:
+                    errors.append(error)
+                    workers.deadline = anyio.current_time() + _LAST_REPLIES
+                    return
+                await sent.send((part, outcomes))
 
     async def work_all() -> None:
         # Closing the stream is what tells the saver that nothing more will come.
@@ -124,19 +126,19 @@ async def embed_all(
 
 
 async def _batches(
-    documents: Iterable[Document] | AsyncIterable[Document], size: Callable[[], int]
+    documents: Iterable[Document] | AsyncIterable[Document], size: int
 ) -> AsyncGenerator[list[Document], None]:
     batch: list[Document] = []
     if isinstance(documents, AsyncIterable):
         async for document in documents:
             batch.append(document)
-            if len(batch) >= size():
+            if len(batch) == size:
                 yield batch
                 batch = []
     else:
         for document in documents:
             batch.append(document)
-            if len(batch) >= size():
+            if len(batch) == size:
                 yield batch
                 batch = []
     if batch:
