@@ -85,7 +85,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
         exclude=(),
         max_note_bytes=MAX_NOTE_BYTES,
         fingerprint=fingerprint_of(exclusions, MAX_NOTE_BYTES),
-        rebuild=False,
+        rebuild=True,  # by the code as it is now; vectors outlive it
         parallel=2,
     )
     handle = parser(str(root), (), MAX_NOTE_BYTES)
