@@ -7,8 +7,8 @@ the second, and so lets vectors that say nothing undo what the words say clearly
 
     fused = (1 - w) · lexical + w · embedding
 
-- lexical: the score as a share of the best one's; less where even the best holds little of the
-  query, so that the accidental find of a common word is worth little.
+- lexical: the score as a share of the best one's; less, by the square, where even the best holds
+  little of the query, so that the accidental find of a common word is worth little.
 - embedding: the cosine between that of an average note (0) and that of the nearest (1).
 - w: at most 0.4, and the less, the lower the vectors place what the words found. A model that
   does not know the language, or a query for a rare word or number, shows there.
