@@ -51,8 +51,13 @@ NOTES = {
 @pytest.mark.parametrize("name", NOTES)
 def test_takes_its_fair_share_of_time(name):
     text = NOTES[name]
-    begin = time.perf_counter()
-    note = parse_note(text, path="a.md")
-    assert time.perf_counter() - begin < 0.5 + len(text) / FAIR_CHARS_A_SECOND
+    allowed = 0.5 + len(text) / FAIR_CHARS_A_SECOND
+    for _ in range(3):  # what takes too long takes it every time; a busy machine does not
+        begin = time.process_time()
+        note = parse_note(text, path="a.md")
+        if time.process_time() - begin < allowed:
+            break
+    else:
+        pytest.fail(f"took more than {allowed:.2f} s of processor time, three times")
     clean = text.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
     assert "".join(chunk.text for chunk in note.chunks) == clean
