@@ -222,6 +222,7 @@ def test_another_model_of_the_same_name_makes_the_vectors_unusable_until_a_run(
     assert program.search("sourdough").data["usedMode"] == "hybrid"
 
 
+@pytest.mark.long  # tests/faults/test_kills.py has a shorter one
 def test_what_was_acknowledged_is_never_sent_again_after_a_kill(program: Program):
     program.fill(60)
     chance = random.Random(11)
