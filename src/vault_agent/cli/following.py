@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.cli import exits
 from vault_agent.cli.progress import display, duration
-from vault_agent.cli.terminal import clean, complain, counted, say, tell, warn, write
+from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
 from vault_agent.errors import Unavailable
 from vault_agent.model import JobState
 from vault_agent.model import Warning as Notice
@@ -41,7 +41,7 @@ async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
         raise
     reply = await client.job(job_id)
     if as_json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
         return ending(reply.data.job)
     return report(reply.data.job)
 

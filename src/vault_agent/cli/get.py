@@ -14,7 +14,17 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.identifiers import check_chunk_id, check_note_id
-from vault_agent.cli.terminal import clean, counted, envelope, is_terminal, say, tell, warn, write
+from vault_agent.cli.terminal import (
+    clean,
+    counted,
+    envelope,
+    is_terminal,
+    pass_on,
+    say,
+    tell,
+    warn,
+    write,
+)
 from vault_agent.errors import Failed
 
 if TYPE_CHECKING:
@@ -86,7 +96,7 @@ async def attachment(
             return
         reply = await client.attachment(path)
     if invocation.json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
         return
     data = reply.data
     known = (data.path, data.content_type, counted(data.size, "byte"), data.modified)
@@ -96,7 +106,7 @@ async def attachment(
 
 def _show_text(reply: Reply[NoteData] | Reply[ChunkData], *, as_json: bool) -> None:
     if as_json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
         return
     content: str = reply.envelope["data"]["content"]
     if is_terminal(sys.stdout):

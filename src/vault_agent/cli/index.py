@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli import exits
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.terminal import clean, say, write
+from vault_agent.cli.terminal import clean, pass_on, say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -59,7 +59,7 @@ async def run_job(
         if not detach:
             return await follow(client, job_id, as_json=invocation.json)
     if invocation.json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
     else:
         say(f"{clean(job_id)}  follow it: vault-agent jobs follow {clean(job_id)}")
     return exits.SUCCESS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.terminal import clean, counted, say, style, tell, write
+from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell
 from vault_agent.errors import NotFound
 from vault_agent.model import JobState
 
@@ -43,7 +43,7 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
     async with invocation.client() as client:
         reply = await client.job(job_id or await _newest(client))
     if invocation.json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
         return
     job = reply.data.job
     say(_line(job))
@@ -72,7 +72,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
     async with invocation.client() as client:
         reply = await client.cancel(job_id or await _newest(client))
     if invocation.json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
         return
     job = reply.data.job
     say(_line(job))
@@ -84,7 +84,7 @@ async def _list(invocation: Invocation) -> None:
     async with invocation.client() as client:
         reply = await client.jobs()
     if invocation.json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
         return
     for job in reply.data.jobs:
         say(_line(job))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.terminal import clean, is_terminal, say, style, tell, warn, write
+from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
 from vault_agent.cli.wrap import wrapped
 from vault_agent.model import Filters, Mode
 
@@ -89,7 +89,7 @@ def ranking(
 def show(reply: Reply[ResultsData], *, as_json: bool) -> None:
     """Print a reply's results."""
     if as_json:
-        write(reply.body.rstrip() + b"\n")
+        pass_on(reply.body)
         return
     data = reply.envelope["data"]
     for number, result in enumerate(data["results"]):

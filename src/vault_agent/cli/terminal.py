@@ -116,6 +116,11 @@ def write(content: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def pass_on(body: bytes) -> None:
+    """Print a server's reply as it came, on a line of its own."""
+    write(body.rstrip() + b"\n")
+
+
 def envelope(data: object, warnings: Iterable[object] = ()) -> None:
     """Print a reply that no server made, in the form of one."""
     write(orjson.dumps({"data": data, "warnings": list(warnings)}) + b"\n")
