@@ -6,11 +6,17 @@ knows the other, both know these values.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from vault_agent.model import Filters
 
 Terms = tuple[str, ...]
+
+
+def rarity(notes: int, found: int) -> float:
+    """Return the inverse document frequency of a term in `found` of `notes`, as BM25 has it."""
+    return math.log1p(max(notes - found + 0.5, 0.5) / (found + 0.5))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+CHUNK_BITS = 20
+"""A chunk's key is its note's rowid shifted by this much, plus its index."""
+
+
 def identify(text: str) -> str:
     """Return the opaque identifier of a vault-relative path or a vault root: 32 hex digits.
 

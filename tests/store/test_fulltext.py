@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest
-from vault_agent.model import Chunk, Filters, ParsedNote
+from vault_agent.model import CHUNK_BITS, Chunk, Filters, ParsedNote
 from vault_agent.ranking.query import compile_query
 from vault_agent.store import fulltext as engine
 from vault_agent.store.fulltext import FulltextReader
 from vault_agent.store.fulltext_schema import to_fulltext
 from vault_agent.store.fulltext_spelling import edits
 from vault_agent.store.fulltext_writer import FulltextWriter
-from vault_agent.store.rows import CHUNK_BITS
 
 if TYPE_CHECKING:
     from pathlib import Path

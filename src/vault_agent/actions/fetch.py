@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest, NotFound, TooLarge
-from vault_agent.model import ChunkContent, NoteContent
+from vault_agent.model import CHUNK_BITS, ChunkContent, NoteContent
 from vault_agent.store import notes as reading
-from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS
+from vault_agent.store.rows import MAX_CHUNKS
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.skipped import Skipped
 

@@ -19,7 +19,7 @@ from vault_agent.actions.parse import FileTask, Outcome
 from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.markdown.resolve import LinkResolver, names_of
-from vault_agent.model import JobSummary, LinkKind, identify
+from vault_agent.model import CHUNK_BITS, JobSummary, LinkKind, identify
 from vault_agent.store import notes as reading
 from vault_agent.store.check import check_database
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
@@ -28,7 +28,7 @@ from vault_agent.store.fulltext_writer import FulltextWriter
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.lock import FileLock
 from vault_agent.store.meta import Meta, check_compatible, read_meta, write_meta
-from vault_agent.store.rows import CHUNK_BITS, handle_of, name_hash
+from vault_agent.store.rows import handle_of, name_hash
 from vault_agent.store.seal import check_seal, seal
 from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.text import TEXT_VERSION
@@ -238,7 +238,6 @@ class _Run:
         self._task = task
         self._directory = directory
         self._base = base
-        self._found = found
         self._parse = parse
         self._report = report
         self._known = base.files if base else {}

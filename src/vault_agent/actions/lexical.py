@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.model import Hit
+from vault_agent.model import CHUNK_BITS, Hit
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store import notes as reading
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS
+from vault_agent.store.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_agent.actions.fallback import unavailable
-from vault_agent.model import Warning
+from vault_agent.model import CHUNK_BITS, Warning
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
-from vault_agent.store.rows import CHUNK_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

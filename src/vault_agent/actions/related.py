@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.actions import lexical
 from vault_agent.actions.fallback import OFF, fell_back, unavailable
 from vault_agent.errors import InvalidRequest, NotFound, Unavailable
-from vault_agent.model import Answer, Filters, Mode, Reason
+from vault_agent.model import CHUNK_BITS, Answer, Filters, Mode, Reason
 from vault_agent.ranking.rank import Ranked
 from vault_agent.ranking.related import MAX_CHARACTERS, count_terms, fuse, related_query
 from vault_agent.store import notes as reading
-from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS
+from vault_agent.store.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
     from vault_agent.actions.lexical import Ranking

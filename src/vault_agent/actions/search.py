@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from typing import TYPE_CHECKING
 
 from vault_agent.actions import lexical
 from vault_agent.actions.fallback import OFF, fell_back, unavailable
 from vault_agent.errors import Unavailable
+from vault_agent.lexical import rarity
 from vault_agent.model import Answer, Filters, Mode, Reason
 from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, ceiling
@@ -156,15 +156,10 @@ def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, 
     """Return what each word of a query tells, for the snippets of what was found without them."""
     frequencies = fulltext.document_frequencies(compiled.weights)
     return {
-        term: compiled.weights[term] * _rarity(fulltext.note_count, found)
+        term: compiled.weights[term] * rarity(fulltext.note_count, found)
         for term, found in frequencies.items()
         if found
     }
-
-
-def _rarity(notes: int, found: int) -> float:
-    """Return the inverse document frequency as BM25 has it."""
-    return math.log1p((notes - found + 0.5) / (found + 0.5))
 
 
 def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
@@ -186,7 +181,7 @@ def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> fl
     information = candidates.information
     known = sum(information.values())
     absent = sum(
-        weight * _rarity(notes, 0)
+        weight * rarity(notes, 0)
         for term, weight in compiled.weights.items()
         if term not in information
     )

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.lexical import NoteEvidence
+from vault_agent.model import CHUNK_BITS
 from vault_agent.text import terms
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from vault_agent.lexical import Candidates
 
-CHUNK_BITS = 20  # of a chunk's key, as the store defines it
 
 CHUNK_WEIGHT = 0.5
 PAIR_WEIGHT = 0.4

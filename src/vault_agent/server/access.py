@@ -36,11 +36,6 @@ class Access:
         self._digest = _digest(api_key.get_secret_value()) if api_key else None
 
     @property
-    def key_required(self) -> bool:
-        """Whether every request needs the key."""
-        return self._digest is not None
-
-    @property
     def cross_origin(self) -> bool:
         """Whether any other origin may call."""
         return bool(self._origins)

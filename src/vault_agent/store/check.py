@@ -9,9 +9,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.model import CHUNK_BITS
 from vault_agent.store.database import translated
 from vault_agent.store.failures import damaged
-from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS, checksum_of, handle_of
+from vault_agent.store.rows import MAX_CHUNKS, checksum_of, handle_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

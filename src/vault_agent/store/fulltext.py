@@ -8,17 +8,16 @@ missing half of the evidence for whatever only one of them has found.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from tantivy import Index, Order, Query
 
-from vault_agent.lexical import Candidates, ChunkEvidence, LexicalQuery, NoteEvidence
+from vault_agent.lexical import Candidates, ChunkEvidence, LexicalQuery, NoteEvidence, rarity
+from vault_agent.model import CHUNK_BITS
 from vault_agent.store.fulltext_clauses import Clauses, any_of, combined, silent
 from vault_agent.store.fulltext_guard import guarded
 from vault_agent.store.fulltext_schema import ANALYZER
 from vault_agent.store.fulltext_spelling import neighbours_of
-from vault_agent.store.rows import CHUNK_BITS
 from vault_agent.text import analyzer, is_unit
 
 if TYPE_CHECKING:
@@ -222,9 +221,8 @@ class _Search:
         """Return BM25's inverse document frequency of each term, times its weight."""
         count = self._notes.searcher.num_docs
         return {
-            term: weight * math.log1p(max(count - found + 0.5, 0.5) / (found + 0.5))
+            term: weight * rarity(count, self._frequencies[term])
             for term, weight in self._weights.items()
-            for found in (self._frequencies[term],)
         }
 
     def _body_query(self, rowids: Sequence[int] | None = None) -> Query:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from tantivy import Document, Index, Query
 
+from vault_agent.model import CHUNK_BITS
 from vault_agent.store.fulltext_guard import guarded
 from vault_agent.store.fulltext_schema import ANALYZER, chunks_schema, notes_schema
-from vault_agent.store.rows import CHUNK_BITS
 from vault_agent.text import analyzer
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from vault_agent.model import VectorSpace
-from vault_agent.store.rows import CHUNK_BITS
+from vault_agent.model import CHUNK_BITS, VectorSpace
 
 if TYPE_CHECKING:
     from pathlib import Path

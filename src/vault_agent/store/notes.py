@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from vault_agent.model import FileEntry, LinkKind, LinkSummary, Metadata, identify
+from vault_agent.model import CHUNK_BITS, FileEntry, LinkKind, LinkSummary, Metadata, identify
 from vault_agent.store.database import translated
-from vault_agent.store.rows import CHUNK_BITS, MAX_CHUNKS, handle_of_id, metadata_from
+from vault_agent.store.rows import MAX_CHUNKS, handle_of_id, metadata_from
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,11 +50,6 @@ class StoredChunk(NamedTuple):
     start_line: int
     end_line: int
     text: str
-
-    @property
-    def note_rowid(self) -> int:
-        """The rowid of the chunk's note."""
-        return self.key >> CHUNK_BITS
 
     @property
     def chunk_index(self) -> int:
@@ -123,17 +118,6 @@ async def notes_by_rowid(
     with translated():
         rows = await connection.execute_fetchall(
             _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))", (_array(rowids),)
-        )
-    return [_note(row) for row in rows]
-
-
-async def notes_by_handle(
-    connection: aiosqlite.Connection, handles: Iterable[int]
-) -> list[StoredNote]:
-    """Return the notes with these handles, in no particular order."""
-    with translated():
-        rows = await connection.execute_fetchall(
-            _NOTE + "WHERE handle IN (SELECT value FROM json_each(?))", (_array(handles),)
         )
     return [_note(row) for row in rows]
 

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from vault_agent.model import Metadata, identify
+from vault_agent.model import CHUNK_BITS, Metadata, identify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from vault_agent.model import Link, ParsedNote
-
-CHUNK_BITS = 20
-"""A chunk's key is its note's rowid shifted by this much, plus its index."""
 
 MAX_CHUNKS = 1 << CHUNK_BITS
 

@@ -6,9 +6,10 @@ import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed
+from vault_agent.model import CHUNK_BITS
 from vault_agent.store.database import script, translated
 from vault_agent.store.meta import SCHEMA_VERSION
-from vault_agent.store.rows import CHUNK_BITS, handle_of
+from vault_agent.store.rows import handle_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
