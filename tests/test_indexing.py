@@ -16,7 +16,6 @@ from vault_agent.model import Filters, JobSummary
 from vault_agent.ranking.query import compile_query
 from vault_agent.store import notes as reading
 from vault_agent.store.fulltext import FulltextReader
-from vault_agent.store.lock import FileLock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -212,13 +211,10 @@ async def test_an_empty_vault_can_be_indexed_before_its_first_note(tmp_path: Pat
 
 
 async def test_two_writers_of_one_index_never_meet(vault: Vault, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("vault_agent.actions.index._LOCK_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.1)
     vault.directory.create()
-    lock = FileLock(vault.directory.writer_lock)
-    lock.acquire(message="")
-    with pytest.raises(Busy, match="INDEX_LOCKED"):
+    with vault.directory.writing(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.index()
-    lock.release()
     await vault.index()
 
 

@@ -29,7 +29,6 @@ from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.store.database import translated
 from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.lock import FileLock
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
@@ -322,7 +321,11 @@ class Engine:
             answer = await self._indexer.ask({**self._task, "task": "verify"})
         finally:
             self._verifying = False
-        if answer is not None and answer.get("code") == "INDEX_INCOMPATIBLE":
+        if answer is None:
+            return
+        if answer["event"] == "verified" and not answer["vectors_whole"]:
+            await self._index.refresh()
+        if answer.get("code") == "INDEX_INCOMPATIBLE":
             if self._index.meta != meta:  # a run has replaced what was looked at, and swept it up
                 await self._look_for_damage()
                 return
@@ -342,16 +345,11 @@ class Engine:
 
     def _sweep(self) -> None:
         """Remove what a run has replaced or left half-written, unless another one has begun."""
-        lock = FileLock(self._directory.writer_lock)
-        with suppress(Busy, OSError):
-            lock.acquire(message="", wait_seconds=1.0)
-            try:
-                number = self._directory.current()
-                self._directory.sweep(keep=number)
-                if number is not None and self._index.meta is not None:
-                    self._directory.sweep_fulltext(number, keep=self._index.meta.revision)
-            finally:
-                lock.release()
+        with suppress(Busy, OSError), self._directory.writing(wait=False):
+            number = self._directory.current()
+            self._directory.sweep(keep=number)
+            if number is not None and self._index.meta is not None:
+                self._directory.sweep_fulltext(number, keep=self._index.meta.revision)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(_quietly(work))
@@ -373,14 +371,9 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
     async with AsyncExitStack() as stack:
         with VaultRoot.open(config.vault.root or "", exclusions) as root:
             path, identity = root.path, root.identity
-        lock = FileLock(directory.server_lock)
         with translated():
             directory.create()
-            lock.acquire(
-                message="Another vault-agent server has this index. Use that one, stop it, or give "
-                "this one another index.dir."
-            )
-        stack.callback(lock.release)
+            stack.enter_context(directory.serving())
         fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
         settings = endpoint_settings(config.embedding) if config.embedding.enabled else None
         indexer = Indexer()

@@ -89,8 +89,7 @@ def _carry_out(message: dict[str, Any], desk: _Desk) -> bool:
             report.say(event="compared", stale=asyncio.run(is_stale(task)))
             return True
         if message["task"] == "verify":
-            asyncio.run(verify(task))
-            report.say(event="verified")
+            report.say(event="verified", vectors_whole=asyncio.run(_verify(task, message)))
             return True
         summary = asyncio.run(_index(task, message, desk, report))
         report.say(event="done", summary=asdict(summary))
@@ -98,6 +97,17 @@ def _carry_out(message: dict[str, Any], desk: _Desk) -> bool:
         report.say(event="failed", code=error.code, message=error.message)
         return bool(message["task"] != "index")
     return False
+
+
+async def _verify(task: IndexTask, message: dict[str, Any]) -> bool:
+    """Look through the index, then through its vectors; False where some of those were damaged."""
+    await verify(task)
+    if message.get("embedding") is None:
+        return True
+    from vault_agent.actions.embed import verify_vectors  # as below
+    from vault_agent.embedding.client import EndpointSettings
+
+    return await verify_vectors(task.directory, EndpointSettings(**message["embedding"]))
 
 
 async def _index(

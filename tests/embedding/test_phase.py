@@ -13,7 +13,6 @@ from vault_agent.actions import embed as phase
 from vault_agent.actions.embed import Account, embed
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.errors import Busy
-from vault_agent.store.lock import FileLock
 from vault_agent.store.matrix import open_matrix
 
 if TYPE_CHECKING:
@@ -55,14 +54,10 @@ async def vault(tmp_path: Path, settings) -> Embedded:
 
 
 async def test_two_processes_never_embed_at_once(vault: Embedded, endpoint, monkeypatch):
-    monkeypatch.setattr(phase, "_LOCK_WAIT_SECONDS", 0.05)
-    other = FileLock(vault.directory.writer_lock)
-    other.acquire(message="")
-    with pytest.raises(Busy) as caught:
+    monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.05)
+    with vault.directory.writing(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.embed()
-    assert caught.value.code == "INDEX_LOCKED"
     assert endpoint.requests == []
-    other.release()
     assert await vault.embed() == Account(NOTES, 0, 0)
 
 

@@ -18,17 +18,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.faults.disk import ROOT
+from tests.faults.embedder import MadeUp, settings
 from tests.indexing import Vault
 
+from vault_agent.actions.embed import embed, verify_vectors
 from vault_agent.actions.index import verify
 from vault_agent.errors import IndexUnavailable
-from vault_agent.model import Filters
+from vault_agent.model import Filters, Job, JobKind, JobState
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import open_reader
+from vault_agent.store.jobs import open_jobs
 
 if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.matrix import Matrix
 
 QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")
 
@@ -39,7 +43,7 @@ class Finding:
 
     file: str
     damage: str
-    outcome: str  # "refused when opened", "refused by the check", "harmless", or what is wrong
+    outcome: str  # one of `test_damage.FINE`, or what is wrong
     cured: bool = True  # a rebuild holds everything again
 
 
@@ -76,6 +80,10 @@ async def _make(vault: Vault) -> None:
         vault.write("New.md", "# New\n\nshared " + "new " * 2000)
         await vault.index()
         vault.directory.sweep_fulltext(number, keep=2)  # as a server does
+        await embed(str(vault.directory.path), MadeUp(), settings(), vault.heard)
+        async with open_jobs(vault.directory.jobs) as jobs:
+            for count in range(30):
+                await jobs.insert(_job(f"{count:016x}"))
         shutil.copytree(vault.directory.path, vault.directory.path.with_name("template"))
 
 
@@ -152,6 +160,61 @@ async def _judge(vault: Vault, file: str, damage: str, expected: Any) -> Finding
     return Finding(file, damage, outcome, cured)
 
 
+def _job(job_id: str, state: JobState = JobState.SUCCEEDED) -> Job:
+    return Job(job_id, JobKind.INDEX, state, created_at="2024-01-01T00:00:00Z")
+
+
+def _vectors(vault: Vault) -> dict[int, bytes]:
+    """Return the vector of each chunk that a search would have, with its signs."""
+    index = CurrentIndex(vault.directory, vault="", fingerprint="", vectors=True)
+    matrix: Matrix | None = index._open_matrix(vault.directory.current() or 0)
+    if matrix is None:
+        return {}
+    keys, rows = matrix.find(matrix._keys)
+    words = matrix.planes.transpose(0, 2, 1).reshape(-1, matrix.planes.shape[1])
+    return {
+        key: matrix.vectors[row].tobytes() + words[row].tobytes()
+        for key, row in zip(keys.tolist(), rows.tolist(), strict=True)
+    }
+
+
+async def _judge_vectors(vault: Vault, file: str, damage: str, expected: Any) -> Finding:
+    """See that damaged vectors are forgotten, the others serve, and the next run heals."""
+    directory = str(vault.directory.path)
+    try:
+        whole = await verify_vectors(directory, settings())
+        held = _vectors(vault)
+        if whole:
+            outcome = "harmless" if held == expected else "damage was not noticed"
+        else:
+            outcome = "forgotten" if held.items() <= expected.items() else "wrong vectors serve"
+    except Exception as error:  # noqa: BLE001 - it is a finding
+        outcome = f"{type(error).__name__}: {error}"
+    try:
+        await embed(directory, MadeUp(), settings(), vault.heard)
+        cured = _vectors(vault) == expected
+    except Exception as error:  # noqa: BLE001 - it is a finding
+        outcome += f"; and then {type(error).__name__}: {error}"
+        cured = False
+    return Finding(file, damage, outcome, cured)
+
+
+async def _judge_jobs(vault: Vault, file: str, damage: str, expected: Any) -> Finding:
+    """See that a damaged record of jobs is put aside, and that a new one works."""
+    try:
+        async with open_jobs(vault.directory.jobs) as jobs:
+            held = [job.id for job in await jobs.list()]
+            await jobs.insert(_job("f" * 16, JobState.RUNNING))
+            await jobs.update(_job("f" * 16))
+            await jobs.insert(_job("e" * 16, JobState.RUNNING))
+            cured = [job.id for job in await jobs.list()] == ["e" * 16, "f" * 16, *held]
+        # A changed letter that leaves it readable is not noticed: nothing depends on old jobs.
+        outcome = "harmless" if len(held) == len(expected) else "forgotten" if not held else "part"
+    except Exception as error:  # noqa: BLE001 - it is a finding
+        outcome, cured = f"{type(error).__name__}: {error}", False
+    return Finding(file, damage, outcome, cured)
+
+
 async def _main(folder: Path, seed: int, count: int) -> None:
     chance = random.Random(seed)
     vault = Vault(folder)
@@ -164,6 +227,7 @@ async def _main(folder: Path, seed: int, count: int) -> None:
 
     reset()
     _, expected = await _look(vault, vault.task())
+    vectors, jobs = _vectors(vault), list(range(30))
     names = sorted(
         str(path.relative_to(template))
         for path in template.rglob("*")
@@ -176,7 +240,13 @@ async def _main(folder: Path, seed: int, count: int) -> None:
         reset()
         name = chance.choice(names)
         damage = _harm(directory / name, chance)
-        print(json.dumps(asdict(await _judge(vault, name, damage, expected))), flush=True)
+        if "vectors" in name:
+            finding = await _judge_vectors(vault, name, damage, vectors)
+        elif "jobs" in name:
+            finding = await _judge_jobs(vault, name, damage, jobs)
+        else:
+            finding = await _judge(vault, name, damage, expected)
+        print(json.dumps(asdict(finding)), flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from tests.indexing import Vault
 
 from vault_agent.actions.index import index, verify
 from vault_agent.actions.parse import FileTask, ParsedFile, parser
-from vault_agent.store.lock import FileLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -116,9 +115,8 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: in
         change(vault, at)
         held = await vault.dump()
         was_cancelled, waits = await cancelled_at(run_of(vault, rebuild=rebuild), at)
-        lock = FileLock(vault.directory.writer_lock)
-        lock.acquire(message="the writer's lock is still held")
-        lock.release()
+        with vault.directory.writing(wait=False):
+            pass  # nobody else holds the lock still
         assert await settled(lambda: threads() <= before), threads()
         await verify(vault.task())
         after = await vault.dump()

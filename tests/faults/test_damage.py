@@ -16,7 +16,7 @@ from vault_agent.store.current import CurrentIndex
 if TYPE_CHECKING:
     from pathlib import Path
 
-FINE = {"refused when opened", "refused by the check", "harmless"}
+FINE = {"refused when opened", "refused by the check", "forgotten", "harmless"}
 
 
 def check(findings: list[Finding]) -> None:
@@ -62,7 +62,7 @@ class Swapped:
     async def ask(self, task: dict[str, Any]) -> dict[str, Any]:
         self.asked += 1
         if self.asked > 1:
-            return {"event": "verified"}
+            return {"event": "verified", "vectors_whole": True}
         self.meta = "revision 2"
         return {"event": "failed", "code": "INDEX_INCOMPATIBLE", "message": "files are missing"}
 

@@ -1,7 +1,9 @@
 """Vectors that were paid for survive, and what is searched is what was saved."""
 
+import asyncio
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -267,6 +269,34 @@ async def test_a_map_that_is_held_open_is_replaced_once_it_is_let_go(tmp_path, m
     (tmp_path / "new").write_text("new")
     matrix._replace(tmp_path / "new", tmp_path / "map")
     assert (tmp_path / "map").read_text() == "new"
+
+
+async def test_a_publication_that_is_cancelled_writes_nothing_afterwards(
+    database, map_path, monkeypatch
+):
+    from vault_agent.store import vectors
+
+    begun, go_on, write_map = threading.Event(), threading.Event(), vectors.write_map
+
+    def slow(*args, **kwargs):
+        begun.set()
+        go_on.wait(10)
+        write_map(*args, **kwargs)
+
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(5), keys(5))
+        monkeypatch.setattr(vectors, "write_map", slow)
+        publishing = asyncio.create_task(store.publish(plan, map_path))
+        await asyncio.to_thread(begun.wait, 10)
+        publishing.cancel()
+        await asyncio.wait([publishing], timeout=0.1)
+        ended_before_its_thread = publishing.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await publishing
+        assert not ended_before_its_thread
+        assert reopen(database, map_path).total == 5
 
 
 async def test_an_empty_matrix_finds_nothing(database, map_path):

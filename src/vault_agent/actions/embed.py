@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,12 +17,11 @@ import numpy as np
 
 from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
-from vault_agent.errors import Unavailable
+from vault_agent.errors import Busy, Unavailable
 from vault_agent.model import Warning
 from vault_agent.store import notes as reading
 from vault_agent.store.database import open_reader
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.lock import FileLock
 from vault_agent.store.matrix import open_matrix
 from vault_agent.store.vectors import open_vectors
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.embedding.run import Arrived, Document
     from vault_agent.store.database import Connection
+    from vault_agent.store.matrix import Integers
     from vault_agent.store.vectors import Plan, VectorStore
 
 PUBLISH_SECONDS = 1.0
@@ -39,7 +40,6 @@ PUBLISH_SECONDS = 1.0
 
 _PUBLISHING_SHARE = 1 / 20
 """Of a run's time, where a large vault's map takes long to write."""
-_LOCK_WAIT_SECONDS = 5.0
 _PAGE = 256
 
 
@@ -71,13 +71,7 @@ async def embed(
         Failed: `DISK_FULL`.
     """
     folder = IndexDirectory(Path(directory))
-    # Two writers would give one row to two vectors.
-    lock = FileLock(folder.writer_lock)
-    lock.acquire(
-        message="Another process is writing this index. Stop it, or use another index.dir.",
-        wait_seconds=_LOCK_WAIT_SECONDS,
-    )
-    try:
+    with folder.writing():  # two writers would give one row to two vectors
         number = folder.current()
         if number is None:
             return Account(0, 0, 0)
@@ -91,8 +85,38 @@ async def embed(
             except Unavailable as error:
                 report.warn(Warning(error.code, error.message))
             return run.account()
-    finally:
-        lock.release()
+
+
+async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
+    """Look through the vectors of the current generation; False where some were damaged.
+
+    Those are forgotten and no longer searched, and the next run makes them anew. Nothing is done
+    while a run is writing.
+    """
+    folder = IndexDirectory(Path(directory))
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(folder.writing(wait=False))
+        except Busy:
+            return True
+        number = folder.current()
+        if number is None or not folder.vectors.exists():
+            return True
+        vectors_map = folder.vectors_map(number)
+        async with open_vectors(folder.vectors) as store:
+            known = await store.last_space(settings.model, *settings.prefixes)
+            if known is None:
+                had = vectors_map.exists()
+                vectors_map.unlink(missing_ok=True)  # nothing vouches for what it names
+                return not had
+            await store.use(known)
+            whole = await store.check()
+            if whole and open_matrix(vectors_map, store.folder) is not None:
+                return True
+            async with open_reader(folder.database(number)) as connection:
+                chunks, keys = await _inputs(connection, settings)
+            await store.publish(await store.plan(chunks, keys), vectors_map)
+            return False
 
 
 class _Run:
@@ -118,10 +142,10 @@ class _Run:
         self._arrived = asyncio.Event()  # vectors that searches do not have yet
 
     async def carry_out(self, *, fresh: bool, doubted: bool) -> None:
-        chunks, keys = await self._inputs()
+        chunks, keys = await _inputs(self._connection, self._settings)
         self._total = len(chunks)
         served_in_full = False
-        known = await self._store.last_space(self._settings.model, *self._embedder.prefixes)
+        known = await self._store.last_space(self._settings.model, *self._settings.prefixes)
         if known is not None:
             # Before the endpoint is asked for anything: an unchanged vault asks for nothing, and
             # searches have the vectors that there are.
@@ -191,31 +215,15 @@ class _Run:
         have = int(np.count_nonzero(self._plan.rows >= 0)) if self._plan is not None else 0
         return Account(have - self._reused, self._reused, self._total - have)
 
-    async def _inputs(self) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], list[bytes]]:
-        """Return the key of every chunk, and what its vector is known by."""
-        chunks: list[int] = []
-        keys: list[bytes] = []
-        after = -1
-        while page := await reading.chunk_texts(self._connection, after=after):
-            for chunk in page:
-                chunks.append(chunk.key)
-                keys.append(vector_key(self._settings.model, self._input(chunk)))
-            after = page[-1].key
-        return np.array(chunks, np.int64), keys
-
     async def _documents(self, plan: Plan) -> AsyncIterator[Document]:
         """Yield what is missing, a page at a time: a vault's text need not fit into memory."""
         missing = [(key, int(plan.chunks[place])) for key, place in plan.missing]
         for start in range(0, len(missing), _PAGE):
             part = missing[start : start + _PAGE]
             page = await reading.chunk_texts_of(self._connection, [chunk for _, chunk in part])
-            texts = {chunk.key: self._input(chunk) for chunk in page}
+            texts = {chunk.key: _input(chunk, self._settings) for chunk in page}
             for key, chunk_key in part:
                 yield key, texts[chunk_key]
-
-    def _input(self, chunk: reading.ChunkText) -> str:
-        prefix = self._embedder.prefixes.document
-        return document_input(prefix, chunk.title, chunk.heading_path, chunk.text)
 
     def _adopt(self, plan: Plan) -> None:
         """Make a plan this run's own: what has a vector in it is reused."""
@@ -241,3 +249,22 @@ class _Run:
             await self._publish(plan)
             took = time.monotonic() - began
             await asyncio.sleep(max(PUBLISH_SECONDS, took / _PUBLISHING_SHARE))
+
+
+async def _inputs(
+    connection: Connection, settings: EndpointSettings
+) -> tuple[Integers, list[bytes]]:
+    """Return the key of every chunk, and what its vector is known by."""
+    chunks: list[int] = []
+    keys: list[bytes] = []
+    after = -1
+    while page := await reading.chunk_texts(connection, after=after):
+        for chunk in page:
+            chunks.append(chunk.key)
+            keys.append(vector_key(settings.model, _input(chunk, settings)))
+        after = page[-1].key
+    return np.array(chunks, np.int64), keys
+
+
+def _input(chunk: reading.ChunkText, settings: EndpointSettings) -> str:
+    return document_input(settings.prefixes.document, chunk.title, chunk.heading_path, chunk.text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,6 @@ from vault_agent.store.database import open_bulk, open_reader, open_writer, tran
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext_writer import FulltextWriter
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.lock import FileLock
 from vault_agent.store.meta import Meta, check_compatible, read_meta, write_meta
 from vault_agent.store.rows import handle_of, name_hash
 from vault_agent.store.seal import check_seal, seal
@@ -54,7 +53,6 @@ BATCH_FILES = 64
 MANY_NAMES = 500
 """With more names than this affected, all links are resolved anew: one pass is cheaper."""
 
-_LOCK_WAIT_SECONDS = 5.0
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
 
@@ -125,14 +123,7 @@ async def _index(
     task: IndexTask, directory: IndexDirectory, parse: Parse, report: Report
 ) -> JobSummary:
     directory.create()
-    lock = FileLock(directory.writer_lock)
-    with ExitStack() as stack:
-        lock.acquire(
-            message="Another process is writing this index. Stop it, or use another index.dir.",
-            wait_seconds=_LOCK_WAIT_SECONDS,
-        )
-        stack.callback(lock.release)
-        root = stack.enter_context(VaultRoot.open(task.root, Exclusions(task.exclude)))
+    with directory.writing(), VaultRoot.open(task.root, Exclusions(task.exclude)) as root:
         directory.sweep(keep=directory.current())
         stored = await _stored(directory, task)
         found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))

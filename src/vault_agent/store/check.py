@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.model import CHUNK_BITS
-from vault_agent.store.database import translated
+from vault_agent.store.database import check_pages, translated
 from vault_agent.store.failures import damaged
 from vault_agent.store.rows import MAX_CHUNKS, checksum_of, handle_of
 
@@ -30,15 +30,14 @@ async def check_database(connection: aiosqlite.Connection, meta: Meta) -> None:
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` where it is damaged.
     """
+    await check_pages(connection)
     with translated():
-        pages = await connection.execute_fetchall("PRAGMA quick_check(1)")
         totals = await connection.execute_fetchall(_TOTALS)
         strays = await connection.execute_fetchall(_STRAY_LINKS)
         attachments = await connection.execute_fetchall("SELECT path, handle FROM attachment")
         expected = (meta.notes, meta.chunks, meta.chunks, meta.links, meta.unresolved_links)
         if (
-            [tuple(row) for row in pages] != [("ok",)]
-            or [tuple(row) for row in totals] != [expected]
+            [tuple(row) for row in totals] != [expected]
             or list(strays)
             or any(handle_of(path) != handle for path, handle in attachments)
         ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,8 @@ Connection = aiosqlite.Connection
 """A connection by its name outside this package, which is the only one to know SQLite."""
 
 BUSY_TIMEOUT_MS = 5_000
-DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NOT_OUR_SCHEMA = ("no such ", "has no column", "unsupported file format")
 _DISK = {
     sqlite3.SQLITE_IOERR: "input/output error",
     sqlite3.SQLITE_READONLY: "read-only",
@@ -48,6 +49,8 @@ def translated() -> Iterator[None]:
         if known is None:
             raise
         raise known from error
+    except UnicodeDecodeError as error:
+        raise damaged() from error  # SQLite's own message quotes a damaged schema
     except OSError as error:
         failure = system_failure(error.errno)
         if failure is None:
@@ -55,15 +58,51 @@ def translated() -> Iterator[None]:
         raise failure from error
 
 
-def primary_code(error: sqlite3.Error) -> int:
-    """Return SQLite's result code without its extension; 0 where it has none."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+async def make_schema(connection: Connection, name: str) -> None:
+    """Run the script `name`, of statements that make what is not there yet.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where the schema is not what the script makes.
+    """
+    statements = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
+    with translated():
+        await connection.executescript(script(name))
+        made = await connection.execute_fetchall(statements)
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.executescript(script(name))
+        if [tuple(row) for row in made] != fresh.execute(statements).fetchall():
+            raise damaged()
+
+
+async def check_pages(connection: Connection, *, indexes: bool = False) -> None:
+    """Read every page of a database, and with `indexes` compare them with their tables.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where it is damaged.
+    """
+    check = "integrity_check" if indexes else "quick_check"
+    with translated():
+        said = await connection.execute_fetchall(f"PRAGMA {check}(1)")
+    if [tuple(row) for row in said] != [("ok",)]:
+        raise damaged()
+
+
+def put_aside(path: Path) -> None:
+    """Rename a damaged database; its journals belong to its name and go."""
+    path.replace(path.with_suffix(".damaged"))
+    for suffix in ("-journal", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
-    code = primary_code(error)
-    # Text that is no text carries no code: Python found that out, not SQLite.
-    if code in DAMAGE or (not code and "decode to UTF-8" in str(error)):
+    code = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF  # without its extension
+    # Text that is no text carries no code: Python found that out, not SQLite. And our statements
+    # name nothing that our schema does not have: then it is the schema that has changed.
+    if (
+        code in _DAMAGE
+        or (not code and "decode to UTF-8" in str(error))
+        or (code == sqlite3.SQLITE_ERROR and any(words in str(error) for words in _NOT_OUR_SCHEMA))
+    ):
         return damaged()
     if code == sqlite3.SQLITE_FULL:
         return disk_full()

@@ -12,7 +12,14 @@ import orjson
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model import Job, JobKind, JobState, JobSummary, PhaseProgress, Warning
-from vault_agent.store.database import BUSY_TIMEOUT_MS, DAMAGE, primary_code, script, translated
+from vault_agent.store.database import (
+    BUSY_TIMEOUT_MS,
+    check_pages,
+    make_schema,
+    put_aside,
+    translated,
+)
+from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -31,12 +38,9 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
     with translated():
         try:
             connection = await _open(path)
-        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError) as error:
-            if isinstance(error, sqlite3.DatabaseError) and primary_code(error) not in DAMAGE:
-                raise
-            # History is worth less than a server that starts: the damaged file is put aside.
-            path.replace(path.with_suffix(".damaged"))
-            path.with_name(path.name + "-journal").unlink(missing_ok=True)  # it was that file's
+        except IndexUnavailable:
+            # History is worth less than a server that starts.
+            put_aside(path)
             connection = await _open(path)
     try:
         yield JobStore(connection)
@@ -47,11 +51,16 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
 async def _open(path: Path) -> aiosqlite.Connection:
     connection = await aiosqlite.connect(path, isolation_level=None)
     try:
-        # Not WAL: one small file and one process, and nothing to sweep up when it is put aside.
-        for pragma in (f"busy_timeout = {BUSY_TIMEOUT_MS}", "journal_mode = TRUNCATE"):
-            await connection.execute_fetchall(f"PRAGMA {pragma}")
-        await connection.executescript(script("jobs.sql"))
-        await JobStore(connection).list()  # every row of it can be read, or it is damaged
+        with translated():
+            # Not WAL: one small file and one process, and nothing to sweep up beside it.
+            for pragma in (f"busy_timeout = {BUSY_TIMEOUT_MS}", "journal_mode = TRUNCATE"):
+                await connection.execute_fetchall(f"PRAGMA {pragma}")
+            await make_schema(connection, "jobs.sql")
+            await check_pages(connection, indexes=True)
+            try:
+                await _newest_first(connection)
+            except (ValueError, TypeError, KeyError):
+                raise damaged() from None
     except BaseException:
         await connection.close()
         raise
@@ -115,10 +124,12 @@ class JobStore:
     async def list(self) -> tuple[Job, ...]:
         """Return the jobs that are remembered, newest first."""
         with _translated():
-            rows = await self._connection.execute_fetchall(
-                "SELECT document FROM job ORDER BY seq DESC"
-            )
-        return tuple(_job(document) for (document,) in rows)
+            return await _newest_first(self._connection)
+
+
+async def _newest_first(connection: aiosqlite.Connection) -> tuple[Job, ...]:
+    rows = await connection.execute_fetchall("SELECT document FROM job ORDER BY seq DESC")
+    return tuple(_job(document) for (document,) in rows)
 
 
 @contextmanager

@@ -18,10 +18,16 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.store.lock import locked
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+WRITER_WAIT_SECONDS: Final = 5.0
+"""How long a run waits for another one to end: a server that was killed leaves one for a moment."""
 
 _CURRENT = "current"
 _GENERATION = "generation-"
@@ -48,15 +54,29 @@ class IndexDirectory:
         except OSError:
             return False
 
-    @property
-    def server_lock(self) -> Path:
-        """The file that a running server locks."""
-        return self.path / "server.lock"
+    def serving(self) -> AbstractContextManager[None]:
+        """Hold the server's lock.
 
-    @property
-    def writer_lock(self) -> Path:
-        """The file that the indexing process locks while it writes."""
-        return self.path / "writer.lock"
+        Raises:
+            Busy: `INDEX_LOCKED` while another server does.
+        """
+        return locked(
+            self.path / "server.lock",
+            message="Another vault-agent server has this index. Use that one, stop it, or give "
+            "this one another index.dir.",
+        )
+
+    def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
+        """Hold the writer's lock.
+
+        Raises:
+            Busy: `INDEX_LOCKED` while another process does, at once or after a wait.
+        """
+        return locked(
+            self.path / "writer.lock",
+            message="Another process is writing this index. Stop it, or use another index.dir.",
+            wait_seconds=WRITER_WAIT_SECONDS if wait else 0.0,
+        )
 
     @property
     def jobs(self) -> Path:

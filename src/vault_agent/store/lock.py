@@ -5,37 +5,33 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
-class FileLock:
-    """An exclusive lock, held from `acquire` to `release` or the end of the process."""
+@contextmanager
+def locked(path: Path, *, message: str, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Hold the exclusive lock on a file, making the file where there is none; blocking.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor: int | None = None
-
-    def acquire(self, *, message: str, wait_seconds: float = 0.0) -> None:
-        """Take the lock, or raise Busy `INDEX_LOCKED` with `message` after `wait_seconds`."""
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+    Raises:
+        Busy: `INDEX_LOCKED` with `message` where somebody else still has it after `wait_seconds`.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
         deadline = time.monotonic() + wait_seconds
         while not _try_lock(descriptor):
             if time.monotonic() >= deadline:
-                os.close(descriptor)
                 raise Busy("INDEX_LOCKED", message)
             time.sleep(0.05)
-        self._descriptor = descriptor
-
-    def release(self) -> None:
-        """Give the lock back; harmless when it is not held."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)  # closing the only descriptor gives the lock back
-            self._descriptor = None
+        yield
+    finally:
+        os.close(descriptor)  # the only descriptor: closing it gives the lock back
 
 
 if sys.platform == "win32":

@@ -65,13 +65,18 @@ class RowFiles:
     """The rows and planes of one space, opened for appending. One process, any of its threads."""
 
     def __init__(self, folder: Path, space: int, dimension: int, rows: int) -> None:
-        """Open for the rows from `rows` on; what the files hold beyond is overwritten."""
+        """Open for the rows from `rows` on; what the files hold beyond is overwritten.
+
+        Where they hold less, the missing rows are zeros: no vector, and none that was written.
+        """
         self.dimension = dimension
         self._lock = threading.Lock()
         self._next = rows
         self._words = words_of(dimension)
         self._rows = _open(rows_path(folder, space))
         self._planes = _open(planes_path(folder, space))
+        if os.fstat(self._rows).st_size < rows * self._row_bytes:
+            os.ftruncate(self._rows, rows * self._row_bytes)
         self._block = np.zeros((self._words, BLOCK), _WORD)
         self._restore_block(rows // BLOCK)
 
@@ -99,13 +104,17 @@ class RowFiles:
         with self._lock:
             return self._read(first, count)
 
-    def rebuild_planes(self, first: int) -> None:
-        """Write the planes again from the block that holds row `first`."""
+    def mend_planes(self, first: int) -> bool:
+        """Make the planes fit the rows from the block of row `first` on; True if they did not."""
+        wrong = False
         with self._lock:
-            last = self._next // BLOCK
-            for block in range(first // BLOCK, last + 1):
+            size = self._block.nbytes
+            for block in range(first // BLOCK, -(-self._next // BLOCK)):
                 self._restore_block(block)
-                self._write_block(block)
+                if _read_at(self._planes, block * size, size) != self._block.tobytes():
+                    wrong = True
+                    self._write_block(block)
+        return wrong
 
     def sync(self) -> int:
         """Make all rows so far durable and return their number."""

@@ -7,19 +7,25 @@ so that a kill, or a cancelled await, at any moment leaves either both or a row 
 
 from __future__ import annotations
 
-import sqlite3
+import asyncio
 import zlib
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import aiosqlite
-import anyio
-import anyio.to_thread
 import numpy as np
 
+from vault_agent.errors import IndexUnavailable
 from vault_agent.model import VectorSpace
-from vault_agent.store.database import BUSY_TIMEOUT_MS, script, translated
+from vault_agent.store.database import (
+    BUSY_TIMEOUT_MS,
+    check_pages,
+    make_schema,
+    put_aside,
+    translated,
+)
 from vault_agent.store.matrix import RowFiles, planes_path, rows_path, write_map
 
 if TYPE_CHECKING:
@@ -69,13 +75,9 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
     with translated():
         try:
             connection = await _open(path)
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (
-                sqlite3.SQLITE_CORRUPT,
-                sqlite3.SQLITE_NOTADB,
-            ):
-                raise
-            _put_aside(path)
+        except IndexUnavailable:
+            # What is missing is made anew by the next run; what is wrong would never be noticed.
+            put_aside(path)
             connection = await _open(path)
         store = VectorStore(connection, folder)
         try:
@@ -87,36 +89,32 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
             raise
         finally:
             store.close()
-            with anyio.CancelScope(shield=True):
-                await connection.close()
+            await connection.close()
 
 
 async def _open(path: Path) -> aiosqlite.Connection:
     connection = await aiosqlite.connect(path, isolation_level=None)
     try:
-        for pragma in (
-            f"busy_timeout = {BUSY_TIMEOUT_MS}",
-            "journal_mode = WAL",
-            # A power cut may cost the last statements, a kill costs nothing.
-            "synchronous = NORMAL",
-        ):
-            await connection.execute_fetchall(f"PRAGMA {pragma}")
-        await connection.executescript(script("vectors.sql"))
-        # A copy that was never finished.
-        for (number,) in await connection.execute_fetchall("SELECT id FROM space WHERE NOT ready"):
-            await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
-            await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
+        with translated():
+            for pragma in (
+                f"busy_timeout = {BUSY_TIMEOUT_MS}",
+                "journal_mode = WAL",
+                # A power cut may cost the last statements, a kill costs nothing.
+                "synchronous = NORMAL",
+            ):
+                await connection.execute_fetchall(f"PRAGMA {pragma}")
+            await make_schema(connection, "vectors.sql")
+            await check_pages(connection)
+            # A copy that was never finished.
+            for (number,) in await connection.execute_fetchall(
+                "SELECT id FROM space WHERE NOT ready"
+            ):
+                await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
+                await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
     except BaseException:
         await connection.close()
         raise
     return connection
-
-
-def _put_aside(path: Path) -> None:
-    """Rename a damaged database; its journal belongs to its name and goes."""
-    path.replace(path.with_suffix(".damaged"))
-    for suffix in ("-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 class VectorStore:
@@ -214,6 +212,15 @@ class VectorStore:
                 f"INSERT OR REPLACE INTO failure VALUES {', '.join(['(?, ?, ?)'] * len(part))}",
                 [value for key, reason in part for value in (number, key, reason)],
             )
+
+    async def check(self) -> bool:
+        """Compare every vector in use with what was written; False where some were lost by that.
+
+        They count as missing from then on: the next run makes them anew.
+        """
+        number, _, files = self._current()
+        lost = await self._drop_damaged(number, files, 0)
+        return not (lost or await _in_thread(lambda: files.mend_planes(0)))
 
     async def failures(self) -> dict[bytes, str]:
         """Return the inputs that could not be embedded, with the reasons."""
@@ -351,16 +358,27 @@ class VectorStore:
             lambda: RowFiles(self.folder, number, space.dimension, max(last + 1, synced))
         )
         if synced <= last:
-            written = await self._connection.execute_fetchall(
-                "SELECT row, crc, key FROM vector WHERE space = ? AND row >= ?", (number, synced)
-            )
-            expected = {row: (crc, key) for row, crc, key in written}
-            lost = await _in_thread(lambda: _damaged_rows(files, expected))
-            await self._connection.executemany(
-                "DELETE FROM vector WHERE space = ? AND key = ?", [(number, key) for key in lost]
-            )
-            await _in_thread(lambda: files.rebuild_planes(synced))
+            await self._drop_damaged(number, files, synced)
+            await _in_thread(lambda: files.mend_planes(synced))
         return files
+
+    async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> bool:
+        """Forget the vectors from row `first` on that are not what was written; True if any."""
+        lost: list[bytes] = []
+        after = b""
+        while page := list(
+            await self._connection.execute_fetchall(
+                "SELECT key, row, crc FROM vector WHERE space = ? AND key > ? AND row >= ?"
+                " ORDER BY key LIMIT ?",
+                (space, after, first, _ROWS),
+            )
+        ):
+            lost += await _in_thread(partial(_damaged, files, page))
+            after = page[-1][0]
+        await self._connection.executemany(
+            "DELETE FROM vector WHERE space = ? AND key = ?", [(space, key) for key in lost]
+        )
+        return bool(lost)
 
     def _current(self) -> tuple[int, VectorSpace, RowFiles]:
         if self._space is None or self._files is None:
@@ -368,15 +386,16 @@ class VectorStore:
         return *self._space, self._files
 
 
-def _damaged_rows(files: RowFiles, expected: dict[int, tuple[int, bytes]]) -> list[bytes]:
-    """Return the keys whose rows do not hold what was written: row -> (CRC-32, key)."""
-    lost = []
-    for row, (crc, key) in expected.items():
-        if zlib.crc32(files.read(row, 1).tobytes()) != crc:
-            lost.append(key)
-    return lost
+def _damaged(files: RowFiles, vectors: Sequence[Sequence[Any]]) -> list[bytes]:
+    """Return the keys of those whose rows do not hold what was written: (key, row, CRC-32)."""
+    return [key for key, row, crc in vectors if zlib.crc32(files.read(row, 1).tobytes()) != crc]
 
 
 async def _in_thread(work: Callable[[], _T]) -> _T:
-    """Run in a thread, to its end: what has been begun there is never left half done."""
-    return await anyio.to_thread.run_sync(work)
+    """Run in a thread, to its end, also when cancelled: two never write the same file."""
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        raise
