@@ -86,6 +86,26 @@ def test_nothing_is_sent_twice(program: Program, endpoint: Endpoint):
     assert program.search("sourdough starter").data["usedMode"] == "hybrid"
 
 
+def test_a_damaged_vector_is_searched_no_more_and_made_anew(program: Program, endpoint: Endpoint):
+    program.start()
+    program.index()
+    program.stop()
+    (rows,) = program.indexes.rglob("*.rows")
+    with rows.open("r+b") as file:
+        file.seek(8)
+        file.write(b"\x00\x00\x80\x3f")
+    program.start()
+    deadline = time.monotonic() + 10
+    while program.call("GET", "/health").data["embeddings"]["share"] != 0.75:
+        assert time.monotonic() < deadline, "the damage is not noticed"
+        time.sleep(0.02)
+    assert program.search("sourdough starter").warnings == ["EMBEDDING_INCOMPLETE"]
+    sent = len(chunk_texts(endpoint))
+    assert program.index()["summary"]["embedded"] == 1
+    assert len(chunk_texts(endpoint)) == sent + 1
+    assert program.search("sourdough starter").warnings == []
+
+
 def test_fresh_embeddings_are_asked_for_again(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
