@@ -26,7 +26,7 @@ class Limits:
     body_seconds: float = 10.0
     linger_seconds: float = 2.0  # for a client that still sends what nobody will read
     send_seconds: float = 60.0  # for a client that does not read its reply
-    connections: int = 1000
+    connections: int = 1024
     head_bytes: int = 16 * 1024
 
 
