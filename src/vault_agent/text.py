@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from tantivy import TextAnalyzer
 
-TEXT_VERSION = 2
-"""Grows whenever the same text gives other terms: an index made before must then be rebuilt."""
+TEXT_VERSION = 3
+"""Grows whenever the same text or name gives other terms: an older index must then be rebuilt."""
 
 MAX_TERM_BYTES = 80  # longer runs are data, not words
 

@@ -57,3 +57,4 @@ def test_frontmatter_tags(yaml, tags):
 
 def test_frontmatter_tags_come_first_and_no_tag_comes_twice():
     assert parse_note("---\ntags: [A, b]\n---\n#B #c #a", path="a.md").tags == ("A", "b", "c")
+    assert parse_note("#Größe #GRO\u0308ßE #grösse", path="a.md").tags == ("Größe", "grösse")

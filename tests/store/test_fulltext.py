@@ -124,6 +124,16 @@ def test_filters_admit(reader: FulltextReader, filters: Filters, rowids: set[int
     assert find(reader, "zebra the all ran 猫", filters) <= rowids
 
 
+def test_filters_compare_names_as_links_do(tmp_path: Path):
+    notes = [note("Maße/ΟΔΟΣ.md", tags=("Größe",)), note("Masse/10\u202fAM.md", tags=("Grösse",))]
+    reader = build(tmp_path / "r1", notes)
+    assert reader.admitted(Filters(paths=("MAßE",))) == {1}
+    assert reader.admitted(Filters(paths=("masse",))) == {2}
+    assert reader.admitted(Filters(paths=("οδος.*",))) == {1}
+    assert reader.admitted(Filters(paths=("masse/10 am",))) == {2}
+    assert reader.admitted(Filters(tags=("gro\u0308ße",))) == {1}
+
+
 def test_a_misspelt_word_finds_its_neighbour_but_only_where_it_is_in_no_note(
     reader: FulltextReader,
 ):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import pytest
 from tests.vault.spellings import HARMLESS, INVALID, OUTSIDE, refused
 
@@ -11,8 +9,6 @@ from vault_agent.errors import Forbidden, InvalidRequest, VaultAgentError
 from vault_agent.vault.paths import (
     MAX_PATH_BYTES,
     check_windows_name,
-    comparison_key,
-    is_note,
     validate,
 )
 
@@ -61,19 +57,3 @@ def test_windows_own_names_are_refused_there(name: str) -> None:
 @pytest.mark.parametrize("name", ["console.txt", "a.b", "Folder/nullable.md", ".x"])
 def test_names_like_windows_own_pass(name: str) -> None:
     check_windows_name(name)
-
-
-def test_comparison_ignores_normalisation_and_case_but_not_letters() -> None:
-    composed = "Notes/Été Ω.md"
-    twin = unicodedata.normalize("NFD", composed).upper()
-    assert comparison_key(composed) == comparison_key(twin)
-    assert comparison_key("A/B.md") == "a/b.md"
-    assert comparison_key("Maße.md") != comparison_key("Masse.md")
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("a.md", True), ("a.MD", True), ("a.Markdown", True), ("a.mdx", False), ("md", False)],
-)
-def test_a_note_is_known_by_its_suffix_in_any_case(name: str, expected: bool) -> None:
-    assert is_note(name) is expected

@@ -20,6 +20,7 @@ from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model import CHUNK_BITS, JobSummary, LinkKind, identify
+from vault_agent.names import NOTE_SUFFIXES
 from vault_agent.store import notes as reading
 from vault_agent.store.check import check_database
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
@@ -33,7 +34,6 @@ from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.text import TEXT_VERSION
 from vault_agent.vault.diff import diff
 from vault_agent.vault.exclude import Exclusions
-from vault_agent.vault.paths import NOTE_SUFFIXES
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
 

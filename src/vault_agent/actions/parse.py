@@ -8,9 +8,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed
-from vault_agent.markdown.parse import parse_note, stem
+from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import target_key
 from vault_agent.model import ParsedNote, Warning
+from vault_agent.names import stem
 from vault_agent.store.fulltext_schema import to_fulltext
 from vault_agent.store.rows import MAX_CHUNKS, to_rows
 from vault_agent.vault.exclude import Exclusions

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from vault_agent.model import ParsedNote, Warning
+from vault_agent.names import stem
 
 from . import frontmatter, links, tags
 from .chunk import chunk_body
@@ -78,15 +79,6 @@ def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
         firsts = (heading.text for heading in structure.headings if heading.level == 1)
         title = next(filter(None, firsts), None)
     return title[:MAX_TITLE_CHARS] if title else stem(path)
-
-
-def stem(path: str) -> str:
-    """Return a note's file name without its Markdown extension."""
-    name = path.rpartition("/")[2]
-    for extension in (".md", ".markdown"):
-        if name[-len(extension) :].lower() == extension and len(name) > len(extension):
-            return name[: -len(extension)]
-    return name
 
 
 def _aliases(values: Mapping[str, Value]) -> tuple[str, ...]:

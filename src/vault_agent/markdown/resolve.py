@@ -11,7 +11,7 @@ vault has one of that name, and else the note "a.b.md". Of the files that answer
 
 This is what Obsidian 1.13 does, save for step 4: there aliases only complete what one types. A
 choice is ambiguous where steps 1 and 2 decided nothing and another candidate lies in as few folders
-or fewer. Paths are compared NFC and in lower case.
+or fewer. Paths are compared as all names are (`names.fold`).
 
 A target that begins with `/` is a path from the root and looked up nowhere else. One that begins
 with `./` or `../` is a path from the note's folder, and no `..` leads out of the vault; where
@@ -26,11 +26,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.model import LinkKind
+from vault_agent.names import NOTE_SUFFIXES, fold, is_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-NOTE_EXTENSIONS = (".md", ".markdown")
 _BY_ALIAS = frozenset((LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.FRONTMATTER))
 
 _Candidate: TypeAlias = tuple[str, str]  # a path, folded and backwards, and as it is
@@ -46,26 +46,6 @@ class Resolution:
 
 
 _UNRESOLVED = Resolution()
-
-
-def fold(text: str) -> str:
-    """Return the form in which names and paths are compared: NFC, lower case, plain spaces.
-
-    Lower case, not case folding: `Maße` and `Masse` are two notes. Only the two small sigmas are
-    one, since which of them a capital becomes depends on what follows it.
-    """
-    if text.isascii():
-        return text.lower()
-    text = unicodedata.normalize("NFC", text.replace("\u00a0", " ").replace("\u202f", " "))
-    return unicodedata.normalize("NFC", text.lower().replace("ς", "σ"))
-
-
-def _without_extension(folded: str) -> str:
-    """Drop one Markdown extension, where a name is left."""
-    if not folded.endswith(NOTE_EXTENSIONS):
-        return folded
-    stem = folded[: folded.rindex(".")]
-    return stem if stem and stem[-1] != "/" else folded
 
 
 def target_key(target: str) -> str:
@@ -84,7 +64,7 @@ def names_of(path: str, aliases: Iterable[str] = ()) -> set[str]:
 
 def _name(folded: str) -> str:
     name = folded.rpartition("/")[2]
-    while (shorter := _without_extension(name)) != name:
+    while name.endswith(NOTE_SUFFIXES) and (shorter := name[: name.rindex(".")]):
         name = shorter
     return name
 
@@ -144,8 +124,8 @@ def _file_names(target: str) -> Iterator[str]:
     has_dot = "." in target.rpartition("/")[2]
     if has_dot:
         yield target
-    for extension in NOTE_EXTENSIONS:
-        yield target + extension
+    for suffix in NOTE_SUFFIXES:
+        yield target + suffix
     if not has_dot:
         yield target
 
@@ -255,4 +235,4 @@ def _length_and_name(path: str) -> tuple[int, str, str]:
 
 
 def _resolution(path: str, *, ambiguous: bool = False) -> Resolution:
-    return Resolution(path, path.lower().endswith(NOTE_EXTENSIONS), ambiguous)
+    return Resolution(path, is_note(path), ambiguous)

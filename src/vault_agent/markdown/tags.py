@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from vault_agent.names import fold
+
 from .frontmatter import texts_of
 
 if TYPE_CHECKING:
@@ -44,10 +46,10 @@ def frontmatter_tags(values: Mapping[str, Value]) -> Iterator[str]:
 
 
 def distinct(tags: Iterable[str]) -> tuple[str, ...]:
-    """Keep the first spelling of each tag; case makes no difference."""
+    """Keep the first spelling of each tag."""
     seen: dict[str, str] = {}
     for tag in tags:
-        seen.setdefault(tag.casefold(), tag)
+        seen.setdefault(fold(tag), tag)
     return tuple(seen.values())
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.lexical import NoteEvidence
 from vault_agent.model import CHUNK_BITS
+from vault_agent.names import stem
 from vault_agent.text import terms
 
 if TYPE_CHECKING:
@@ -205,8 +206,7 @@ def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
 
 
 def _all_names(called: Names) -> list[str]:
-    stem = called.path.rpartition("/")[2].rpartition(".")[0]
-    return list(dict.fromkeys((called.title, stem, *called.aliases)))
+    return list(dict.fromkeys((called.title, stem(called.path), *called.aliases)))
 
 
 def _bounded(total: float, ceiling: float) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tantivy import FieldType, Occur, Query
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.names import NOTE_SUFFIXES
 from vault_agent.store.fulltext_schema import comparable_path, day_number, tag_key
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Clauses:
                 return Query.regex_query(self._schema, "path", anchor + _glob_regex(comparable))
             except ValueError:  # the automaton is over the engine's own limit
                 raise _too_complex() from None
-        names = (comparable, f"{comparable}.md", f"{comparable}.markdown")
+        names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
         return any_of(
             [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
         )

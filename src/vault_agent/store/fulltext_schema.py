@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import datetime
 import re
-import unicodedata
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
 
+from vault_agent.names import fold, stem
 from vault_agent.text import prepare, terms, units
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ class FulltextNote(NamedTuple):
 
 def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     """Prepare a parsed note; this is where the time goes, so it runs in the parser processes."""
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    names = list(dict.fromkeys((note.title, *note.aliases, stem)))
+    names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
     names_text = prepare("\n".join(names))
     tags_text = prepare("\n".join(f"#{tag}" for tag in note.tags))
@@ -113,7 +112,7 @@ def name_key(name: str) -> str:
 
 
 def comparable_path(path: str) -> str:
-    """Return a path as paths are compared: NFC, without letter case, no surrogates."""
+    """Return a path as names are compared, from the vault's root; no surrogates."""
     return _comparable(path).strip("/")
 
 
@@ -123,8 +122,8 @@ def tag_key(tag: str) -> str:
 
 
 def _comparable(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    # Lone surrogates are no UTF-8, and the engine takes nothing else.
+    return fold(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _ancestors(path: str) -> list[str]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
 from vault_agent.model import AttachmentInfo
+from vault_agent.names import is_note
 from vault_agent.vault.media import media_type
 from vault_agent.vault.opening import CannotOpen, Cause
-from vault_agent.vault.paths import is_note, validate
+from vault_agent.vault.paths import validate
 
 if TYPE_CHECKING:
     from vault_agent.vault.root import OpenedFile, VaultRoot

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from urllib.parse import unquote_to_bytes
 
 from vault_agent.errors import Forbidden, InvalidRequest
 
-NOTE_SUFFIXES = (".md", ".markdown")
 MAX_PATH_BYTES = 4096
 MAX_NAME_LENGTH = 255
 # Nobody writes a name that is encoded this often; who does is looking for a decoder to fool.
@@ -24,21 +22,6 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPED_UTF16 = re.compile(r"%[uU][0-9A-Fa-f]{4}")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)")
-
-
-def is_note(path: str) -> bool:
-    """Whether the name is a note's: `.md` or `.markdown` in any letter case."""
-    return path.lower().endswith(NOTE_SUFFIXES)
-
-
-def comparison_key(path: str) -> str:
-    """Return what two spellings of one path have in common: NFC, without letter case.
-
-    Lower case, not case folding: `Maße` and `Masse` are two notes, as they are for Obsidian.
-    """
-    if path.isascii():
-        return path.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).lower())
 
 
 def validate(path: str) -> str:

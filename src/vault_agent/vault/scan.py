@@ -13,11 +13,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from vault_agent.model import Warning as Notice
+from vault_agent.names import is_note
 from vault_agent.vault import system
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.opening import CannotOpen, Cause
-from vault_agent.vault.paths import is_note
 from vault_agent.vault.skipped import not_opened, notice
 
 if TYPE_CHECKING:
