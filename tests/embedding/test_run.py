@@ -119,6 +119,31 @@ async def test_a_cancelled_run_loses_at_most_what_is_in_flight(endpoint, setting
     assert len(set(sent)) - len(saved.keys) <= 8 * 4
 
 
+@pytest.mark.parametrize("native", [True, False])
+async def test_a_save_that_has_begun_is_finished_when_the_run_is_cancelled(
+    endpoint, settings, native
+):
+    begun, given, saved = asyncio.Event(), [], []
+
+    async def save(arrived):
+        given.extend(arrived.keys)
+        begun.set()
+        await asyncio.sleep(0.1)
+        saved.extend(arrived.keys)
+
+    scope = anyio.CancelScope()
+
+    async def work():
+        with scope:
+            await run(settings, documents(1000), save)
+
+    task = asyncio.create_task(work())
+    await begun.wait()
+    task.cancel() if native else scope.cancel()
+    await asyncio.wait([task])
+    assert saved == given
+
+
 async def test_what_saving_raises_ends_the_run(endpoint, settings):
     async def full(_arrived):
         raise OSError(28, "no space")

@@ -6,6 +6,7 @@ so that saving costs little where replies are quick, and never holds up a reques
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -150,8 +151,18 @@ async def _save_all(
 ) -> None:
     async for first in arrived:
         arrivals = [first, *_waiting(arrived)]
-        with anyio.CancelScope(shield=True):
-            await save(_collect(arrivals, counts))
+        await _to_its_end(save(_collect(arrivals, counts)))
+
+
+async def _to_its_end(saving: Awaitable[None]) -> None:
+    """Await what a cancellation may follow, but not cut short."""
+    task = asyncio.ensure_future(saving)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True):  # anyio's cancellations come again and again
+            await asyncio.wait([task])
+        raise
 
 
 async def _save_rest(

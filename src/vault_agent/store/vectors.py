@@ -7,12 +7,10 @@ so that a kill, or a cancelled await, at any moment leaves either both or a row 
 
 from __future__ import annotations
 
-import asyncio
 import zlib
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import aiosqlite
 import numpy as np
@@ -27,14 +25,13 @@ from vault_agent.store.database import (
     translated,
 )
 from vault_agent.store.matrix import RowFiles, planes_path, rows_path, write_map
+from vault_agent.store.threads import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
     from pathlib import Path
 
     from vault_agent.store.matrix import Floats, Integers
-
-_T = TypeVar("_T")
 
 # Rows of one statement: five values each, and SQLite takes 32,766.
 _ROWS: Final = 4_000
@@ -188,7 +185,7 @@ class VectorStore:
         number, _, files = self._current()
         if not keys:
             return files.next_row
-        first, crcs = await _in_thread(lambda: files.append(vectors))
+        first, crcs = await in_thread(files.append, vectors)
         short = set(truncated)
         await self._insert(
             number,
@@ -220,7 +217,7 @@ class VectorStore:
         """
         number, _, files = self._current()
         lost = await self._drop_damaged(number, files, 0)
-        return not (lost or await _in_thread(lambda: files.mend_planes(0)))
+        return not (lost or await in_thread(files.mend_planes, 0))
 
     async def failures(self) -> dict[bytes, str]:
         """Return the inputs that could not be embedded, with the reasons."""
@@ -234,23 +231,22 @@ class VectorStore:
         """Make the vectors so far durable, and write the generation's map of them."""
         number, space, files = self._current()
         have = plan.rows >= 0
-        synced = await _in_thread(files.sync)
+        synced = await in_thread(files.sync)
         # Rows that a map names must never be given out again, so the database has to remember them
         # before there is a map: a checkpoint also makes the statements before it durable.
         await self._connection.execute_fetchall(
             "UPDATE space SET synced = ? WHERE id = ?", (synced, number)
         )
         await self._connection.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
-        await _in_thread(
-            lambda: write_map(
-                path,
-                space=space,
-                files=number,
-                rows_written=synced,
-                total=len(plan.chunks),
-                keys=plan.chunks[have],
-                rows=plan.rows[have],
-            )
+        await in_thread(
+            write_map,
+            path,
+            space=space,
+            files=number,
+            rows_written=synced,
+            total=len(plan.chunks),
+            keys=plan.chunks[have],
+            rows=plan.rows[have],
         )
 
     async def tidy(self, plan: Plan, path: Path) -> None:
@@ -276,7 +272,7 @@ class VectorStore:
             for start in range(0, len(used), _ROWS):
                 part = used[start : start + _ROWS]
                 await self._copy_rows(number, copy, files, target, part)
-            await _in_thread(target.sync)
+            await in_thread(target.sync)
             await self._connection.execute_fetchall(
                 "UPDATE space SET ready = 1, synced = ? WHERE id = ?", (len(used), copy)
             )
@@ -292,13 +288,13 @@ class VectorStore:
         self, number: int, copy: int, files: RowFiles, target: RowFiles, rows: Integers
     ) -> None:
         low, high = int(rows[0]), int(rows[-1])
-        vectors = await _in_thread(lambda: files.read(low, high - low + 1)[rows - low])
+        vectors = await in_thread(lambda: files.read(low, high - low + 1)[rows - low])
         found = await self._connection.execute_fetchall(
             "SELECT row, key, truncated FROM vector WHERE space = ? AND row BETWEEN ? AND ?",
             (number, low, high),
         )
         names = {row: (key, truncated) for row, key, truncated in found}
-        first, crcs = await _in_thread(lambda: target.append(vectors))
+        first, crcs = await in_thread(target.append, vectors)
         await self._insert(
             copy,
             [
@@ -354,12 +350,12 @@ class VectorStore:
             " FROM space WHERE id = ?",
             (number,),
         )
-        files = await _in_thread(
+        files = await in_thread(
             lambda: RowFiles(self.folder, number, space.dimension, max(last + 1, synced))
         )
         if synced <= last:
             await self._drop_damaged(number, files, synced)
-            await _in_thread(lambda: files.mend_planes(synced))
+            await in_thread(files.mend_planes, synced)
         return files
 
     async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> bool:
@@ -373,7 +369,7 @@ class VectorStore:
                 (space, after, first, _ROWS),
             )
         ):
-            lost += await _in_thread(partial(_damaged, files, page))
+            lost += await in_thread(_damaged, files, page)
             after = page[-1][0]
         await self._connection.executemany(
             "DELETE FROM vector WHERE space = ? AND key = ?", [(space, key) for key in lost]
@@ -389,13 +385,3 @@ class VectorStore:
 def _damaged(files: RowFiles, vectors: Sequence[Sequence[Any]]) -> list[bytes]:
     """Return the keys of those whose rows do not hold what was written: (key, row, CRC-32)."""
     return [key for key, row, crc in vectors if zlib.crc32(files.read(row, 1).tobytes()) != crc]
-
-
-async def _in_thread(work: Callable[[], _T]) -> _T:
-    """Run in a thread, to its end, also when cancelled: two never write the same file."""
-    working = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(working)
-    except asyncio.CancelledError:
-        await asyncio.wait([working])
-        raise
