@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # be in, which may be somebody's vault, off the import path.
 _COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexer import main; main()")
 _LINE_LIMIT = 4 << 20
+_SECONDS_TO_END = 0.5
 
 
 class Indexer:
@@ -117,8 +118,17 @@ async def _converse(process: Process, task: Event) -> AsyncIterator[Event]:
 
 
 async def _end(process: Process) -> None:
-    with suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
+    """End a process, which does so by itself when its input does; one that is stuck is killed.
+
+    Never killed at once: it may have ended this moment, and a kill would then take its status away
+    from asyncio, which waits for it as well and writes a warning into the log.
+    """
     if process.stdin is not None:
         process.stdin.close()
+    try:
+        async with asyncio.timeout(_SECONDS_TO_END):
+            await process.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
