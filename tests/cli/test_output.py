@@ -59,6 +59,18 @@ async def test_a_result_shows_path_headings_score_snippet_and_id(run: Run, serve
     assert ended.err == ""
 
 
+async def test_what_only_filters_have_found_shows_no_score(run: Run, server: FakeServer):
+    server.results = [
+        result(score=0.0, explanation={"votes": {}}),
+        result(explanation={"votes": {"body": 2.5, "heading": 0.2}}),
+    ]
+    found, explained = (await run("search", "tag:x", "--explain")).out.split("\n\n")
+    assert found.startswith("Kitchen/Stock.md  Stock › Bones\n      simmer the bones")
+    assert found.endswith(f"\n      {NOTE}:2")
+    assert explained.startswith("0.87  ")
+    assert explained.endswith("      votes: body 2.5, heading 0.2\n")
+
+
 async def test_json_is_the_servers_own_envelope_and_nothing_else(run: Run, server: FakeServer):
     server.warnings = [WarningData(code="INDEX_STALE", message="Old.")]
     ended = await run("--json", "search", "bones")

@@ -104,13 +104,23 @@ def show(reply: Reply[ResultsData], *, as_json: bool) -> None:
 def _show_one(result: dict[str, Any]) -> None:
     path = style(clean(result["path"]), "strong")
     headings = " › ".join(clean(heading) for heading in result["headingPath"])
-    say(f"{result['score']:.2f}  {path}{'  ' + headings if headings else ''}")
+    # What only filters have found fits as well as the rest: there is no score to show.
+    score = f"{result['score']:.2f}  " if result["score"] else ""
+    say(f"{score}{path}{'  ' + headings if headings else ''}")
     if result["snippet"]:
         for line in _fitted(_marked(result["snippet"], result["matches"])):
             say(f"{_MARGIN}{line}")
     say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
     for name, value in (result.get("explanation") or {}).items():
-        say(_MARGIN + style(f"{clean(str(name))}: {clean(str(value))}", "faint"))
+        if value != {}:
+            say(_MARGIN + style(clean(f"{name}: {_listed(value)}"), "faint"))
+
+
+def _listed(value: object) -> str:
+    """Return a part of an explanation as one reads it: `body 2.5481, heading 0.2088`."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return str(value)
 
 
 def _fitted(text: str) -> list[str]:
