@@ -21,9 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vault_agent.actions.index import IndexTask, fingerprint_of, index
+from vault_agent.actions.index import index
 from vault_agent.actions.parse import parser
 from vault_agent.actions.search import attainable, search
+from vault_agent.actions.task import IndexTask, fingerprint_of
 from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all

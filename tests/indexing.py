@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.actions.index import IndexTask, fingerprint_of, index
+from vault_agent.actions.index import index
 from vault_agent.actions.parse import FileTask, ParsedFile, parser
+from vault_agent.actions.task import IndexTask, fingerprint_of
 from vault_agent.model import identify
 from vault_agent.store import notes as reading
 from vault_agent.store.database import open_reader

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.indexing import MAX_NOTE_BYTES, Vault
 
-from vault_agent.actions.index import is_stale, verify
+from vault_agent.actions.compare import is_stale
+from vault_agent.actions.verify import verify
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model import Filters, JobSummary
 from vault_agent.ranking.query import compile_query

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent import __version__
 from vault_agent.actions import fetch
-from vault_agent.actions.index import fingerprint_of
 from vault_agent.actions.related import related
 from vault_agent.actions.search import search
+from vault_agent.actions.task import fingerprint_of
 from vault_agent.config import endpoint_settings, index_directory
 from vault_agent.errors import (
     Busy,

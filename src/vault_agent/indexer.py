@@ -21,8 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.actions.index import IndexTask, index, is_stale, verify
+from vault_agent.actions.compare import is_stale
+from vault_agent.actions.index import index
 from vault_agent.actions.parse import FileTask, ParsedFile, parser, put_aside
+from vault_agent.actions.task import IndexTask
+from vault_agent.actions.verify import verify
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
 from vault_agent.vault.root import VaultRoot
 from vault_agent.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut

@@ -22,7 +22,7 @@ from tests.faults.embedder import MadeUp, settings
 from tests.indexing import Vault
 
 from vault_agent.actions.embed import embed, verify_vectors
-from vault_agent.actions.index import verify
+from vault_agent.actions.verify import verify
 from vault_agent.errors import IndexUnavailable
 from vault_agent.model import Filters, Job, JobKind, JobState
 from vault_agent.ranking.query import compile_query

@@ -152,7 +152,7 @@ class Scenario:
 
     async def check(self, outcome: str) -> list[str]:
         """Return what is wrong after a disturbed run."""
-        from vault_agent.actions.index import verify
+        from vault_agent.actions.verify import verify
 
         vault = self.vault
         wrong = []

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.indexing import Vault
 
-from vault_agent.actions.index import index, verify
+from vault_agent.actions.index import index
 from vault_agent.actions.parse import FileTask, ParsedFile, parser
+from vault_agent.actions.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -28,7 +28,7 @@ from vault_agent.store.vectors import open_vectors
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from vault_agent.actions.index import Report
+    from vault_agent.actions.task import Report
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.embedding.run import Arrived, Document
     from vault_agent.store.database import Connection

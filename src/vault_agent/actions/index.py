@@ -10,28 +10,23 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.actions.compare import read_stored
 from vault_agent.actions.parse import FileTask, Outcome
-from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
-from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
+from vault_agent.errors import Failed, Misconfigured
 from vault_agent.markdown.resolve import LinkResolver, names_of
-from vault_agent.model import CHUNK_BITS, JobSummary, LinkKind, identify
-from vault_agent.names import NOTE_SUFFIXES
+from vault_agent.model import CHUNK_BITS, JobSummary, LinkKind
 from vault_agent.store import notes as reading
-from vault_agent.store.check import check_database
-from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
+from vault_agent.store.database import open_bulk, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext_writer import FulltextWriter
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.meta import Meta, check_compatible, read_meta, write_meta
+from vault_agent.store.meta import Meta, write_meta
 from vault_agent.store.rows import handle_of, name_hash
-from vault_agent.store.seal import check_seal, seal
+from vault_agent.store.seal import seal
 from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
-from vault_agent.text import TEXT_VERSION
 from vault_agent.vault.diff import diff
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
@@ -40,8 +35,9 @@ from vault_agent.vault.scan import scan
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 
+    from vault_agent.actions.compare import Stored
     from vault_agent.actions.parse import ParsedFile
-    from vault_agent.model import FileEntry, Warning
+    from vault_agent.actions.task import IndexTask, Report
     from vault_agent.store.database import Connection
     from vault_agent.store.writer import UnresolvedLink
     from vault_agent.vault.scan import Scan
@@ -55,48 +51,6 @@ MANY_NAMES = 500
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexTask:
-    """What the server asks of the indexing process."""
-
-    root: str
-    directory: str
-    vault: str  # identity of the root
-    exclude: tuple[str, ...]
-    max_note_bytes: int
-    fingerprint: str  # of all that decides what is indexed and how
-    rebuild: bool
-    parallel: int  # batches in flight
-
-
-class Report(Protocol):
-    """Who is told how the run goes."""
-
-    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
-        """Say how far a phase is, and how much text it has gone through where that counts."""
-
-    def warn(self, warning: Warning) -> None:
-        """Pass a warning on."""
-
-    def published(self) -> None:
-        """Say that readers may take up a new state."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """What the index held before the run."""
-
-    meta: Meta
-    files: dict[str, reading.StoredFile]
-    left_out: dict[str, FileEntry]  # notes that were there before among them
-    attachments: frozenset[str]
-
-    @property
-    def entries(self) -> dict[str, FileEntry]:
-        """Every file as it was last seen, whatever became of it."""
-        return {**{path: file.entry for path, file in self.files.items()}, **self.left_out}
 
 
 async def index(task: IndexTask, parse: Parse, report: Report) -> JobSummary:
@@ -125,7 +79,7 @@ async def _index(
     directory.create()
     with directory.writing(), VaultRoot.open(task.root, Exclusions(task.exclude)) as root:
         directory.sweep(keep=directory.current())
-        stored = await _stored(directory, task)
+        stored = await read_stored(directory, task)
         found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
         report.phase("scan", len(found.notes), len(found.notes))
         for warning in found.warnings:
@@ -148,70 +102,24 @@ async def _index(
         return await run.carry_out(check)
 
 
-async def verify(task: IndexTask) -> None:
-    """Look through the files of the current generation.
-
-    Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where they are not what was written.
-    """
-    directory = IndexDirectory(Path(task.directory))
-    number = directory.current()
-    if number is None:
-        return
-    async with open_reader(directory.database(number)) as connection:
-        meta = await read_meta(connection)
-        await check_database(connection, meta)
-    check_seal(directory.fulltext(number, meta.revision))
-
-
-async def is_stale(task: IndexTask) -> bool:
-    """Tell whether the files have visibly changed since the last run, by a walk of `stat`."""
-    directory = IndexDirectory(Path(task.directory))
-    stored = await _stored(directory, task)
-    if stored is None:
-        return False
-    with VaultRoot.open(task.root, Exclusions(task.exclude)) as root:
-        found = scan(root)
-    difference = diff(stored.entries, found.notes, found.unlisted)
-    return bool(difference.added or difference.maybe_changed or difference.removed)
-
-
-def fingerprint_of(exclusions: Exclusions, max_note_bytes: int) -> str:
-    """Name everything that decides what is indexed and how: another value needs a rebuild."""
-    parts = (
-        NOTE_SUFFIXES,
-        exclusions.fingerprint,
-        max_note_bytes,
-        (TARGET_CHARS, MAX_CHARS),
-        TEXT_VERSION,
-    )
-    return identify(repr(parts))
-
-
-async def _stored(directory: IndexDirectory, task: IndexTask) -> _Stored | None:
-    number = directory.current()
-    if number is None:
-        return None
-    try:
-        async with open_reader(directory.database(number)) as connection:
-            meta = await read_meta(connection)
-            check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
-            files = {file.entry.path: file for file in await reading.files(connection)}
-            left_out = {entry.path: entry for entry in await reading.left_out(connection)}
-            attachments = frozenset(await reading.attachments(connection))
-            return _Stored(meta, files, left_out, attachments)
-    except IndexUnavailable:
-        if not task.rebuild:
-            raise  # "must not silently repair": the message says to reindex
-        return None
-
-
 def _sudden_emptiness() -> Failed:
     return Failed(
         "VAULT_EMPTY",
         "The vault holds no notes, and the index holds some: is it unmounted or moved? "
         "Nothing was removed. If it is meant to be empty, delete the index's folder.",
     )
+
+
+class _Target(NamedTuple):
+    """The revision that a run writes, within one transaction."""
+
+    generation: int
+    revision: int
+    connection: Connection
+    writer: NoteWriter
+    fulltext: FulltextWriter
+    folder: Path  # of the full text
+    shared: Path | None  # that of the revision before, whose files it shares
 
 
 class _Run:
@@ -221,7 +129,7 @@ class _Run:
         self,
         task: IndexTask,
         directory: IndexDirectory,
-        base: _Stored | None,
+        base: Stored | None,
         found: Scan,
         parse: Parse,
         report: Report,
@@ -247,34 +155,18 @@ class _Run:
 
     async def carry_out(self, check: Callable[[int], None]) -> JobSummary:
         """Do it all; `check` is told the number of notes before the last step, and may raise."""
-        if self._base and not self._differs():
-            return _account(self._base.meta)
+        base = self._base
+        if base and not self._diff.differs and base.attachments == self._attachments:
+            return _account(base.meta)
         async with AsyncExitStack() as stack:
-            if self._base:
-                number, revision = self._base.meta.generation, self._base.meta.revision + 1
-                base = self._directory.fulltext(number, revision - 1)
-                self._directory.sweep_fulltext(number, keep=revision - 1)
-                connection = await stack.enter_async_context(
-                    open_writer(self._directory.database(number))
-                )
-            else:
-                number, revision, base = self._directory.next_generation(), 1, None
-                self._directory.generation(number).mkdir(mode=0o700)
-                connection = await stack.enter_async_context(
-                    open_bulk(self._directory.database(number))
-                )
-                await create_schema(connection)
-            folder = self._directory.fulltext(number, revision)
-            fulltext = FulltextWriter(folder, base=base)
-            stack.callback(fulltext.close)
-            writer = NoteWriter(connection, self._base.meta.next_rowid if self._base else 1)
-            await connection.execute_fetchall("BEGIN IMMEDIATE")
-            meta = await self._write(connection, writer, fulltext, number, revision)
-            await asyncio.to_thread(seal, folder, base)
+            target = await self._open(stack)
+            await target.connection.execute_fetchall("BEGIN IMMEDIATE")
+            meta = await self._write(target)
+            await asyncio.to_thread(seal, target.folder, target.shared)
             check(meta.notes)
-            await connection.execute_fetchall("COMMIT")
-        if self._base is None:
-            await asyncio.to_thread(self._directory.publish, number)
+            await target.connection.execute_fetchall("COMMIT")
+        if base is None:
+            await asyncio.to_thread(self._directory.publish, target.generation)
         self._report.published()
         return _account(
             meta,
@@ -284,41 +176,49 @@ class _Run:
             renamed=self._renamed,
         )
 
-    def _differs(self) -> bool:
-        difference, base = self._diff, self._base
-        return bool(
-            base is None
-            or difference.added
-            or difference.maybe_changed
-            or difference.removed
-            or base.attachments != self._attachments
-        )
+    async def _open(self, stack: AsyncExitStack) -> _Target:
+        """Open the next revision of the generation that serves, or the first of a new one."""
+        directory = self._directory
+        if self._base:
+            before = self._base.meta
+            generation, revision = before.generation, before.revision + 1
+            next_rowid = before.next_rowid
+            shared = directory.fulltext(generation, before.revision)
+            directory.sweep_fulltext(generation, keep=before.revision)
+            opened = open_writer(directory.database(generation))
+        else:
+            generation, revision = directory.next_generation(), 1
+            next_rowid, shared = 1, None
+            directory.generation(generation).mkdir(mode=0o700)
+            opened = open_bulk(directory.database(generation))
+        connection = await stack.enter_async_context(opened)
+        if self._base is None:
+            await create_schema(connection)
+        folder = directory.fulltext(generation, revision)
+        fulltext = FulltextWriter(folder, base=shared)
+        stack.callback(fulltext.close)
+        writer = NoteWriter(connection, next_rowid)
+        return _Target(generation, revision, connection, writer, fulltext, folder, shared)
 
-    async def _write(
-        self,
-        connection: Connection,
-        writer: NoteWriter,
-        fulltext: FulltextWriter,
-        number: int,
-        revision: int,
-    ) -> Meta:
-        await self._forget(connection, writer, fulltext, self._removed)
+    async def _write(self, target: _Target) -> Meta:
+        writer = target.writer
+        await self._forget(target, self._removed)
         self._gone = len(self._removed)
-        await self._store_notes(connection, writer, fulltext)
+        await self._store_notes(target)
         await writer.replace_left_out(self._left_out.values())
         # The full-text engine commits in threads of its own while links are resolved here.
-        committed = asyncio.create_task(asyncio.to_thread(fulltext.commit))
+        committed = asyncio.create_task(asyncio.to_thread(target.fulltext.commit))
         try:
             await self._store_attachments(writer)
             if self._base is None:
-                await create_indexes(connection)
-            await self._resolve_links(connection, writer)
+                await create_indexes(target.connection)
+            await self._resolve_links(target)
         finally:
             await committed
         notes, chunks, links, unresolved = await writer.totals()
         meta = Meta(
-            generation=number,
-            revision=revision,
+            generation=target.generation,
+            revision=target.revision,
             vault=self._task.vault,
             fingerprint=self._task.fingerprint,
             next_rowid=writer.next_rowid,
@@ -326,14 +226,11 @@ class _Run:
             chunks=chunks,
             links=links,
             unresolved_links=unresolved,
-            finished_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         )
-        await write_meta(connection, meta)
+        await write_meta(target.connection, meta)
         return meta
 
-    async def _store_notes(
-        self, connection: Connection, writer: NoteWriter, fulltext: FulltextWriter
-    ) -> None:
+    async def _store_notes(self, target: _Target) -> None:
         known = self._known
         tasks = [
             FileTask(entry, known[entry.path].hash if entry.path in known else None)
@@ -349,15 +246,15 @@ class _Run:
                     self._left_out[file.entry.path] = file.entry
             stored = [file for file in batch if file.entry.path in known]
             outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
-            await self._forget(connection, writer, fulltext, outdated)
+            await self._forget(target, outdated)
             self._gone += sum(file.outcome is Outcome.GONE for file in stored)
-            await writer.touch(
+            await target.writer.touch(
                 (known[file.entry.path].rowid, file.entry)
                 for file in stored
                 if file.outcome is Outcome.SAME
             )
             parsed = [file for file in batch if file.outcome is Outcome.PARSED]
-            await self._add(parsed, writer, fulltext)
+            await self._add(target, parsed)
             done += len(batch)
             self._report.phase("parse", done, len(tasks))
 
@@ -375,16 +272,14 @@ class _Run:
             for waiting in window:
                 waiting.cancel()
 
-    async def _add(
-        self, files: Sequence[ParsedFile], writer: NoteWriter, fulltext: FulltextWriter
-    ) -> None:
-        rowids = await writer.add(
+    async def _add(self, target: _Target, files: Sequence[ParsedFile]) -> None:
+        rowids = await target.writer.add(
             [(file.entry, file.hash, file.rows) for file in files if file.rows is not None]
         )
         for rowid, file in zip(rowids, files, strict=True):
             path = file.entry.path
             if file.text is not None:
-                fulltext.add_note(rowid, file.text)
+                target.fulltext.add_note(rowid, file.text)
             if path in self._known:
                 self._changed += 1
             elif self._moved_away[file.hash] > 0:
@@ -396,19 +291,13 @@ class _Run:
                 self._affected |= self._names_before.pop(path, set()) ^ names_of(path, file.aliases)
                 self._fresh.append(rowid)
 
-    async def _forget(
-        self,
-        connection: Connection,
-        writer: NoteWriter,
-        fulltext: FulltextWriter,
-        paths: Sequence[str],
-    ) -> None:
+    async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
         rowids = [self._known[path].rowid for path in paths]
-        for note in await reading.notes_by_rowid(connection, rowids):
+        for note in await reading.notes_by_rowid(target.connection, rowids):
             self._names_before[note.path] = names_of(note.path, note.metadata.aliases)
-        await writer.remove(rowids)
+        await target.writer.remove(rowids)
         for rowid in rowids:
-            fulltext.remove_note(rowid)
+            target.fulltext.remove_note(rowid)
 
     async def _store_attachments(self, writer: NoteWriter) -> None:
         old = self._base.attachments if self._base else frozenset()
@@ -417,18 +306,19 @@ class _Run:
         for path in added | removed:
             self._affected |= names_of(path)
 
-    async def _resolve_links(self, connection: Connection, writer: NoteWriter) -> None:
-        resolver = LinkResolver(await reading.names(connection), self._attachments)
+    async def _resolve_links(self, target: _Target) -> None:
+        writer = target.writer
+        resolver = LinkResolver(await reading.names(target.connection), self._attachments)
         total = (await writer.totals())[2]
         done = 0
         async for page in self._unresolved(writer):
             resolved: list[tuple[int | None, bool, int]] = []
             sources: set[int] = set()
             for link in page:
-                target = resolver.resolve(link.source, link.target, LinkKind(link.kind))
-                dest = handle_of(target.path) if target.path is not None else None
-                resolved.append((dest, target.ambiguous, link.key))
-                if self._base or (dest is not None and not target.is_note):
+                found = resolver.resolve(link.source, link.target, LinkKind(link.kind))
+                dest = handle_of(found.path) if found.path is not None else None
+                resolved.append((dest, found.ambiguous, link.key))
+                if self._base or (dest is not None and not found.is_note):
                     sources.add(link.key >> CHUNK_BITS)
             await writer.resolve(resolved)
             await writer.count_attachments(sources)

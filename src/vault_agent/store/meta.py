@@ -29,7 +29,6 @@ class Meta:
     chunks: int
     links: int
     unresolved_links: int
-    finished_at: str  # ISO 8601, UTC
 
 
 async def write_meta(connection: aiosqlite.Connection, meta: Meta) -> None:

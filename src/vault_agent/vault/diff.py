@@ -19,7 +19,12 @@ class Diff:
     maybe_changed: list[FileEntry]  # as found now; only the content can tell
     unchanged: list[FileEntry]
     removed: list[str]
-    kept: list[str]  # in folders that could not be listed: nothing is known, nothing is removed
+    kept: list[str]  # where nothing could be listed: nothing is known, nothing is removed
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything has visibly changed."""
+        return bool(self.added or self.maybe_changed or self.removed)
 
 
 def diff(
@@ -62,4 +67,4 @@ def diff(
 
 
 def _lies_in(path: str, folders: Collection[str]) -> bool:
-    return any(not folder or path.startswith(folder + "/") for folder in folders)
+    return any(not folder or path == folder or path.startswith(folder + "/") for folder in folders)

@@ -1,0 +1,31 @@
+"""Looking through an index for damage: every page, row and checksum of the current generation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_agent.store.check import check_database
+from vault_agent.store.database import open_reader
+from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.meta import read_meta
+from vault_agent.store.seal import check_seal
+
+if TYPE_CHECKING:
+    from vault_agent.actions.task import IndexTask
+
+
+async def verify(task: IndexTask) -> None:
+    """Compare the files of the current generation with what was written.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where they differ.
+    """
+    directory = IndexDirectory(Path(task.directory))
+    number = directory.current()
+    if number is None:
+        return
+    async with open_reader(directory.database(number)) as connection:
+        meta = await read_meta(connection)
+        await check_database(connection, meta)
+    check_seal(directory.fulltext(number, meta.revision))
