@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import traceback
 from pathlib import Path
 
@@ -290,6 +292,27 @@ def test_an_index_inside_the_vault_is_refused(tmp_path: Path):
     config = load_config({"vault.root": tmp_path, "index.dir": tmp_path / "x"}, environ={})
     with pytest.raises(Misconfigured, match="outside the vault"):
         index_directory(config)
+
+
+def test_a_vault_that_would_hold_its_own_index_is_refused(tmp_path: Path):
+    config = load_config({"vault.root": tmp_path / "indexes", "index.dir": tmp_path}, environ={})
+    with pytest.raises(Misconfigured, match="outside the vault"):
+        index_directory(config)
+
+
+def test_links_in_a_circle_are_left_to_who_opens_them(tmp_path: Path):
+    (tmp_path / "loop").symlink_to("loop")
+    for root, parent in (("loop", "data"), ("vault", "loop")):
+        flags = {"vault.root": tmp_path / root, "index.dir": tmp_path / parent}
+        assert index_directory(load_config(flags, environ={})).parent.name == "indexes"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are not UTF-8")
+def test_an_index_in_a_folder_whose_name_is_no_text_is_refused(tmp_path: Path):
+    (tmp_path / "data").symlink_to(os.fsdecode(b"not-\xff-utf8"))
+    flags = {"vault.root": tmp_path / "vault", "index.dir": tmp_path / "data"}
+    with pytest.raises(Misconfigured, match="a path in UTF-8"):
+        index_directory(load_config(flags, environ={}))
 
 
 def test_without_a_vault_the_error_says_how_to_set_one():

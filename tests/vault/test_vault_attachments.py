@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.vault.spellings import SECRET, refused
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
-from vault_agent.vault.attachments import DOWNLOAD_LIMIT, describe, open_attachment
+from vault_agent.vault.attachments import DOWNLOAD_LIMIT, _info, describe, open_attachment
 from vault_agent.vault.media import media_type
 
 if TYPE_CHECKING:
@@ -37,6 +38,21 @@ def test_what_is_known_of_an_attachment(root: VaultRoot, folder: Path) -> None:
     assert info.media_type == "image/png"
     assert info.modified == "2023-11-14T22:13:20Z"
     assert describe(root, "d/Pic.PNG") == info
+
+
+@pytest.mark.parametrize(
+    ("claimed", "told"),
+    [
+        (-1, "1969-12-31T23:59:59Z"),
+        (-(2**40), "0001-01-01T00:00:00Z"),
+        (253402300800, "9999-12-31T23:59:59Z"),
+        (2**55, "9999-12-31T23:59:59Z"),
+    ],
+)
+def test_a_file_may_claim_any_time(claimed: int, told: str) -> None:
+    # Not from a file: many file systems cannot keep these.
+    fields = {"st_ino": 1, "st_size": 1, "st_ctime_ns": 1, "st_mtime_ns": claimed * 10**9}
+    assert _info("a.png", SimpleNamespace(**fields)).modified == told
 
 
 def test_the_bytes_can_be_had_from_anywhere_in_the_file(root: VaultRoot, folder: Path) -> None:

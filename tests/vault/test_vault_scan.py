@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import errno
 import os
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from vault_agent.model import identify
 from vault_agent.vault import scan as scanning
+from vault_agent.vault.diff import diff
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.read import read_bytes
 from vault_agent.vault.root import Strategy
 from vault_agent.vault.scan import Scan, ScanStopped, scan
+from vault_agent.vault.system import inodes_are_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +56,15 @@ def test_notes_and_attachments_come_sorted_with_their_stat(root: VaultRoot, fold
     for entry in found.notes:
         assert entry == file_entry(entry.path, (folder / entry.path).stat())
         assert entry == read_bytes(root, entry.path, 100).entry
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [(2**63 - 1, 2**63 - 1), (2**63, -(2**63)), (2**64 - 1, -1), (-(2**63) - 1, 2**63 - 1)],
+)
+def test_a_time_or_inode_beyond_64_bits_fits_into_the_index(given: int, kept: int) -> None:
+    status = SimpleNamespace(st_size=1, st_mtime_ns=given, st_ctime_ns=given, st_ino=given)
+    assert file_entry("a.md", status)[2:] == (kept, kept, kept if inodes_are_known() else 0)
 
 
 def test_an_empty_vault_is_empty(root: VaultRoot) -> None:
@@ -272,6 +284,23 @@ def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_remov
     assert notes(found) == ["a.md"]
     assert found.unlisted == ["locked"]
     assert warned(found) == [("FILE_UNREADABLE", "locked", "unreadable")]
+
+
+def test_a_link_to_what_cannot_be_looked_at_is_named_so_that_nothing_counts_as_removed(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(folder, "a.md")
+    for name in ("linked", "linked.md"):
+        (folder / name).symlink_to("locked/" + name)
+
+    def deny(path: str) -> Any:
+        raise CannotOpen(Cause.UNREADABLE)
+
+    monkeypatch.setattr(root, "resolve", deny)  # root may pass through every folder
+    found = scan(root)
+    assert found.unlisted == ["linked", "linked.md"]
+    before = {path: found.notes[0]._replace(path=path) for path in ("linked/b.md", "linked.md")}
+    assert diff(before, found.notes, found.unlisted).kept == ["linked/b.md", "linked.md"]
 
 
 def test_a_disk_that_fails_in_the_middle_of_a_folder_is_no_empty_folder(

@@ -6,6 +6,7 @@ pydantic's own rendering is never shown.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -272,8 +273,20 @@ def index_directory(config: Config) -> Path:
             "VAULT_NOT_FOUND",
             "no vault is set: run `vault-agent config set vault.root ~/Notes` with your folder",
         )
-    root = config.vault.root.resolve()
-    parent = index_parent(config).resolve()
-    if parent.is_relative_to(root):
+    # Not Path.resolve, which fails where links lead in a circle: whoever opens it will tell.
+    root = Path(os.path.realpath(config.vault.root))
+    directory = Path(os.path.realpath(index_parent(config)), "indexes", identify(str(root)))
+    if directory.is_relative_to(root):
         raise invalid([Problem("index.dir", "must be outside the vault")])
-    return parent / "indexes" / identify(str(root))
+    if not _is_text(directory):
+        raise invalid([Problem("index.dir", "must lead to a path in UTF-8")])
+    return directory
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a path is Unicode: the full-text engine takes no other."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

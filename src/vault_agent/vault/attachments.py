@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 DOWNLOAD_LIMIT = 10 * 1024 * 1024
 
+_FIRST_SECOND = int(datetime.min.replace(tzinfo=UTC).timestamp())
+_LAST_SECOND = int(datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp())
+
 
 @dataclass(frozen=True, slots=True)
 class OpenAttachment:
@@ -80,13 +83,15 @@ def _open(root: VaultRoot, path: str) -> OpenedFile:
 def _info(path: str, status: os.stat_result) -> AttachmentInfo:
     name = path.rpartition("/")[2]
     version = f"{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
-    modified = datetime.fromtimestamp(status.st_mtime_ns // 1_000_000_000, UTC)
+    # A file may claim any time; dates end with the year 9999.
+    seconds = min(max(status.st_mtime_ns // 1_000_000_000, _FIRST_SECOND), _LAST_SECOND)
+    modified = datetime.fromtimestamp(seconds, UTC)
     return AttachmentInfo(
         path=path,
         name=name,
         size=status.st_size,
         media_type=media_type(name),
-        modified=modified.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        modified=modified.isoformat().replace("+00:00", "Z"),
         etag=hashlib.sha256(version.encode()).hexdigest()[:32],
     )
 

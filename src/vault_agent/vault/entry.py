@@ -11,17 +11,26 @@ if TYPE_CHECKING:
     import os
 
 _INODES = inodes_are_known()
+_SIGN = 1 << 63
 
 
 def file_entry(path: str, status: os.stat_result) -> FileEntry:
-    """Return the entry for `path`; the same whether a walk or an open file was asked."""
+    """Return the entry for `path`; the same whether a walk or an open file was asked.
+
+    Times and inodes are only ever compared, and the index has 64 bits with a sign for each. A file
+    system may go beyond: a year after 2262, an inode of a network drive.
+    """
     return FileEntry(
         path,
         status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_ino if _INODES else 0,
+        _folded(status.st_mtime_ns),
+        _folded(status.st_ctime_ns),
+        _folded(status.st_ino) if _INODES else 0,
     )
+
+
+def _folded(number: int) -> int:
+    return number if -_SIGN <= number < _SIGN else (number + _SIGN) % (2 * _SIGN) - _SIGN
 
 
 def printable(path: str) -> str:

@@ -42,7 +42,7 @@ class Scan:
     notes: list[FileEntry] = field(default_factory=list)
     attachments: list[FileEntry] = field(default_factory=list)
     warnings: list[Notice] = field(default_factory=list)
-    unlisted: list[str] = field(default_factory=list)  # folders whose content is not known
+    unlisted: list[str] = field(default_factory=list)  # folders and links: what is there is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +163,8 @@ class _Walk:
         try:
             target = self._root.resolve(path)
         except CannotOpen as error:
+            if error.cause is Cause.UNREADABLE:  # nothing is known of what it leads to
+                self.scan.unlisted.append(path)
             reason = "broken" if error.cause is Cause.VANISHED else error.cause.value
             self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
             return
