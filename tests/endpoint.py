@@ -244,15 +244,29 @@ def slow(seconds: float) -> Misbehaviour:
     return misbehave
 
 
-def endless(chunk: int = 1 << 20, count: int = 1 << 10) -> Misbehaviour:
+def endless(chunk: int = 1 << 20, count: int = 1 << 10, code: int = 200) -> Misbehaviour:
     """Reply with a gigabyte."""
 
     async def misbehave(request, _reply):
-        response = web.StreamResponse()
+        response = web.StreamResponse(status=code)
         response.content_type = "application/json"
         await response.prepare(request)
         for _ in range(count):
             await response.write(b" " * chunk)
+        return response
+
+    return misbehave
+
+
+def dripping() -> Misbehaviour:
+    """Reply with a byte now and then, for ten minutes."""
+
+    async def misbehave(request, _reply):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for _ in range(12_000):
+            await response.write(b" ")
+            await asyncio.sleep(0.05)
         return response
 
     return misbehave

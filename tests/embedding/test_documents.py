@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests import endpoint as bad
 
+from vault_agent.embedding import documents
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.embedding.embedder import Embedded, Failure, Reason
 from vault_agent.errors import Unavailable
@@ -63,10 +64,44 @@ async def test_what_passes_is_survived(endpoint, settings, misbehaviour):
         assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
 
 
-async def test_a_gigabyte_is_not_read(endpoint, settings):
+@pytest.mark.parametrize(
+    "misbehaviour", [bad.status(503), bad.status(429), bad.status(500), bad.reset(), bad.nan()]
+)
+async def test_a_batch_that_failed_is_tried_again_before_it_is_halved(
+    endpoint, settings, misbehaviour
+):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
-        endpoint.next(bad.endless())
+        endpoint.next(misbehaviour)
+        await embedder.embed_documents(TEXTS)
+    assert [request for request in endpoint.requests if TEXTS[0] in request] == [TEXTS, TEXTS]
+
+
+async def test_waits_grow_from_one_attempt_to_the_next(endpoint, settings, monkeypatch):
+    monkeypatch.setattr(documents, "_FIRST_WAIT", 0.02)
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.next(*[bad.status(503)] * 4)
+        started = time.monotonic()
+        await embedder.embed_documents(TEXTS)
+    assert time.monotonic() - started >= 0.02 * (2 + 4 + 8 + 16) / 2
+
+
+async def test_a_busy_endpoint_gets_fewer_requests_at_once_and_later_more_again(endpoint, settings):
+    async with HttpEmbedder(settings(batch_size=1, concurrency=2)) as embedder:
+        await embedder.prepare()
+        endpoint.next(bad.status(503))
+        await embedder.embed_documents(TEXTS)
+        assert embedder.concurrency == 1
+        await embedder.embed_documents(TEXTS)
+        assert embedder.concurrency == 2
+
+
+@pytest.mark.parametrize("code", [200, 500])
+async def test_a_gigabyte_is_not_read(endpoint, settings, code):
+    async with HttpEmbedder(settings()) as embedder:
+        await embedder.prepare()
+        endpoint.next(bad.endless(code=code))
         started = time.monotonic()
         assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
     assert time.monotonic() - started < 2
@@ -83,6 +118,7 @@ async def test_a_gigabyte_is_not_read(endpoint, settings):
         (bad.status(503), Reason.SERVER_ERROR),
         (bad.reset(), Reason.SERVER_ERROR),
         (bad.slow(9), Reason.TIMED_OUT),
+        (bad.dripping(), Reason.TIMED_OUT),
     ],
 )
 async def test_one_poisonous_text_is_found_and_the_rest_embedded(
@@ -142,9 +178,11 @@ async def test_nobody_there_is_said_soon(settings):
 
 
 async def test_a_model_that_loads_is_waited_for(endpoint, settings):
-    endpoint.next(bad.status(503), bad.status(503), bad.slow(0.2))
-    async with HttpEmbedder(settings()) as embedder:
-        assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
+    endpoint.next(*[bad.status(503)] * 5, bad.slow(0.8))
+    async with HttpEmbedder(settings(timeout=0.5)) as embedder:
+        await embedder.prepare()
+    # Once more to be sure, and three to be sure of the company: the slow reply was waited for.
+    assert len(endpoint.requests) == 5 + 1 + 1 + 3
 
 
 async def test_an_endpoint_that_dies_and_comes_back_is_waited_for(endpoint, settings):
@@ -156,6 +194,7 @@ async def test_an_endpoint_that_dies_and_comes_back_is_waited_for(endpoint, sett
         assert not task.done()
         await endpoint.start()
         assert good(endpoint, TEXTS, await task)
+        assert endpoint.requests[-1] == TEXTS
 
 
 @pytest.mark.parametrize("misbehaviour", [bad.status(503), bad.status(500), bad.nan(), bad.reset()])

@@ -53,6 +53,13 @@ async def test_a_slow_endpoint_costs_its_deadline_once(endpoint, settings):
         assert time.monotonic() - started < 0.05
 
 
+async def test_the_deadline_is_for_all_that_a_query_takes(endpoint, settings):
+    endpoint.always = bad.slow(0.15)  # two requests for the space, then the query's
+    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
+        with pytest.raises(Unavailable):
+            await embedder.embed_query("tea")
+
+
 async def test_a_model_that_was_loaded_meanwhile_serves_the_next_query(endpoint, settings):
     endpoint.next(bad.slow(0.5))
     async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
@@ -90,7 +97,15 @@ async def test_another_model_behind_the_same_name_shows_in_the_space(endpoint, s
 
 @pytest.mark.parametrize(
     "misbehaviour",
-    [bad.nan(), bad.status(500), bad.reset(), bad.data_null(), bad.status(404), bad.endless()],
+    [
+        bad.nan(),
+        bad.shorter(),
+        bad.status(500),
+        bad.reset(),
+        bad.data_null(),
+        bad.status(404),
+        bad.endless(),
+    ],
 )
 async def test_a_lying_endpoint_is_left_alone_until_it_recovers(endpoint, settings, misbehaviour):
     async with HttpEmbedder(settings()) as embedder:

@@ -94,7 +94,7 @@ class Documents:
 
         Waits for a model to load, but not for a server that nobody has started.
         """
-        refusals = 0
+        attempts = refusals = 0
         while True:
             try:
                 await self._probe.ask(max(self._timeout, _COLD))
@@ -107,7 +107,8 @@ class Documents:
                 refusals += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
                 if fault.kind in FATAL or refusals >= 3:
                     raise unavailable(fault, self._model) from None
-                await self._wait(fault, refusals)
+                attempts += 1
+                await self._wait(fault, attempts)
             else:
                 self._succeeded()
                 if self._probe.space is None:  # pragma: no cover - `ask` has set it

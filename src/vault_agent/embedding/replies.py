@@ -169,6 +169,6 @@ def _units(rows: list[Any], dimension: int | None) -> Vectors:
         matrix = matrix.astype(np.float64)
         norms = np.linalg.norm(matrix, axis=1, keepdims=True)
         units = (matrix / norms).astype(np.float32)
-    if not (np.isfinite(norms).all() and norms.min() > 1e-12 and np.isfinite(units).all()):
+    if not (np.isfinite(norms).all() and norms.min() > 1e-12):
         raise Fault(Kind.BAD_REPLY)
     return np.ascontiguousarray(units)
