@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pkgutil
 import threading
 import time
 from collections import Counter
@@ -14,6 +15,7 @@ from tests.indexing import Vault
 from vault_agent.actions.index import index
 from vault_agent.actions.parse import FileTask, ParsedFile, parser
 from vault_agent.actions.verify import verify
+from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -139,6 +141,43 @@ async def test_a_cancelled_run_lets_go_and_leaves_the_index_as_it_was(
     tmp_path: Path, rebuild: bool
 ):
     assert await cancel_every_wait(Vault(tmp_path), rebuild=rebuild, step=6, start=2) > 30
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "vault_agent.store.fulltext_writer.FulltextWriter.commit",
+        "vault_agent.actions.index.seal",
+        "vault_agent.store.layout.IndexDirectory.publish",
+    ],
+)
+async def test_a_cancelled_run_keeps_its_lock_until_its_threads_have_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+):
+    """The next run sweeps up what they write, and may write under the same names."""
+    vault = Vault(tmp_path)
+    fill(vault)
+    begun, go_on = threading.Event(), threading.Event()
+    real = pkgutil.resolve_name(step)
+
+    def slow(*args: object) -> object:
+        begun.set()
+        go_on.wait(10)
+        return real(*args)
+
+    monkeypatch.setattr(step, slow)
+    run = asyncio.ensure_future(run_of(vault, rebuild=True))
+    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.sleep(0.2)  # so that it is the thread that is waited for
+    run.cancel()
+    await asyncio.wait([run], timeout=0.1)
+    with pytest.raises(Busy), vault.directory.writing(wait=False):
+        pass
+    go_on.set()
+    await asyncio.wait([run])
+    assert run.cancelled()
+    with vault.directory.writing(wait=False):
+        pass
 
 
 @pytest.mark.long

@@ -26,6 +26,7 @@ from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.meta import Meta, write_meta
 from vault_agent.store.rows import handle_of, name_hash
 from vault_agent.store.seal import seal
+from vault_agent.store.threads import in_thread
 from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.vault.diff import diff
 from vault_agent.vault.exclude import Exclusions
@@ -162,11 +163,11 @@ class _Run:
             target = await self._open(stack)
             await target.connection.execute_fetchall("BEGIN IMMEDIATE")
             meta = await self._write(target)
-            await asyncio.to_thread(seal, target.folder, target.shared)
+            await in_thread(seal, target.folder, target.shared)
             check(meta.notes)
             await target.connection.execute_fetchall("COMMIT")
         if base is None:
-            await asyncio.to_thread(self._directory.publish, target.generation)
+            await in_thread(self._directory.publish, target.generation)
         self._report.published()
         return _account(
             meta,
@@ -207,7 +208,7 @@ class _Run:
         await self._store_notes(target)
         await writer.replace_left_out(self._left_out.values())
         # The full-text engine commits in threads of its own while links are resolved here.
-        committed = asyncio.create_task(asyncio.to_thread(target.fulltext.commit))
+        committed = asyncio.create_task(in_thread(target.fulltext.commit))
         try:
             await self._store_attachments(writer)
             if self._base is None:
