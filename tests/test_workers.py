@@ -34,6 +34,12 @@ def shouting(suffix: str) -> Callable[[str], str]:
     return handle
 
 
+def slow_to_start() -> Callable[[str], str]:
+    """Set up a worker that takes longer for that than it may for a task."""
+    time.sleep(0.5)
+    return str.lower
+
+
 @pytest.fixture
 def pool() -> WorkerPool[str, str]:
     return WorkerPool(shouting, ("!",), size=2)
@@ -71,6 +77,12 @@ async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
             await pool.run("hang", timeout_seconds=0.2)
         assert gone(pid)
         assert await pool.run("c", timeout_seconds=20) == "C!"
+
+
+async def test_a_worker_that_is_slow_to_start_is_waited_for():
+    slow: WorkerPool[str, str] = WorkerPool(slow_to_start, (), size=1)
+    async with slow:
+        assert await slow.run("a", timeout_seconds=0.1) == "a"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory limits are enforced on Linux")

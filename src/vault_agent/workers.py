@@ -32,6 +32,10 @@ MEMORY_LIMIT_BYTES = 4 << 30
 """Address space of one worker: room for the largest note, far from the machine's end."""
 
 
+START_SECONDS = 30.0
+"""How long a worker may take to be ready, whatever its task may: its imports, on a busy machine."""
+
+
 class WorkerCrashed(Exception):
     """The worker that had the task died, or was killed for taking too long."""
 
@@ -41,7 +45,7 @@ class WorkerTimedOut(WorkerCrashed):
 
 
 class WorkerNotReady(Exception):
-    """The worker ended before it was ready for a task: the task is not to blame."""
+    """The worker ended or hung before it was ready for a task: the task is not to blame."""
 
 
 class WorkerPool(Generic[Task, Result]):
@@ -74,7 +78,7 @@ class WorkerPool(Generic[Task, Result]):
         Raises:
             WorkerCrashed: when the process ended, or exceeded `timeout_seconds` and was killed
                 (`WorkerTimedOut`).
-            WorkerNotReady: when it ended before it had been set up.
+            WorkerNotReady: when it ended, or took `START_SECONDS`, before it had been set up.
         """
         async with self._free:
             worker = self._idle.pop() if self._idle else self._start()
@@ -111,7 +115,7 @@ class _Worker:
         """Send a task and wait for its result; blocking, for a thread."""
         if not self._ready:
             try:
-                self._receive(timeout_seconds)
+                self._receive(START_SECONDS)
             except WorkerCrashed as error:
                 raise WorkerNotReady from error
             self._ready = True
