@@ -90,14 +90,26 @@ class Engine:
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
         return await self._read(
-            lambda now: search(now, query, embedder=self._embedder, warnings=self._warnings())
+            lambda now: search(
+                now,
+                query,
+                embedder=self._embedder,
+                warnings=self._warnings(),
+                indexing=self._indexing,
+            )
         )
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates like a note or chunk."""
         embeddings = self._embedder is not None
         return await self._read(
-            lambda now: related(now, query, embeddings=embeddings, warnings=self._warnings())
+            lambda now: related(
+                now,
+                query,
+                embeddings=embeddings,
+                warnings=self._warnings(),
+                indexing=self._indexing,
+            )
         )
 
     async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
@@ -274,6 +286,11 @@ class Engine:
             )
         return tuple(warnings)
 
+    @property
+    def _indexing(self) -> bool:
+        """Whether a job runs: it may be making what is missing."""
+        return self.jobs.running is not None
+
     def _embedding_warnings(self) -> tuple[Warning, ...]:
         """Say what search by meaning lacks at this moment."""
         embedder, snapshot = self._embedder, self._index.latest
@@ -283,10 +300,10 @@ class Engine:
 
         try:
             embedder.check()
-            usable_matrix(snapshot, embedder.space)
+            usable_matrix(snapshot, embedder.space, indexing=self._indexing)
         except Unavailable as reason:
             return (Warning(reason.code, reason.message),)
-        return share_warnings(snapshot)
+        return share_warnings(snapshot, indexing=self._indexing)
 
     def _embeddings_doubted(self) -> bool:
         """Whether the endpoint has given vectors that do not fit those of the index."""

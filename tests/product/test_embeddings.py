@@ -137,6 +137,27 @@ def test_words_are_searchable_before_the_first_embedding(program: Program, endpo
     assert program.call("DELETE", f"/jobs/{job_id}").data["job"]["state"] == "cancelled"
 
 
+def test_what_a_running_job_makes_is_not_asked_of_the_user(program: Program, endpoint: Endpoint):
+    endpoint.always = misbehaviour.slow(30)
+    program.start()
+    deadline = time.monotonic() + 20
+    while (reply := program.search("sourdough")).status != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    note = reply.data["results"][0]["noteId"]
+
+    def said() -> list[str]:
+        related = program.call("POST", "/related", {"id": note})
+        replies = program.search("sourdough"), related, program.call("GET", "/health")
+        return [warning["message"] for each in replies for warning in each.body["warnings"]]
+
+    assert len(said()) == 3
+    assert all(each.endswith("The running job makes them.") for each in said())
+    program.call("DELETE", f"/jobs/{program.call('GET', '/health').data['runningJob']}")
+    assert len(said()) == 6  # that the run was cut short comes on top
+    assert all(each.endswith(": vault-agent index.") for each in said())
+
+
 def test_a_dead_endpoint_costs_meaning_and_nothing_else(program: Program, endpoint: Endpoint):
     program.start()
     program.index()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_agent.actions.fallback import unavailable
+from vault_agent.actions.fallback import next_step, unavailable
 from vault_agent.model import CHUNK_BITS, Warning
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
 
@@ -34,20 +34,24 @@ class Near(NamedTuple):
     background: float  # the cosine of an average chunk
 
 
-async def query_vector(snapshot: Snapshot, embedder: Embedder, text: str) -> Vector:
+async def query_vector(
+    snapshot: Snapshot, embedder: Embedder, text: str, *, indexing: bool = False
+) -> Vector:
     """Return a query's vector, comparable with those of the snapshot.
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` with what to do.
     """
-    usable_matrix(snapshot)
+    usable_matrix(snapshot, indexing=indexing)
     vector = await embedder.embed_query(text)
-    usable_matrix(snapshot, embedder.space)
+    usable_matrix(snapshot, embedder.space, indexing=indexing)
     return vector
 
 
-def usable_matrix(snapshot: Snapshot, space: VectorSpace | None = None) -> Matrix:
-    """Return the snapshot's vectors.
+def usable_matrix(
+    snapshot: Snapshot, space: VectorSpace | None = None, *, indexing: bool = False
+) -> Matrix:
+    """Return the snapshot's vectors; `indexing` tells whether a job runs that may make more.
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` where there are none yet, or where they can't be
@@ -55,11 +59,12 @@ def usable_matrix(snapshot: Snapshot, space: VectorSpace | None = None) -> Matri
     """
     matrix = snapshot.matrix
     if matrix is None or not matrix.count:
-        raise unavailable("No chunk has an embedding yet. Make them: vault-agent index.")
+        step = next_step("make", "them", indexing=indexing)
+        raise unavailable(f"No chunk has an embedding yet. {step}")
     if space is not None and not matrix.space.matches(space):
+        step = next_step("make", "them anew", indexing=indexing)
         raise unavailable(
-            "The embeddings were made by another model or with other prefixes. Make them anew: "
-            "vault-agent index."
+            f"The embeddings were made by another model or with other prefixes. {step}"
         )
     return matrix
 
@@ -95,7 +100,7 @@ def near(
     return Near(cosines, chunks, float(matrix.centre @ vector))
 
 
-def of_chunks(matrix: Matrix, keys: Iterable[int]) -> Floats:
+def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) -> Floats:
     """Return the unit vector that stands for some chunks together; blocking, for a thread.
 
     Raises:
@@ -103,7 +108,8 @@ def of_chunks(matrix: Matrix, keys: Iterable[int]) -> Floats:
     """
     _, rows = matrix.find(np.array(sorted(keys), np.int64))
     if not len(rows):
-        raise unavailable("This note has no embedding yet. Make it: vault-agent index.")
+        step = next_step("make", "it", indexing=indexing)
+        raise unavailable(f"This note has no embedding yet. {step}")
     mean: Floats = matrix.vectors[rows].mean(axis=0, dtype=np.float32)
     norm = float(np.linalg.norm(mean))
     if norm == 0.0:
@@ -111,7 +117,7 @@ def of_chunks(matrix: Matrix, keys: Iterable[int]) -> Floats:
     return (mean / np.float32(norm)).astype(np.float32)
 
 
-def share_warnings(snapshot: Snapshot) -> tuple[Warning, ...]:
+def share_warnings(snapshot: Snapshot, *, indexing: bool = False) -> tuple[Warning, ...]:
     """Return the warning that part of the chunks have no vector, where that is so."""
     share = snapshot.embedded_share
     if share >= 1:
@@ -120,7 +126,7 @@ def share_warnings(snapshot: Snapshot) -> tuple[Warning, ...]:
         Warning(
             "EMBEDDING_INCOMPLETE",
             f"{share:.0%} of the chunks have an embedding; the others are found by their words "
-            "only. Embed them: vault-agent index.",
+            f"only. {next_step('embed', 'them', indexing=indexing)}",
             {"share": round(share, 4)},
         ),
     )

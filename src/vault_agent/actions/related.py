@@ -36,11 +36,13 @@ async def related(
     *,
     embeddings: bool = False,
     warnings: tuple[Warning, ...] = (),
+    indexing: bool = False,
 ) -> Answer:
     """Return candidates like a note or chunk; the note itself, and all of it, is left out.
 
     Without a mode by meaning where `embeddings` are on and there are some, else by words. Links
-    count in every mode. The vectors are those of the index: no endpoint is asked.
+    count in every mode. The vectors are those of the index: no endpoint is asked. `indexing` tells
+    whether a job runs at this moment, for what is said of missing embeddings.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
@@ -53,7 +55,7 @@ async def related(
     found = None
     if mode is not Mode.LEXICAL:
         try:
-            found = await _near(snapshot, query, asked, embeddings=embeddings)
+            found = await _near(snapshot, query, asked, embeddings=embeddings, indexing=indexing)
         except Unavailable as reason:
             if query.mode is Mode.EMBEDDING:
                 raise
@@ -61,7 +63,7 @@ async def related(
         else:
             from vault_agent.actions.meaning import share_warnings
 
-            warnings = (*warnings, *share_warnings(snapshot))
+            warnings = (*warnings, *share_warnings(snapshot, indexing=indexing))
     ranking = None if mode is Mode.EMBEDDING else await _ranked(snapshot, query, asked)
     candidates = _joined(ranking, found)
     links = await _admitted_links(snapshot, query, asked.links)
@@ -108,17 +110,17 @@ async def _ranked(snapshot: Snapshot, query: RelatedQuery, asked: _Asked) -> Ran
 
 
 async def _near(
-    snapshot: Snapshot, query: RelatedQuery, asked: _Asked, *, embeddings: bool
+    snapshot: Snapshot, query: RelatedQuery, asked: _Asked, *, embeddings: bool, indexing: bool
 ) -> Near:
     if not embeddings:
         raise unavailable(OFF)
     from vault_agent.actions.meaning import near, of_chunks, usable_matrix  # brings numpy
 
-    matrix = usable_matrix(snapshot)
+    matrix = usable_matrix(snapshot, indexing=indexing)
     admitted = None
     if query.filters != Filters():
         admitted = await asyncio.to_thread(snapshot.fulltext.admitted, query.filters)
-    vector = await asyncio.to_thread(of_chunks, matrix, asked.keys)
+    vector = await asyncio.to_thread(of_chunks, matrix, asked.keys, indexing=indexing)
     return await asyncio.to_thread(
         near, matrix, vector, admitted=admitted, without_note=asked.note.rowid
     )

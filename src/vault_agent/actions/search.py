@@ -35,8 +35,11 @@ async def search(
     *,
     embedder: Embedder | None = None,
     warnings: tuple[Warning, ...] = (),
+    indexing: bool = False,
 ) -> Answer:
     """Return ranked candidates; without a mode, by both where embeddings are usable.
+
+    `indexing` tells whether a job runs at this moment, for what is said of missing embeddings.
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` where only embeddings would do.
@@ -47,7 +50,7 @@ async def search(
     if mode is Mode.LEXICAL:
         return await _lexical(snapshot, query, compiled, warnings)
     try:
-        vector = await _vector(snapshot, embedder, query.query)
+        vector = await _vector(snapshot, embedder, query.query, indexing=indexing)
     except Unavailable as reason:
         if mode is Mode.EMBEDDING:
             raise
@@ -60,16 +63,18 @@ async def search(
         mode,
         query.limit,
         await answer(snapshot, query, compiled, vector),
-        (*warnings, *share_warnings(snapshot)),
+        (*warnings, *share_warnings(snapshot, indexing=indexing)),
     )
 
 
-async def _vector(snapshot: Snapshot, embedder: Embedder | None, text: str) -> Vector:
+async def _vector(
+    snapshot: Snapshot, embedder: Embedder | None, text: str, *, indexing: bool
+) -> Vector:
     if embedder is None:
         raise unavailable(OFF)
     from vault_agent.actions.meaning import query_vector  # brings numpy
 
-    return await query_vector(snapshot, embedder, text)
+    return await query_vector(snapshot, embedder, text, indexing=indexing)
 
 
 async def _lexical(
