@@ -6,6 +6,7 @@
  *   faults_arm(below, at, error, lasting)   fail the call number `at` (from 1; 0: only count)
  *   faults_disarm()                         -> how many calls were counted
  *   faults_what()                           -> the call that failed, and its file's name
+ *   faults_trace(file)                      write down every call that is counted, one a line
  *
  * A program that knows nothing of this is told by its environment: FAULTS_BELOW names the folder,
  * FAULTS_ERROR the error, and calls fail for as long as the file FAULTS_SWITCH exists: those that
@@ -48,6 +49,12 @@ long faults_disarm(void) {
 
 const char *faults_what(void) { return what; }
 
+static int trace = -1;
+
+int faults_trace(const char *file) {
+    return trace = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
 static char fails_while[PATH_MAX];
 
 __attribute__((constructor)) static void read_environment(void) {
@@ -71,6 +78,7 @@ static int fails(const char *call, const char *path, int room) {
         return 1;
     }
     long number = ++counted;
+    if (trace >= 0) dprintf(trace, "%s\t%s\n", call, path + strlen(below));
     if (!fail_at || number < fail_at || (number > fail_at && !(lasts && room))) return 0;
     if (number == fail_at) snprintf(what, sizeof what, "%s %s", call, path + strlen(below));
     errno = error_number;

@@ -185,21 +185,21 @@ def test_a_pattern_beyond_the_engine_is_refused_and_not_taken_for_damage(
     reader: FulltextReader, pattern: str
 ):
     for filters in (Filters(paths=(pattern,)), Filters(paths=("x", pattern) * 25)):
-        began = time.perf_counter()
+        began = time.process_time()
         with pytest.raises(InvalidRequest):
             reader.candidates(compile_query("soup"), filters)
         with pytest.raises(InvalidRequest):
             reader.admitted(filters)
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
     with pytest.raises(InvalidRequest):
         reader.candidates(compile_query(f'soup -path:"{pattern}"'), NO_FILTER)
 
 
 def test_patterns_within_the_limit_are_built_in_no_time(reader: FulltextReader):
-    began = time.perf_counter()
+    began = time.process_time()
     reader.candidates(compile_query("soup"), Filters(paths=("*a" * 16,) * 6))
     reader.candidates(compile_query("soup"), Filters(paths=("journal/????-??-??*",) * 10))
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_a_revision_adds_and_removes_without_touching_the_one_before(tmp_path: Path):

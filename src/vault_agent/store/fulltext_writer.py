@@ -18,6 +18,7 @@ from tantivy import Document, Index, Query
 from vault_agent.model import CHUNK_BITS
 from vault_agent.store.fulltext_guard import guarded
 from vault_agent.store.fulltext_schema import ANALYZER, chunks_schema, notes_schema
+from vault_agent.store.layout import sync_file
 from vault_agent.text import analyzer
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def _share(base: Path, directory: Path) -> None:
             os.link(entry.path, target)
         except OSError:
             shutil.copyfile(entry.path, target)
+            sync_file(target)
 
 
 def _filtered(note: FulltextNote) -> Document:

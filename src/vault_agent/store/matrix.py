@@ -30,6 +30,7 @@ import orjson
 from numpy.typing import NDArray
 
 from vault_agent.model import CHUNK_BITS, VectorSpace
+from vault_agent.store.layout import sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +76,7 @@ class RowFiles:
         self._words = words_of(dimension)
         self._rows = _open(rows_path(folder, space))
         self._planes = _open(planes_path(folder, space))
+        sync_folder(folder)  # or a power cut could take the files with all that was synced
         if os.fstat(self._rows).st_size < rows * self._row_bytes:
             os.ftruncate(self._rows, rows * self._row_bytes)
         self._block = np.zeros((self._words, BLOCK), _WORD)

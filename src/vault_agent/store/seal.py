@@ -25,7 +25,9 @@ _IN_PLACE = {"meta.json", ".managed.json"}
 def seal(folder: Path, base: Path | None) -> None:
     """Write the seal of a full-text revision; files shared with `base` are not read again.
 
-    The files are the engine's to sync; when this returns, their names and the seal are durable too.
+    The engine syncs the segments it writes. What it changes in place was copied for it, and it
+    renames its account of them last and syncs no folder after that: so when this returns, these,
+    all names, and the seal are durable too.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` where `base` has no seal that can be read.
@@ -39,8 +41,10 @@ def seal(folder: Path, base: Path | None) -> None:
         for name, path in _files(folder)
     }
     (folder / _SEAL).write_bytes(orjson.dumps(sums))
-    sync_file(folder / _SEAL)
-    for path in (folder, folder.parent):
+    shelves = [path for path in folder.iterdir() if path.is_dir()]
+    for path in (*(shelf / name for shelf in shelves for name in _IN_PLACE), folder / _SEAL):
+        sync_file(path)
+    for path in (*shelves, folder, folder.parent):
         sync_folder(path)
 
 

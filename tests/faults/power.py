@@ -1,0 +1,99 @@
+"""What a power cut would cost: every call of a run that changes the disk, in order.
+
+As a program (`python -m tests.faults.power SCENARIO FOLDER TRACE`, with the library of
+`failing.c` preloaded) it writes them down while one run of a scenario goes well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.faults.disk import ROOT, Embedding, FailingDisk, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WRITING = {"write", "pwrite", "pwrite64", "ftruncate", "ftruncate64", "sendfile", "sendfile64"}
+_NAMING = {"open", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat"}
+_LEAVING = {"unlink", "unlinkat", "rmdir"}
+
+
+class Volatile:
+    """What a power cut would take at this moment: content and names that are not on the disk."""
+
+    def __init__(self) -> None:
+        self.content: set[str] = set()
+        self.names: set[str] = set()
+
+    def take(self, call: str, path: str) -> None:
+        """Take in the next call."""
+        if call in _WRITING:
+            # A log that is cut short has gone into its database, which was synced before that.
+            if not (call.startswith("ftruncate") and path.endswith("-wal")):
+                self.content.add(path)
+        elif call in _NAMING:
+            self.names.add(path)
+            self.names.discard(f"{path}.new")  # what it was called before it was renamed
+        elif call in _LEAVING:
+            self.content.discard(path)
+            self.names.discard(path)
+        elif call in ("fsync", "fdatasync"):  # of a file its content, of a folder its names
+            self.content.discard(path)
+            self.names = {name for name in self.names if name.rpartition("/")[0] != path}
+
+    def below(self, *beginnings: str) -> set[str]:
+        """Return what would be lost of the files and folders whose paths begin so."""
+        return {
+            path
+            for path in self.content | self.names
+            if path.startswith(beginnings) and not path.endswith((".lock", "-shm"))
+        }
+
+
+def calls_of(library: Path, folder: Path, scenario: str) -> Iterator[tuple[str, str]]:
+    """Run a scenario in a process of its own, and yield its calls: (name, path).
+
+    The full-text engine renames without the C library; that it has made a file in the folder shows.
+    """
+    trace = folder / "trace"
+    watched = folder / "watched"
+    watched.mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.faults.power", scenario, str(watched), str(trace)],
+        cwd=ROOT,
+        env={**os.environ, "LD_PRELOAD": str(library), "PYTHONWARNINGS": "ignore"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    for line in trace.read_text().splitlines():
+        call, path = line.split("\t")
+        yield call, path
+
+
+def main(scenario: str, folder: str, trace: str) -> None:
+    """Write down the calls of one run."""
+    run = (Embedding if scenario == "embed" else Scenario)(scenario, Path(folder))
+    asyncio.run(run.prepare())
+    run.reset()
+    if scenario == "embed":  # for the first time
+        shutil.rmtree(run.vault.directory.vectors_folder)
+        for file in run.vault.directory.path.glob("vectors.db*"):
+            file.unlink()
+    disk = FailingDisk()
+    assert ctypes.CDLL(None).faults_trace(os.fsencode(trace)) >= 0
+    disk.arm(Path(folder), 0, 0, lasting=False)
+    asyncio.run(run.run())
+    disk.disarm()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

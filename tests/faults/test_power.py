@@ -1,0 +1,67 @@
+"""What is published, or acknowledged for good, is on the disk by then: a power cut takes no more.
+
+Each test follows one run call by call, whether Python, SQLite or the full-text engine makes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.faults.disk import build, compiler
+from tests.faults.power import Volatile, calls_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the library that writes calls down."""
+    return build(tmp_path_factory.mktemp("tracing"))
+
+
+@pytest.mark.parametrize(("scenario", "number"), [("first", 1), ("reindex", 2)])
+def test_a_generation_is_on_the_disk_before_it_is_current(
+    library: Path, tmp_path: Path, scenario: str, number: int
+):
+    volatile = Volatile()
+    published = 0
+    for call, path in calls_of(library, tmp_path, scenario):
+        if (call, path) == ("rename", "index/current"):
+            published += 1
+            assert volatile.below(f"index/generation-{number}/") == set()
+            assert "index/current.new" not in volatile.content
+        volatile.take(call, path)
+    assert published == 1
+    assert volatile.below("index/current", f"index/generation-{number}") == set()
+
+
+def test_full_text_is_on_the_disk_before_the_transaction_that_names_it(
+    library: Path, tmp_path: Path
+):
+    volatile = Volatile()
+    written = 0
+    for call, path in calls_of(library, tmp_path, "incremental"):
+        if path == "index/generation-1/index.db-wal" and call.startswith("pwrite"):
+            written += 1
+            assert volatile.below("index/generation-1/fulltext-2") == set()
+        volatile.take(call, path)
+    assert written
+    assert volatile.below("index/generation-1/") == set()
+
+
+def test_vectors_are_on_the_disk_before_the_map_that_names_them(library: Path, tmp_path: Path):
+    volatile = Volatile()
+    at_publications = []
+    for call, path in calls_of(library, tmp_path, "embed"):
+        if (call, path) == ("rename", "index/generation-1/vectors.map"):
+            at_publications.append(volatile.below("index/vectors"))
+            assert "index/generation-1/vectors.map.new" not in volatile.content
+            assert not volatile.names & {"index/vectors/1.rows", "index/vectors/1.planes"}
+        volatile.take(call, path)
+    # While a map is written, vectors come that it does not name; when the last one is, none do.
+    assert len(at_publications) > 1
+    assert at_publications[-1] == set()
