@@ -311,16 +311,19 @@ class PortableOpener:
 
     @contextmanager
     def listing(self, path: str) -> Iterator[Entries]:
-        """See Opener.listing. A folder swapped meanwhile is noticed at the end: CannotOpen."""
+        """See Opener.listing. Nothing is given out before it is known whose entries they are.
+
+        What is swapped and put back between two looks is not noticed; opening a file asks again.
+        """
         target = self._target(path, is_dir=True)
         try:
-            entries = os.scandir(target)
+            with os.scandir(target) as entries:
+                found = list(entries)
         except OSError as error:
             raise cannot_open(error) from None
-        with entries:
-            yield entries
         if self._target(path, is_dir=True) != target:
             raise CannotOpen(Cause.VANISHED)
+        yield iter(found)
 
     def _target(self, path: str, *, is_dir: bool) -> str:
         named = os.path.join(self._root_path, *path.split("/"))  # noqa: PTH118 - hot

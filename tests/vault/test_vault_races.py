@@ -1,0 +1,205 @@
+"""What is swapped between a look and the opening: nothing outside is opened, and nothing hangs."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.vault.spellings import SECRET
+
+from vault_agent.vault import opening
+from vault_agent.vault.opening import CannotOpen, Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from vault_agent.vault.root import VaultRoot
+
+MOST_OPENINGS = 4
+"""More than any way to open `d/secret.md` needs."""
+
+
+def read(root: VaultRoot, path: str) -> bytes:
+    with root.open_file(path) as file:
+        return os.read(file.fd, 1 << 16)
+
+
+# --- in the very last moment ---------------------------------------------------------------------
+
+
+class LastMoment:
+    """Does something right before the system opens or lists something for the nth time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]):
+        self.left = number
+        self.act = act
+        for module, name in ((opening, "openat2"), (os, "open"), (os, "scandir")):
+            monkeypatch.setattr(module, name, self.after(getattr(module, name)))
+
+    def after(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def opened(*args: Any, **options: Any) -> Any:
+            if self.left == 0:
+                self.left = -1
+                self.act()
+            self.left -= 1
+            return real(*args, **options)
+
+        return opened
+
+
+@pytest.fixture
+def secret_elsewhere(folder: Path) -> Path:
+    """Make a folder with an honest note, of the name that holds a secret outside."""
+    (folder / "d").mkdir()
+    (folder / "d" / "secret.md").write_bytes(b"text")
+    return folder
+
+
+def swap_file_for_link(folder: Path) -> None:
+    (folder / "d" / "secret.md").unlink()
+    (folder / "d" / "secret.md").symlink_to("../../outside/secret.md")
+
+
+def swap_folder_for_link(folder: Path) -> None:
+    (folder / "d").rename(folder / "was")
+    (folder / "d").symlink_to("../outside")
+
+
+def swap_file_for_pipe(folder: Path) -> None:
+    (folder / "d" / "secret.md").unlink()
+    os.mkfifo(folder / "d" / "secret.md")
+
+
+@pytest.mark.parametrize("number", range(MOST_OPENINGS))
+@pytest.mark.parametrize("swap", [swap_file_for_link, swap_folder_for_link])
+def test_what_becomes_a_link_in_the_last_moment_is_not_followed(
+    root: VaultRoot,
+    secret_elsewhere: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    swap: Callable[[Path], None],
+    number: int,
+) -> None:
+    with monkeypatch.context() as patched:
+        LastMoment(patched, number, lambda: swap(secret_elsewhere))
+        try:
+            found = read(root, "d/secret.md")
+        except CannotOpen as error:
+            found = error.cause.encode()
+    assert found in (b"text", b"vanished", b"outside")
+
+
+@pytest.mark.parametrize("number", range(MOST_OPENINGS))
+def test_what_becomes_a_pipe_in_the_last_moment_is_refused_and_not_waited_for(
+    root: VaultRoot, secret_elsewhere: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def write_at_last() -> None:
+        with suppress(OSError):  # nobody waits
+            os.close(os.open(secret_elsewhere / "d/secret.md", os.O_WRONLY | os.O_NONBLOCK))
+
+    end_of_a_hang = threading.Timer(2, write_at_last)
+    end_of_a_hang.start()
+    began = time.monotonic()
+    with monkeypatch.context() as patched:
+        LastMoment(patched, number, lambda: swap_file_for_pipe(secret_elsewhere))
+        try:
+            found = read(root, "d/secret.md")
+        except CannotOpen as error:
+            found = error.cause.encode()
+    taken = time.monotonic() - began
+    end_of_a_hang.cancel()
+    end_of_a_hang.join()
+    assert found in (b"text", b"irregular")
+    assert taken < 1
+
+
+@pytest.mark.parametrize("number", range(MOST_OPENINGS))
+def test_a_folder_that_becomes_a_link_in_the_last_moment_is_not_listed(
+    root: VaultRoot, secret_elsewhere: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    (secret_elsewhere / "d" / "honest.md").write_bytes(b"text")
+    seen: set[str] = set()
+    with monkeypatch.context() as patched:
+        LastMoment(patched, number, lambda: swap_folder_for_link(secret_elsewhere))
+        with suppress(CannotOpen), root.listing("d") as entries:
+            seen = {entry.name for entry in entries}
+    assert seen in (set(), {"secret.md", "honest.md"})
+
+
+def test_those_moments_are_all_there_are(
+    root: VaultRoot, secret_elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for act in (lambda: read(root, "d/secret.md"), lambda: list_folder(root, "d")):
+        with monkeypatch.context() as patched:
+            moment = LastMoment(patched, MOST_OPENINGS, lambda: None)
+            act()
+        assert 0 < moment.left < MOST_OPENINGS
+
+
+def list_folder(root: VaultRoot, path: str) -> None:
+    with root.listing(path) as entries:
+        list(entries)
+
+
+# --- as fast as it goes --------------------------------------------------------------------------
+
+
+def race(first: Path, second: Path, place: Path, root: VaultRoot, path: str) -> set[bytes]:
+    """Read `path` while two entries are exchanged at `place`; return what was read, or why not.
+
+    Until both an honest text and a refusal have been seen, and for half a second more.
+    """
+    stop = threading.Event()
+
+    def swap() -> None:
+        spare = place.parent / ".spare"
+        while not stop.is_set():
+            for source in (first, second):
+                # A hard link or a fresh symlink, moved over the place in one step.
+                if source.is_symlink():
+                    spare.symlink_to(source.readlink())
+                else:
+                    os.link(source, spare)
+                spare.replace(place)
+                time.sleep(0)
+
+    def tries() -> Iterator[bytes]:
+        try:
+            yield read(root, path)
+        except CannotOpen as error:
+            yield error.cause.encode()
+
+    seen: set[bytes] = set()
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        both, end = False, time.monotonic() + 20
+        while time.monotonic() < end:
+            seen.update(tries())
+            if not both and {b"text", Cause.OUTSIDE.encode()} <= seen:
+                both, end = True, time.monotonic() + 0.5
+    finally:
+        stop.set()
+        thread.join()
+    assert both, "the race was never run"
+    return seen
+
+
+def test_a_file_swapped_for_a_link_out_never_leaks(root: VaultRoot, folder: Path) -> None:
+    honest, link = folder / "honest.md", folder / ".link"
+    honest.write_bytes(b"text")
+    link.symlink_to("../secret.txt")
+    assert SECRET not in race(honest, link, folder / "note.md", root, "note.md")
+
+
+def test_a_folder_swapped_for_a_link_out_never_leaks(root: VaultRoot, folder: Path) -> None:
+    (folder / "real").mkdir()
+    (folder / "real" / "secret.md").write_bytes(b"text")
+    inside, outside = folder / ".inside", folder / ".outside"
+    inside.symlink_to("real")
+    outside.symlink_to("../outside")
+    assert SECRET not in race(inside, outside, folder / "d", root, "d/secret.md")
