@@ -105,7 +105,7 @@ def _carry_out(message: dict[str, Any], desk: _Desk) -> bool:
 async def _verify(task: IndexTask, message: dict[str, Any]) -> bool:
     """Look through the index, then through its vectors; False where some of those were damaged."""
     await verify(task)
-    if message.get("embedding") is None:
+    if message["embedding"] is None:
         return True
     from vault_agent.actions.embed import verify_vectors  # as below
     from vault_agent.embedding.client import EndpointSettings
@@ -120,7 +120,7 @@ async def _index(
     pool: WorkerPool[list[FileTask], list[ParsedFile]]
     async with WorkerPool(parser, args, size=task.parallel) as pool:
         summary = await index(task, _Parser(pool, task.root).parse, report)
-    if message.get("embedding") is None:
+    if message["embedding"] is None:
         return summary
     # Only here: they bring numpy and an HTTP client, which most runs have no use for.
     from vault_agent.actions.embed import embed
@@ -135,10 +135,10 @@ async def _index(
             embedder,
             settings,
             report,
-            fresh=message.get("freshEmbeddings", False),
-            doubted=message.get("doubtEmbeddings", False),
+            fresh=message["fresh_embeddings"],
+            doubted=message["doubt_embeddings"],
         )
-    if account.failed and message.get("requireEmbeddings"):
+    if account.failed and message["require_embeddings"]:
         raise Unavailable(
             "EMBEDDING_UNAVAILABLE",
             f"{account.failed:,} chunks could not be embedded, and embeddings were required. The "

@@ -9,7 +9,7 @@ import pytest
 from tests.faults.damage import Finding, damage_some
 from tests.indexing import Vault
 
-from vault_agent.engine import Engine
+from vault_agent.checks import Background, Checks
 from vault_agent.errors import IndexUnavailable
 from vault_agent.store.current import CurrentIndex
 
@@ -59,7 +59,7 @@ class Swapped:
         self.meta: object = "revision 1"
         self.asked = 0
 
-    async def ask(self, task: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, _task: str) -> dict[str, Any]:
         self.asked += 1
         if self.asked > 1:
             return {"event": "verified", "vectors_whole": True}
@@ -69,8 +69,8 @@ class Swapped:
 
 async def test_files_that_a_run_has_swept_up_are_not_taken_for_damaged_ones():
     swapped = Swapped()
-    parts: Any = (None, None, None, swapped, swapped, None, {})
-    await Engine(*parts)._look_for_damage()  # it would put a healthy generation aside
+    parts: Any = (swapped, None, Background())  # no folder: nothing in it may be put aside
+    await Checks(*parts, ask=swapped.ask, busy=lambda: False).verify()
     assert swapped.asked == 2
 
 
