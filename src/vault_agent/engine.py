@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent import __version__
 from vault_agent.actions import fetch
 from vault_agent.actions.related import related
 from vault_agent.actions.search import search
-from vault_agent.actions.task import fingerprint_of
+from vault_agent.actions.task import IndexTask, fingerprint_of
+from vault_agent.checks import Background, Checks, quietly
 from vault_agent.config import endpoint_settings, index_directory
 from vault_agent.errors import (
     Busy,
@@ -20,7 +21,6 @@ from vault_agent.errors import (
     IndexUnavailable,
     Misconfigured,
     Unavailable,
-    VaultAgentError,
 )
 from vault_agent.jobs import Jobs
 from vault_agent.model import Health, JobKind, JobState, JobSummary, Warning
@@ -34,7 +34,7 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from vault_agent.config import Config
     from vault_agent.embedding.client import HttpEmbedder
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
         SearchQuery,
     )
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.jobs import JobStore
     from vault_agent.vault.attachments import OpenAttachment
 
 Reply = TypeVar("Reply")
 
-STALE_CHECK_SECONDS = 30.0
 MAX_ATTEMPTS = 5
 MAX_PARALLEL = 4
 
@@ -68,22 +68,27 @@ class Engine:
         index: CurrentIndex,
         indexer: Indexer,
         embedder: HttpEmbedder | None,
-        task: dict[str, Any],
+        store: JobStore,
+        task: IndexTask,
+        endpoint: dict[str, Any] | None,
     ) -> None:
         self.config = config
-        self.jobs: Jobs
+        self.jobs = Jobs(store, self.run_job)
         self._exclusions = exclusions
         self._directory = directory
         self._index = index
         self._indexer = indexer
         self._embedder = embedder
         self._task = task
-        self._stale = False
-        self._incomplete = False
-        self._unreachable: Warning | None = None  # why the vault could not be read, lastly
-        self._verifying = False
-        self._next_check = 0.0
-        self._background: set[asyncio.Task[None]] = set()
+        self._endpoint = endpoint  # settings of the embedding endpoint, where it is used
+        self._background = Background()
+        self._checks = Checks(
+            index,
+            directory,
+            self._background,
+            ask=lambda task: indexer.ask(self._message(task)),
+            busy=lambda: self.jobs.running is not None,
+        )
 
     # --- what is asked of it ------------------------------------------------------------------
 
@@ -94,7 +99,7 @@ class Engine:
                 now,
                 query,
                 embedder=self._embedder,
-                warnings=self._warnings(),
+                warnings=self._checks.warnings(),
                 indexing=self._indexing,
             )
         )
@@ -107,7 +112,7 @@ class Engine:
                 now,
                 query,
                 embeddings=embeddings,
-                warnings=self._warnings(),
+                warnings=self._checks.warnings(),
                 indexing=self._indexing,
             )
         )
@@ -122,7 +127,7 @@ class Engine:
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
-            lambda now: fetch.chunk(now, note_id, index, warnings=self._warnings())
+            lambda now: fetch.chunk(now, note_id, index, warnings=self._checks.warnings())
         )
 
     async def attachment(self, path: str) -> AttachmentInfo:
@@ -149,7 +154,7 @@ class Engine:
         embeddings = self._embedding_warnings()
         usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in embeddings)
         latest = self._index.latest
-        warnings = (*self._warnings(), *embeddings) if meta else ()
+        warnings = (*self._checks.warnings(), *embeddings) if meta else ()
         if refusal is not None:
             warnings = (Warning(refusal.code, refusal.message),)
         status = "error" if refusal else "degraded" if meta is None or warnings else "ok"
@@ -157,7 +162,7 @@ class Engine:
             status=status,
             version=__version__,
             index_available=meta is not None,
-            index_stale=self._stale,
+            index_stale=self._checks.stale,
             index_generation=meta.generation if meta else None,
             notes=meta.notes if meta else 0,
             chunks=meta.chunks if meta else 0,
@@ -176,11 +181,11 @@ class Engine:
             self._embedder.warm_up()
         await self.jobs.recover()
         await self._index.refresh()
-        self._incomplete = await self._last_run_was_cut_short()
+        self._checks.incomplete = await self._last_run_was_cut_short()
         if self._index.meta is None and self._index.refusal is None:
             await self.jobs.submit(JobKind.INDEX)
         else:
-            self._spawn(self._look_for_damage())
+            self._checks.verify_soon()
 
     async def run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
         """Carry out one index job in the indexing process."""
@@ -191,44 +196,39 @@ class Engine:
             elif event["event"] == "warning":
                 progress.warn(Warning(event["code"], event["message"], event["details"]))
             elif event["event"] == "published":
-                self._spawn(self._index.refresh())
+                self._background.spawn(self._index.refresh())
 
-        task = {
-            **self._task,
-            "task": "index",
-            "rebuild": kind is JobKind.REINDEX,
-            "requireEmbeddings": options.require_embeddings or self.config.embedding.require,
-            "freshEmbeddings": options.fresh_embeddings,
-            "doubtEmbeddings": self._embeddings_doubted(),
-        }
+        message = self._message(
+            "index",
+            rebuild=kind is JobKind.REINDEX,
+            require_embeddings=options.require_embeddings or self.config.embedding.require,
+            fresh_embeddings=options.fresh_embeddings,
+            doubt_embeddings=self._embeddings_doubted(),
+        )
         try:
-            summary = await self._indexer.index(task, on_event)
+            summary = await self._indexer.index(message, on_event)
             await self._index.refresh()
         except BaseException:
-            self._incomplete = True
-            await _quietly(self._index.refresh())  # it may have been published before that
+            self._checks.incomplete = True
+            await quietly(self._index.refresh())  # it may have been published before that
             raise
         finally:
             await asyncio.to_thread(self._sweep)
-            self._spawn(self._indexer.warm_up())
-        self._stale = self._incomplete = False
-        self._unreachable = None
-        self._next_check = 0.0
+            self._background.spawn(self._indexer.warm_up())
+        self._checks.run_succeeded()
         return summary
 
     async def close(self) -> None:
         """Stop what runs, in the order in which things depend on each other."""
         await self.jobs.close()
-        for task in tuple(self._background):
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._background.close()
         await self._indexer.close()
         await self._index.close()
 
     def _open_vault(self) -> VaultRoot:
         """Open what is at the vault's path now: it may have been unmounted, moved or replaced."""
-        root = VaultRoot.open(self._task["root"], self._exclusions)
-        if root.identity != self._task["vault"]:
+        root = VaultRoot.open(self._task.root, self._exclusions)
+        if root.identity != self._task.vault:
             root.close()
             raise Misconfigured(
                 "VAULT_NOT_FOUND", "The vault root leads elsewhere now. Restart the server."
@@ -245,14 +245,14 @@ class Engine:
                     pass
                 except IndexUnavailable:
                     # One request is no proof. Every page is read before anything is put aside.
-                    self._spawn(self._look_for_damage())
+                    self._checks.verify_soon()
                     raise
             await self._index.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator[Snapshot]:
-        self._check_freshness()
+        self._checks.compare_now_and_then()
         try:
             async with self._index.snapshot() as snapshot:
                 yield snapshot
@@ -266,25 +266,6 @@ class Engine:
                     {"jobId": running.id},
                 ) from None
             raise
-
-    def _warnings(self) -> tuple[Warning, ...]:
-        warnings: list[Warning] = [self._unreachable] if self._unreachable else []
-        if self._stale:
-            warnings.append(
-                Warning(
-                    "INDEX_STALE",
-                    "Notes have changed since the last run. Bring the index up to date: "
-                    "vault-agent index.",
-                )
-            )
-        if self._incomplete:
-            warnings.append(
-                Warning(
-                    "INDEX_INCOMPLETE",
-                    "The last index run did not finish. Run it again: vault-agent index.",
-                )
-            )
-        return tuple(warnings)
 
     @property
     def _indexing(self) -> bool:
@@ -311,51 +292,6 @@ class Engine:
         space = self._embedder.space if self._embedder is not None else None
         return matrix is not None and space is not None and not matrix.space.matches(space)
 
-    def _check_freshness(self) -> None:
-        """Have the idle process look at the files, now and then, never in a request's way."""
-        now = time.monotonic()
-        if now < self._next_check or self.jobs.running is not None or self._index.meta is None:
-            return
-        self._next_check = now + STALE_CHECK_SECONDS
-        self._spawn(self._look_for_changes())
-
-    async def _look_for_changes(self) -> None:
-        answer = await self._indexer.ask({**self._task, "task": "compare"})
-        if answer is None or self.jobs.running is not None:
-            return
-        if answer["event"] == "compared":
-            self._stale, self._unreachable = answer["stale"], None
-        elif answer["code"] == "VAULT_NOT_FOUND":
-            self._unreachable = Warning(answer["code"], answer["message"])
-
-    async def _look_for_damage(self) -> None:
-        """Have the idle process read every page once: damage is refused, not served in part."""
-        meta = self._index.meta
-        if meta is None or self._verifying:
-            return
-        self._verifying = True
-        try:
-            answer = await self._indexer.ask({**self._task, "task": "verify"})
-        finally:
-            self._verifying = False
-        if answer is None:
-            return
-        if answer["event"] == "verified" and not answer["vectors_whole"]:
-            await self._index.refresh()
-        if answer.get("code") == "INDEX_INCOMPATIBLE":
-            if self._index.meta != meta:  # a run has replaced what was looked at, and swept it up
-                await self._look_for_damage()
-                return
-            damage = IndexUnavailable(answer["code"], answer["message"])
-            await self._condemn(meta.generation, damage)
-
-    async def _condemn(self, generation: int, damage: IndexUnavailable) -> None:
-        """Stop serving a damaged generation and put it aside, so that nothing trusts it again."""
-        if self._index.meta is None or self._index.meta.generation != generation:
-            return
-        await self._index.refuse(damage)
-        await asyncio.to_thread(self._directory.put_aside, generation)
-
     async def _last_run_was_cut_short(self) -> bool:
         last = await self.jobs.last_finished()
         return last is not None and last.state is not JobState.SUCCEEDED
@@ -368,10 +304,9 @@ class Engine:
             if number is not None and self._index.meta is not None:
                 self._directory.sweep_fulltext(number, keep=self._index.meta.revision)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(_quietly(work))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+    def _message(self, task: str, **more: bool) -> dict[str, Any]:
+        """Return a task for the indexing process."""
+        return {**asdict(self._task), "embedding": self._endpoint, "task": task, **more}
 
 
 @asynccontextmanager
@@ -409,27 +344,20 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
             fingerprint=fingerprint,
             vectors=embedder is not None,
         )
-        task = {
-            "root": path,
-            "directory": str(directory.path),
-            "vault": identity,
-            "exclude": list(config.vault.exclude),
-            "max_note_bytes": config.index.max_note_bytes,
-            "fingerprint": fingerprint,
-            "embedding": settings,
-            "rebuild": False,
-            "parallel": min(MAX_PARALLEL, os.cpu_count() or 1),
-        }
-        engine = Engine(config, exclusions, directory, index, indexer, embedder, task)
-        engine.jobs = Jobs(
-            await stack.enter_async_context(open_jobs(directory.jobs)), engine.run_job
+        task = IndexTask(
+            root=path,
+            directory=str(directory.path),
+            vault=identity,
+            exclude=config.vault.exclude,
+            max_note_bytes=config.index.max_note_bytes,
+            fingerprint=fingerprint,
+            rebuild=False,
+            parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
+        )
+        store = await stack.enter_async_context(open_jobs(directory.jobs))
+        engine = Engine(
+            config, exclusions, directory, index, indexer, embedder, store, task, settings
         )
         stack.push_async_callback(engine.close)
         await engine.start()
         yield engine
-
-
-async def _quietly(work: Coroutine[Any, Any, None]) -> None:
-    """Run background work whose failure must not disturb: what it found shows in `health`."""
-    with suppress(VaultAgentError, OSError):
-        await work
