@@ -11,8 +11,8 @@ import pytest
 from tests.cli.fake import PROGRAM, FakeServer, Run, job
 from tests.cli.test_output import needs_pty, on_a_terminal
 
-from vault_agent.cli.progress import duration
-from vault_agent.wire.replies import JobData, JobErrorData, WarningData
+from vault_agent.cli.progress import count, duration
+from vault_agent.wire.replies import JobData, JobErrorData, PhaseData, WarningData
 
 
 def failed(code: str, message: str) -> JobData:
@@ -104,6 +104,34 @@ async def test_a_terminal_sees_bars(environment: dict[str, str], server: FakeSer
     assert "4/4" in seen
     assert "━" in seen
     assert seen.endswith("(2 unresolved).\n")
+
+
+@needs_pty
+@pytest.mark.parametrize(
+    ("ended", "says", "full"),
+    [
+        (job(phase="embed", phases=[PhaseData(name="embed", done=0, total=0)]), "none", 0),
+        (job("cancelled", phases=[PhaseData(name="parse", done=2, total=8)]), "2/8", 6),
+        (job(phases=[PhaseData(name="parse", done=8, total=8)]), "8/8", 24),
+    ],
+)
+async def test_a_bar_is_as_full_as_its_phase(
+    environment: dict[str, str], server: FakeServer, ended: JobData, says: str, full: int
+):
+    server.history = [ended]
+    # Without colour what is left of a bar is blank.
+    last = (await on_a_terminal(environment, "index", NO_COLOR="1")).split("\r")[-1]
+    bar = next(line for line in last.splitlines() if says in line)
+    assert bar.count("━") + bar.count("╸") == full
+    assert "0/0" not in last
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "text"),
+    [(0, 0, "none"), (1200, None, "1,200"), (0, 4, "0/4"), (1200, 10_000, "1,200/10,000")],
+)
+def test_a_phase_tells_how_far_it_is(done: int, total: int | None, text: str):
+    assert count(PhaseData(name="embed", done=done, total=total)) == text
 
 
 async def test_a_stream_that_breaks_is_taken_up_again(run: Run, server: FakeServer):

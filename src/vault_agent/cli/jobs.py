@@ -39,6 +39,7 @@ async def list_jobs(invocation: Invocation) -> None:
 async def show(invocation: Invocation, job_id: str | None) -> None:
     """Show one job; the newest if none is named."""
     from vault_agent.cli.following import report
+    from vault_agent.cli.progress import count
 
     async with invocation.client() as client:
         reply = await client.job(job_id or await _newest(client))
@@ -48,8 +49,7 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
     job = reply.data.job
     say(_line(job))
     for phase in job.phases:
-        total = f"/{phase.total:,}" if phase.total is not None else ""
-        say(f"  {clean(phase.name)} {phase.done:,}{total}")
+        say(f"  {clean(phase.name)} {count(phase)}")
     report(job)
 
 

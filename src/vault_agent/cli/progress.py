@@ -104,15 +104,15 @@ class LiveDisplay:
         """Bring the bars up to date."""
         for phase in job.phases:
             current = phase.name == job.phase and not job.state.final
+            # Where there was nothing to do, the bar stays empty.
+            total = 1 if phase.total == 0 else phase.total
             if phase.name not in self._tasks:
                 self._tasks[phase.name] = self._progress.add_task(
-                    clean(phase.name), total=phase.total, count="", speed=""
+                    clean(phase.name), total=total, count="", speed=""
                 )
-            # A phase that is over is a full bar, also where there was nothing to do.
-            total = phase.total if current else max(phase.done, 1)
             self._progress.update(
                 self._tasks[phase.name],
-                completed=phase.done if current else total,
+                completed=phase.done,
                 total=total,
                 count=count(phase),
                 speed="  ".join(_details(job)) if current else "",
@@ -132,7 +132,9 @@ def _details(job: JobData) -> list[str]:
 
 
 def count(phase: PhaseData) -> str:
-    """Return how far a phase is: `1,200/10,000`, or `1,200` while the total is unknown."""
+    """Return how far a phase is: `1,200/10,000`, `1,200` while the total is unknown, or `none`."""
+    if phase.total == 0:
+        return "none"
     return f"{phase.done:,}" + (f"/{phase.total:,}" if phase.total is not None else "")
 
 
