@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from vault_agent.config import load_config
 from vault_agent.config.access import require_key_off_loopback
 from vault_agent.config.edit import set_value
 from vault_agent.config.keys import KEYS
-from vault_agent.config.layers import default_config_path
+from vault_agent.config.layers import default_config_path, parse_file
 from vault_agent.errors import Misconfigured, Unauthorized
 
 EXAMPLE = Path(__file__).parent.parent.parent / "config.example.toml"
@@ -168,6 +170,25 @@ def test_a_link_to_a_file_kept_elsewhere_stays_a_link(file: Path, tmp_path: Path
     set_value(link, "server.port", "1001")
     assert link.is_symlink()
     assert "1001" in file.read_text("utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_settings_written_at_once_are_all_kept(file: Path):
+    settings = {
+        "server.port": "1001",
+        "server.log_level": "debug",
+        "index.max_note_bytes": "5000",
+        "embedding.model": "m",
+        "embedding.batch_size": "3",
+        "vault.exclude": "a/",
+    }
+    for _ in range(10):
+        write(file, "# mine\n")
+        with ThreadPoolExecutor(len(settings)) as pool:
+            list(pool.map(set_value, [file] * len(settings), settings, settings.values()))
+        held = parse_file(file.read_text("utf-8"))
+        assert held.keys() == settings.keys()
+    assert list(file.parent.iterdir()) == [file]
 
 
 @pytest.mark.parametrize(

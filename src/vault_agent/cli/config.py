@@ -12,7 +12,7 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, complain, envelope, say, style, tell
 from vault_agent.config.keys import KEYS
-from vault_agent.errors import Misconfigured
+from vault_agent.errors import InvalidRequest, Misconfigured
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
@@ -89,7 +89,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
 
     key = known_key(name)
     if value == "-":
-        value = sys.stdin.readline().strip()
+        value = _typed_in()
     value = in_full(key, value)
     problems = set_value(config_path(invocation.config), name, value)
     shown = "removed" if not value.strip() else "set" if key.secret else value
@@ -141,6 +141,14 @@ async def reveal_api_key(invocation: Invocation) -> None:
         envelope({"apiKey": key})
     else:
         say(key)
+
+
+def _typed_in() -> str:
+    """Return a line of standard input; none at all is no wish to remove a setting."""
+    line = sys.stdin.readline()
+    if not line:
+        raise InvalidRequest("INVALID_REQUEST", "VALUE is -, and nothing came on standard input")
+    return line.strip()
 
 
 def _value(config: Config, key: Key) -> object:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -145,17 +145,26 @@ async def _pass_on(blocks: AsyncIterator[bytes]) -> int:
     return size
 
 
-async def _save(blocks: AsyncIterator[bytes], target: Path) -> int:
-    size = 0
+async def _save(blocks: AsyncIterator[bytes], named: Path) -> int:
+    if named.exists() and not named.is_file():
+        # A device, a pipe: written to, and never replaced by a file.
+        with named.open("wb") as file:
+            return await _fill(file, blocks)
+    target = Path(os.path.realpath(named))  # a link stays a link
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            async for block in blocks:
-                file.write(block)
-                size += len(block)
+            size = await _fill(file, blocks)
         Path(temporary).replace(target)
     except BaseException:
         with suppress(OSError):
             Path(temporary).unlink()
         raise
+    return size
+
+
+async def _fill(file: BinaryIO, blocks: AsyncIterator[bytes]) -> int:
+    size = 0
+    async for block in blocks:
+        size += file.write(block)
     return size

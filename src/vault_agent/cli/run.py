@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import errno
+import signal
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +14,7 @@ import asyncclick as click
 from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation, asks_for_json, require_utf8
 from vault_agent.cli.misuse import describe
-from vault_agent.cli.terminal import clean, complain, error_envelope, prepare_streams, say
+from vault_agent.cli.terminal import clean, complain, error_envelope, give_up, prepare_streams, say
 from vault_agent.config.keys import nearest
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
@@ -41,6 +42,10 @@ _AS_OPTIONS = (
     ("filters.after", "--after"),
     ("filters.before", "--before"),
 )
+
+
+# A full disk or quota, a limit on files, a device that fails, a descriptor for reading only.
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 class _ReaderGone(Exception):
@@ -94,16 +99,20 @@ def run(arguments: list[str]) -> int:
     """Run one command line to its end and return the exit code."""
     prepare_streams()
     try:
-        code = asyncio.run(_run(arguments))
+        with asyncio.Runner() as runner:
+            runner.get_loop()  # made before Ctrl-C can be raised in the middle of it
+            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            code = runner.run(_run(arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
         return exits.INTERRUPTED
     except (_ReaderGone, BrokenPipeError):
-        # The reader has what it wanted (`| head`). Python would complain once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has what it wanted (`| head`).
+        give_up(sys.stdout)
         return exits.NO_READER
     except Exception as defect:  # noqa: BLE001 - as in `_run`: from the loop's own beginning or end
-        error = _internal(defect)
+        error = _unwritten(defect) or _internal(defect)
         complain(error.code, error.message)
         return exits.exit_code(error)
     return code
@@ -125,7 +134,7 @@ async def _run(arguments: list[str]) -> int:
     except (_ReaderGone, BrokenPipeError):
         raise
     except Exception as defect:  # noqa: BLE001 - its text could be anybody's, so it is not shown
-        error = _internal(defect)
+        error = _unwritten(defect) or _internal(defect)
     else:
         return result if isinstance(result, int) else exits.SUCCESS
     if asks_for_json(arguments):
@@ -139,6 +148,14 @@ def _usage(misuse: click.ClickException) -> str:
     command = context.command_path if context is not None else NAME
     message = describe(misuse)
     return f"{message}{'' if message.endswith(('.', '?')) else '.'} See `{command} --help`."
+
+
+def _unwritten(error: Exception) -> Failed | None:
+    """Return what to say where standard output can't be written; any other file's error is told."""
+    if not isinstance(error, OSError) or error.errno not in _CANNOT_WRITE:
+        return None
+    give_up(sys.stdout)
+    return Failed("OUTPUT_FAILED", f"the output cannot be written: {error.strerror}")
 
 
 def _internal(defect: Exception) -> Failed:

@@ -49,6 +49,13 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def give_up(stream: TextIO) -> None:
+    """Send what a stream still holds nowhere, or Python would complain of it at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 def is_terminal(stream: TextIO) -> bool:
     """Whether a person watches that stream."""
     try:
@@ -85,7 +92,12 @@ def say(text: str = "") -> None:
 
 def tell(text: str) -> None:
     """Print a line for the person at the terminal, next to the results."""
-    click.echo(text, err=True, color=has_colour(sys.stderr))
+    try:
+        click.echo(text, err=True, color=has_colour(sys.stderr))
+    except BrokenPipeError:
+        raise
+    except OSError:
+        give_up(sys.stderr)  # there is nowhere left to say that
 
 
 def complain(code: str, message: str, *, look: str = "code") -> None:

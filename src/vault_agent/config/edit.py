@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from vault_agent.config.keys import KEYS, Key, nearest
-from vault_agent.config.layers import Layer, Problem, invalid, parse_file, read_text
-from vault_agent.config.private import write_private
+from vault_agent.config.layers import Layer, Problem, absolute, invalid, parse_file, read_text
+from vault_agent.config.private import edited_alone, write_private
 from vault_agent.config.settings import check, convert
 from vault_agent.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def known_key(name: str) -> Key:
@@ -28,7 +30,7 @@ def in_full(key: Key, text: str) -> str:
     """Return a value as it is written: a folder in full, from where the user stands."""
     if not key.path or not text.strip() or text.startswith("~"):
         return text
-    return str(Path(text).absolute())
+    return str(absolute(text))
 
 
 def set_value(path: Path, name: str, text: str) -> list[Problem]:
@@ -39,14 +41,14 @@ def set_value(path: Path, name: str, text: str) -> list[Problem]:
     by step. Raises CONFIG_INVALID.
     """
     key = known_key(name)
-    before = read_text(path) or ""
     value = _typed(key, text) if text.strip() else None
-    after = _edited(before, key, value)
-    _, problems = check([Layer("file", parse_file(after, lenient=True))])
-    if mine := [problem for problem in problems if problem.key == name]:
-        raise invalid(mine)
     try:
-        write_private(path, after)
+        with edited_alone(path):
+            after = _edited(read_text(path) or "", key, value)
+            _, problems = check([Layer("file", parse_file(after, lenient=True))])
+            if mine := [problem for problem in problems if problem.key == name]:
+                raise invalid(mine)
+            write_private(path, after)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Misconfigured(

@@ -65,6 +65,17 @@ def invalid(problems: Iterable[Problem]) -> Misconfigured:
     )
 
 
+def absolute(path: str | Path) -> Path:
+    """Return a path in full, from where the user stands; CONFIG_INVALID where that is gone."""
+    try:
+        return Path(path).absolute()
+    except FileNotFoundError:
+        raise Misconfigured(
+            "CONFIG_INVALID",
+            "a path is relative, and the current folder no longer exists: change to another one",
+        ) from None
+
+
 def default_config_path() -> Path:
     """Return the user's config file, whether or not it exists."""
     from platformdirs import user_config_path
@@ -77,7 +88,7 @@ def config_path(chosen: Path | None = None, environ: Mapping[str, str] | None = 
     named = (os.environ if environ is None else environ).get(CONFIG_ENV)
     if chosen is None and named:
         chosen = Path(named)
-    return chosen.expanduser().absolute() if chosen is not None else default_config_path()
+    return absolute(chosen.expanduser()) if chosen is not None else default_config_path()
 
 
 def read_layers(
@@ -172,5 +183,5 @@ def _placed(values: Mapping[str, Any]) -> dict[str, Any]:
     placed = dict(values)
     for name, value in values.items():
         if KEYS[name].path and not str(value).startswith("~"):
-            placed[name] = str(Path(value).absolute())
+            placed[name] = str(absolute(value))
     return placed

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tempfile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -30,6 +32,29 @@ def write_private(path: Path, text: str) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)  # noqa: PTH108 - as above
         raise
+
+
+@contextlib.contextmanager
+def edited_alone(path: Path) -> Iterator[None]:
+    """Have whoever edits this file wait for one another: of two at once, one would undo the other.
+
+    The lock is the folder's, so no file of its own is left behind. Windows has none for folders,
+    and neither have some network drives: there, the later one wins.
+    """
+    folder = path.resolve().parent
+    make_private_directory(folder)
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def make_private_directory(path: Path) -> None:

@@ -63,6 +63,8 @@ async def serve(
     with private_stderr() as stream:
         log = EventLog(level_named(config.server.log_level), stream)
         with captured_logging(log), _stop_signals() as stopped:
+            # A Ctrl-C that came while modules were imported ends it here, where nothing is open.
+            await asyncio.sleep(0)
             async with listening(config, open_engine=open_engine, log=log) as server:
                 announce(server, await server.engine.health())
                 await stopped.wait()

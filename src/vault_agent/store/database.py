@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import aiosqlite
+import anyio
 
 from vault_agent.store.failures import damaged, disk_failed, disk_full, system_failure
 
@@ -153,13 +155,33 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
         yield connection
 
 
+async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Connection:
+    """Return a connection without transactions of its own accord.
+
+    A wait that is cancelled ends with its thread: left alone, aiosqlite's would answer to a loop
+    that may be closed by then, and die of it on standard error.
+    """
+    opening = asyncio.ensure_future(_opened(database, uri=uri))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        # Shielded: anyio's cancellations come again and again.
+        with anyio.CancelScope(shield=True), suppress(sqlite3.Error):
+            await (await opening).close()
+        raise
+
+
+async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
+    return await aiosqlite.connect(database, uri=uri, isolation_level=None)
+
+
 @asynccontextmanager
 async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connection]:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     with translated():
         if not path.exists():
             raise damaged()  # it was put aside, or somebody took it away
-        connection = await aiosqlite.connect(uri, uri=True, isolation_level=None)
+        connection = await connect(uri, uri=True)
     try:
         await connection.execute_fetchall(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         yield connection

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import aiosqlite
 import orjson
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
@@ -15,6 +14,7 @@ from vault_agent.model import Job, JobKind, JobState, JobSummary, PhaseProgress,
 from vault_agent.store.database import (
     BUSY_TIMEOUT_MS,
     check_pages,
+    connect,
     make_schema,
     put_aside,
     translated,
@@ -24,6 +24,8 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
+
+    import aiosqlite
 
 HISTORY = 100
 
@@ -49,7 +51,7 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
 
 
 async def _open(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(path, isolation_level=None)
+    connection = await connect(path)
     try:
         with translated():
             # Not WAL: one small file and one process, and nothing to sweep up beside it.

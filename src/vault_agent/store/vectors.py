@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import aiosqlite
 import numpy as np
 
 from vault_agent.errors import IndexUnavailable
@@ -20,6 +19,7 @@ from vault_agent.model import VectorSpace
 from vault_agent.store.database import (
     BUSY_TIMEOUT_MS,
     check_pages,
+    connect,
     make_schema,
     put_aside,
     translated,
@@ -30,6 +30,8 @@ from vault_agent.store.threads import in_thread
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
     from pathlib import Path
+
+    import aiosqlite
 
     from vault_agent.store.matrix import Floats, Integers
 
@@ -90,7 +92,7 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
 
 
 async def _open(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(path, isolation_level=None)
+    connection = await connect(path)
     try:
         with translated():
             for pragma in (

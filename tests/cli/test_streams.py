@@ -1,0 +1,121 @@
+"""Standard streams that are closed or full, and Ctrl-C at any moment: no crash, one line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.fake import PROGRAM, FakeServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell and its signals")
+
+COMMANDS = ("--version", "--help", "config get", "--json config get", "completion bash")
+
+
+async def shell(environment: dict[str, str], line: str) -> tuple[int, str, str]:
+    """Run a line of shell in which `$P` stands for the program."""
+    process = await asyncio.create_subprocess_exec(
+        "sh", "-c", line.replace("$P", '"$@"'), "sh", *PROGRAM,
+        env=environment, stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with asyncio.timeout(30):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_a_closed_stream_is_no_defect(environment: dict[str, str], command: str):
+    assert await shell(environment, f"$P {command} >&-") == (0, "", "")
+    code, out, err = await shell(environment, f"$P {command} <&- 2>&-")
+    assert (code, err) == (0, "")
+    assert out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_output_that_cannot_be_written_is_told_in_one_line(
+    environment: dict[str, str], command: str, unbuffered: str
+):
+    environment["PYTHONUNBUFFERED"] = unbuffered
+    code, _, err = await shell(environment, f"$P {command} > /dev/full")
+    assert code == 1
+    if command != "--version":  # which is told without anything that could complain
+        assert err == "OUTPUT_FAILED: the output cannot be written: No space left on device\n"
+    assert await shell(environment, "$P nonsense 2> /dev/full") == (2, "", "")
+
+
+async def test_no_value_on_a_closed_or_empty_stdin_removes_no_setting(
+    environment: dict[str, str],
+):
+    key = "k" * 40
+    assert (await shell(environment, f"echo {key} | $P config set server.api_key -"))[0] == 0
+    for stdin in ("<&-", "</dev/null"):
+        code, _, err = await shell(environment, f"$P config set server.api_key - {stdin}")
+        assert code == 2
+        assert err.startswith("INVALID_REQUEST: ")
+    assert (await shell(environment, "$P config reveal-api-key"))[1].strip() == key
+
+
+async def test_a_current_folder_that_is_gone_is_told(environment: dict[str, str], tmp_path: Path):
+    gone = f"mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone &&"
+    for command in ("config set vault.root notes", "--config mine.toml search x"):
+        code, _, err = await shell(environment, f"{gone} $P {command}")
+        assert code == 2
+        assert "the current folder no longer exists" in err
+    assert (await shell(environment, f"{gone} $P config path"))[0] == 0
+
+
+async def test_what_is_no_file_is_written_to_and_never_replaced(
+    environment: dict[str, str], server: FakeServer, tmp_path: Path
+):
+    get = "$P get attachment a.png --download --output"
+    pipe, file, link = (tmp_path / name for name in ("pipe", "file", "link"))
+    os.mkfifo(pipe)
+    link.symlink_to(file)
+    _, size, _ = await shell(environment, f"wc -c < {pipe} & {get} {pipe}; wait")
+    assert size.strip() == "5000"
+    assert pipe.is_fifo()
+    assert (await shell(environment, f"{get} {link}"))[0] == 0
+    assert link.is_symlink()
+    assert file.stat().st_size == 5000
+    assert (await shell(environment, f"{get} {tmp_path}"))[2].startswith("OUTPUT_FAILED: ")
+
+
+def interrupted(environment: dict[str, str], seconds: float, *arguments: str) -> tuple[int, str]:
+    """Run the program and press Ctrl-C after that time; its exit code and standard error."""
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments], env=environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    return process.returncode, err
+
+
+def test_ctrl_c_during_a_start_prints_no_traceback_and_crashes_nothing(
+    environment: dict[str, str], tmp_path: Path
+):
+    (tmp_path / "vault").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    serve = ("serve", "--vault-root", str(tmp_path / "vault"), "--port", port)
+    # After Python's own beginning, which is not ours.
+    for step in range(12):
+        code, err = interrupted(environment, 0.1 + step * 0.04, *serve)
+        assert code in (0, 130, -signal.SIGINT), err
+        assert "cli/run.py" not in err
+        assert "Exception in" not in err
