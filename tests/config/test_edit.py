@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from vault_agent.config.access import require_key_off_loopback
 from vault_agent.config.edit import set_value
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import default_config_path, parse_file
+from vault_agent.config.private import write_private
 from vault_agent.errors import Misconfigured, Unauthorized
 
 EXAMPLE = Path(__file__).parent.parent.parent / "config.example.toml"
@@ -50,6 +52,30 @@ def test_a_readable_file_becomes_private_before_it_holds_a_key(file: Path):
     assert KEY not in before.read()
     before.close()
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_key_is_at_no_moment_in_a_file_that_others_can_read(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    held = []
+    fsync = os.fsync
+
+    def look(descriptor: int) -> None:
+        held.append((os.fstat(descriptor).st_size > len(KEY), os.fstat(descriptor).st_mode & 0o777))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", look)
+    set_value(file, "server.api_key", KEY)
+    assert (True, 0o600) in held
+    assert {mode for full, mode in held if full} == {0o600}
+
+
+def test_a_write_that_fails_leaves_no_copy_of_the_key(tmp_path: Path):
+    taken = tmp_path / "config.toml"
+    taken.mkdir()
+    with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
+        write_private(taken, KEY)
+    assert list(tmp_path.iterdir()) == [taken]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -223,6 +249,9 @@ def test_off_loopback_a_key_is_made_once_and_kept_privately(host: str):
     again = load_config({"server.host": host}, environ={})
     assert again.server.api_key == config.server.api_key
     assert require_key_off_loopback(again, None, {}) == (again, False)
+    default_config_path().unlink()
+    anew, _ = require_key_off_loopback(load_config({"server.host": host}, environ={}), None, {})
+    assert anew.server.api_key != config.server.api_key
 
 
 def test_no_key_is_written_into_a_file_that_lies_elsewhere(file: Path):

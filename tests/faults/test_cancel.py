@@ -7,6 +7,7 @@ import pkgutil
 import threading
 import time
 from collections import Counter
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,8 @@ from vault_agent.actions.index import index
 from vault_agent.actions.parse import FileTask, ParsedFile, parser
 from vault_agent.actions.verify import verify
 from vault_agent.errors import Busy
+from vault_agent.store.database import open_reader
+from vault_agent.store.vectors import open_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -141,6 +144,35 @@ async def test_a_cancelled_run_lets_go_and_leaves_the_index_as_it_was(
     tmp_path: Path, rebuild: bool
 ):
     assert await cancel_every_wait(Vault(tmp_path), rebuild=rebuild, step=6, start=2) > 30
+
+
+@pytest.mark.parametrize("of", ["the index", "the vectors"])
+async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Path, of: str):
+    """It runs in a thread of its own, which no cancellation reaches."""
+    vault = Vault(tmp_path)
+    await vault.index()
+    ran = asyncio.Event()
+
+    async def work() -> None:
+        async with AsyncExitStack() as stack:
+            if of == "the index":
+                database = vault.directory.database(1)
+                connection = await stack.enter_async_context(open_reader(database))
+            else:
+                store = await stack.enter_async_context(open_vectors(vault.directory.vectors))
+                connection = store._connection
+            ran.set()
+            await connection.execute_fetchall(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000000)"
+                " SELECT count(*) FROM n"
+            )
+
+    working = asyncio.create_task(work())
+    await ran.wait()
+    await asyncio.sleep(0.2)
+    working.cancel()
+    assert not (await asyncio.wait([working], timeout=3))[1]
+    assert working.cancelled()
 
 
 @pytest.mark.parametrize(
