@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
 
@@ -124,6 +125,38 @@ async def test_a_bar_is_as_full_as_its_phase(
     bar = next(line for line in last.splitlines() if says in line)
     assert bar.count("━") + bar.count("╸") == full
     assert "0/0" not in last
+
+
+@needs_pty
+@pytest.mark.parametrize(
+    ("columns", "bar", "details"),
+    [
+        (40, 0, "1 min 1 s left"),
+        (60, 0, "1,200/s  1 min 1 s left  3 warnings"),
+        (80, 11, "1,200/s  1 min 1 s left  3 warnings"),
+        (120, 24, "1,200/s  90,000 characters/s  1 min 1 s left  3 warnings"),
+    ],
+)
+async def test_a_narrow_terminal_loses_details_and_never_counts(
+    environment: dict[str, str], server: FakeServer, columns: int, bar: int, details: str
+):
+    phases = [PhaseData(name="embed", done=12_000, total=1_000_000)]
+    rates = {"rate": 1200.0, "characterRate": 90_000.0, "warningCount": 3}
+    server.history = [job("running", phase="embed", phases=phases, **rates)] * 2 + [job()]
+    seen = await on_a_terminal(environment, "index", NO_COLOR="1", COLUMNS=str(columns))
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen).replace("\r", "\n").splitlines()
+    line = next(line for line in lines if "12,000/1,000,000" in line)
+    count_at = len("embed  ") + (bar + 1 if bar else 0)
+    assert line.rstrip() == f"{'embed':<{count_at}}{'12,000/1,000,000':>17} {details}"
+    assert len(line) <= columns
+
+
+@needs_pty
+async def test_a_bar_shows_what_is_done_with_sixteen_colours(
+    environment: dict[str, str], server: FakeServer
+):
+    seen = await on_a_terminal(environment, "index", TERM="xterm")
+    assert "\x1b[32m━" in seen
 
 
 @pytest.mark.parametrize(

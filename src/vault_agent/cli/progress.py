@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LINES = 3.0
 
+# Columns of a terminal. The bar gives way to what is said in words, and goes where it would be a
+# stump.
+_NAME, _COUNT, _BAR, _SHORTEST_BAR = 6, 17, 24, 8
+_DETAILS = len("99/s  99,999 characters/s  59 min 59 s left")
+# What is left out first where there is no room for all.
+_EXPENDABLE = ("characters", "rate", "warnings", "left")
+
 
 class Display(Protocol):
     """Shows a job while it is entered."""
@@ -73,7 +80,7 @@ class PlainDisplay(Silence):
         self._phase, self._next = job.phase, now + _SECONDS_BETWEEN_LINES
         phase = next((each for each in job.phases if each.name == job.phase), None)
         parts = [count(phase)] if phase else []
-        parts += _details(job)
+        parts += _details(job).values()
         tell(f"{job.kind.value}: {clean(job.phase)} {', '.join(parts)}".rstrip())
 
 
@@ -82,16 +89,23 @@ class LiveDisplay:
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
         self._tasks: dict[str, TaskID] = {}
-        self._progress = Progress(
-            TextColumn("{task.description:<6}", markup=False),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[count]:>17}", markup=False),
+        console = Console(stderr=True)
+        text = _NAME + 1 + _COUNT + 1
+        bar = min(_BAR, console.width - text - _DETAILS - 1)
+        columns: list[ProgressColumn] = [
+            TextColumn(f"{{task.description:<{_NAME}}}", markup=False),
+            TextColumn(f"{{task.fields[count]:>{_COUNT}}}", markup=False),
             TextColumn("{task.fields[speed]}", style="dim", markup=False),
-            console=Console(stderr=True),
-        )
+        ]
+        if bar >= _SHORTEST_BAR:
+            text += bar + 1
+            # Of the sixteen colours that every terminal has: the defaults are all grey there.
+            columns.insert(1, BarColumn(bar, "bar.back", "cyan", "green", "cyan"))
+        self._room = console.width - text
+        self._progress = Progress(*columns, console=console)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -115,20 +129,33 @@ class LiveDisplay:
                 completed=phase.done,
                 total=total,
                 count=count(phase),
-                speed="  ".join(_details(job)) if current else "",
+                speed=_fitted(_details(job), self._room) if current else "",
             )
 
 
-def _details(job: JobData) -> list[str]:
+def _details(job: JobData) -> dict[str, str]:
     """Return rate, time left and number of warnings, as far as they are known."""
-    parts = [f"{job.rate:,.0f}/s"] if job.rate else []
+    parts = {}
+    if job.rate:
+        parts["rate"] = f"{job.rate:,.0f}/s"
     if job.character_rate:
-        parts.append(f"{job.character_rate:,.0f} characters/s")
+        parts["characters"] = f"{job.character_rate:,.0f} characters/s"
     if job.eta_seconds is not None:
-        parts.append(f"{duration(job.eta_seconds)} left")
+        parts["left"] = f"{duration(job.eta_seconds)} left"
     if job.warning_count:
-        parts.append(counted(job.warning_count, "warning"))
+        parts["warnings"] = counted(job.warning_count, "warning")
     return parts
+
+
+def _fitted(parts: dict[str, str], columns: int) -> str:
+    """Return as many of the details as there is room for, the most telling ones first to stay."""
+    line = "  ".join(parts.values())
+    for name in _EXPENDABLE:
+        if len(line) <= columns:
+            break
+        parts = {each: text for each, text in parts.items() if each != name}
+        line = "  ".join(parts.values())
+    return line
 
 
 def count(phase: PhaseData) -> str:
