@@ -15,13 +15,7 @@ from vault_agent.actions.search import search
 from vault_agent.actions.task import IndexTask, fingerprint_of
 from vault_agent.checks import Background, Checks, quietly
 from vault_agent.config import endpoint_settings, index_directory
-from vault_agent.errors import (
-    Busy,
-    Failed,
-    IndexUnavailable,
-    Misconfigured,
-    Unavailable,
-)
+from vault_agent.errors import Busy, Failed, IndexUnavailable, Misconfigured, Unavailable
 from vault_agent.jobs import Jobs
 from vault_agent.model import Health, JobKind, JobState, JobSummary, Warning
 from vault_agent.process import Indexer
@@ -87,7 +81,7 @@ class Engine:
             directory,
             self._background,
             ask=lambda task: indexer.ask(self._message(task)),
-            busy=lambda: self.jobs.running is not None,
+            busy=lambda: self._indexing,
         )
 
     # --- what is asked of it ------------------------------------------------------------------
