@@ -79,6 +79,11 @@ def test_what_cannot_be_read_is_a_warning_and_the_body_is_parsed(yaml, reason):
     assert warning.details == {"path": "f/a.md", "reason": reason}
 
 
+def test_text_that_no_encoder_takes_is_a_problem_and_no_error():
+    read = frontmatter.read("---\ntitle: \ud800\n---\nbody")
+    assert (read.values, read.problem) == ({}, "not valid YAML")
+
+
 def test_a_warning_never_repeats_the_frontmatter():
     note = parse_note("---\nsecret: canary: [canary\n---\n", path="a.md")
     assert note.warnings
@@ -154,10 +159,12 @@ def test_dates_and_type_are_strings():
         "---\n" + "a:\n" * 20_000 + "---\n",
         "---\n" + "a\n" * 500_000,
         "---\na: '" + "x\n" * 30_000 + "\n---\n",
+        "---" + " \t" * 200_000 + "x\n",
+        "---\na: 1\n" + ("---" + " \t" * 1_000 + "x\n") * 100,
     ],
-    ids=["dashes", "a long list", "keys", "no end", "an open quote"],
+    ids=["dashes", "a long list", "keys", "no end", "an open quote", "no fence", "no fences"],
 )
 def test_hostile_frontmatter_takes_no_time(block):
-    begin = time.perf_counter()
+    begin = time.process_time()
     parse_note(block + "body", path="a.md")
-    assert time.perf_counter() - begin < 0.5 + len(block) / 2e6
+    assert time.process_time() - begin < 0.5 + len(block) / 2e6

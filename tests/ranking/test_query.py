@@ -65,7 +65,10 @@ def test_a_run_without_spaces_is_asked_for_in_pairs():
 
 
 def test_a_thousand_words_cost_no_more_than_a_hundred():
-    assert len(compile_query(" ".join(f"w{n}" for n in range(1000))).weights) == MAX_TERMS
+    query = compile_query(" ".join(f"w{n}" for n in range(1000)))
+    assert len(query.weights) == len(query.pairs) == MAX_TERMS
+    unspaced = compile_query("".join(map(chr, range(0x4E00, 0x4E00 + 1000))))
+    assert len(unspaced.weights) == len(unspaced.units) == len(unspaced.pairs) == MAX_TERMS
 
 
 @pytest.mark.parametrize("text", ['"', "*", "((((", "-", '""', "\x00", "?!", "-\x00"])

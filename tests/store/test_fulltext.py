@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.errors import IndexUnavailable, InvalidRequest
+from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.model import CHUNK_BITS, Chunk, Filters, ParsedNote
 from vault_agent.ranking.query import compile_query
 from vault_agent.store import fulltext as engine
 from vault_agent.store.fulltext import FulltextReader
+from vault_agent.store.fulltext_guard import guarded
 from vault_agent.store.fulltext_schema import to_fulltext
 from vault_agent.store.fulltext_spelling import edits
 from vault_agent.store.fulltext_writer import FulltextWriter
@@ -168,6 +170,8 @@ def test_a_note_can_be_left_out(reader: FulltextReader):
         '"',
         "a b " * 500,
         "\ud800",
+        "path:\ud800",
+        "tag:\ud800 -path:\ud800",
         "path:[",
         "tag:*",
     ],
@@ -253,6 +257,31 @@ def test_damaged_files_are_reported_as_such(tmp_path: Path, capfd):
         find(FulltextReader(tmp_path / "r1"), "zebra")
     assert refused.value.code == "INDEX_INCOMPATIBLE"
     assert str(tmp_path) not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "DISK_FULL"),
+        (ValueError("IoError: Os { code: 28, kind: StorageFull }"), "DISK_FULL"),
+        (ValueError("Input/output error (os error 5)"), "INDEX_IO_ERROR"),
+        (ValueError("An index writer was killed. A worker thread failed"), "INDEX_IO_ERROR"),
+        (ValueError("FileDoesNotExist: No such file (os error 2)"), "INDEX_INCOMPATIBLE"),
+        (ValueError("Data corrupted"), "INDEX_INCOMPATIBLE"),
+        (type("PanicException", (BaseException,), {})("range end index"), "INDEX_INCOMPATIBLE"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(value)[:20],
+)
+def test_what_the_engine_says_is_told_by_its_code_and_not_repeated(error: BaseException, code: str):
+    with pytest.raises(VaultAgentError) as told, guarded():
+        raise error
+    assert told.value.code == code
+    assert str(error) not in str(told.value)
+
+
+def test_what_is_no_failure_of_the_engine_passes_through():
+    with pytest.raises(KeyboardInterrupt), guarded():
+        raise KeyboardInterrupt
 
 
 def test_an_absent_index_is_reported_as_damaged(tmp_path: Path):

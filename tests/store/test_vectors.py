@@ -1,6 +1,7 @@
 """Vectors that were paid for survive, and what is searched is what was saved."""
 
 import asyncio
+import errno
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from vault_agent.model import VectorSpace
-from vault_agent.store.matrix import BLOCK, open_matrix, signs
+from vault_agent.store.matrix import BLOCK, RowFiles, open_matrix, signs
 from vault_agent.store.vectors import open_vectors
 
 DIMENSION = 72  # no multiple of 64
@@ -210,6 +211,82 @@ async def test_rows_that_a_power_cut_cost_are_embedded_again(database, map_path)
         await store.use(space())
         plan = await store.plan(chunk_keys(4), keys(4))
         assert [key for key, _ in plan.missing] == keys(2, 2)
+
+
+async def test_planes_that_a_power_cut_cost_are_made_anew(database, map_path):
+    vectors = units(4)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(4), vectors)
+    next(database.with_suffix("").glob("*.planes")).write_bytes(b"")
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.publish(await store.plan(chunk_keys(4), keys(4)), map_path)
+    [block] = reopen(database, map_path).planes
+    assert np.array_equal(block.T[:4], signs(vectors))
+
+
+async def test_a_vector_that_could_not_be_written_is_not_known(database, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "no room")
+
+    async with open_vectors(database) as store:
+        await store.use(space())
+        monkeypatch.setattr("vault_agent.store.matrix._write_at", fail)
+        with pytest.raises(OSError, match="no room"):
+            await store.save(keys(4), units(4))
+        assert len((await store.plan(chunk_keys(4), keys(4))).waiting) == 4
+
+
+async def test_a_row_that_a_map_has_named_is_never_given_to_another_vector(database, map_path):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), keys(4))
+        plan.fill(keys(4), await store.save(keys(4), units(4)))
+        await store.publish(plan, map_path)
+    rows = next(database.with_suffix("").glob("*.rows"))
+    with rows.open("r+b") as file:
+        file.seek(3 * DIMENSION * 4)
+        file.write(bytes(DIMENSION * 4))
+    async with open_vectors(database) as store:
+        await store.use(space())
+        assert not await store.check()  # the last row's vector is forgotten
+    async with open_vectors(database) as store:
+        await store.use(space())
+        assert await store.save(keys(1, 9), units(1)) == 4
+
+
+async def test_a_copy_that_is_cut_off_costs_no_vector(database, map_path, monkeypatch):
+    monkeypatch.setattr("vault_agent.store.vectors._UNUSED_LEAST", 1)
+    append = RowFiles.append
+
+    def fail_in_the_copy(files, vectors):
+        if files.next_row == 0:
+            raise OSError(errno.EIO, "cut off")
+        return append(files, vectors)
+
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(10), units(10))
+        monkeypatch.setattr(RowFiles, "append", fail_in_the_copy)
+        with pytest.raises(OSError, match="cut off"):
+            await store.tidy(await store.plan(chunk_keys(3), keys(3)), map_path)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        assert not (await store.plan(chunk_keys(10), keys(10))).waiting
+
+
+async def test_the_files_of_a_database_that_was_put_aside_are_not_written_to(database):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(4), units(4))
+    [rows] = database.with_suffix("").glob("*.rows")
+    held = rows.read_bytes()  # which a reader may have mapped
+    database.write_bytes(b"\xff" * 8192)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(4), units(4))
+    assert rows.read_bytes() == held
 
 
 async def test_a_damaged_database_is_put_aside_and_its_rows_are_not_trusted(database):

@@ -35,6 +35,13 @@ def test_any_of_size_times_and_inode_gives_a_change_away() -> None:
         assert diff(stored(A), [A._replace(**{name: 99})]).maybe_changed
 
 
+def test_a_walk_tells_of_a_file_all_that_gives_a_change_away(root: VaultRoot, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"text")
+    now = (folder / "a.md").stat()
+    told = FileEntry("a.md", 4, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
+    assert scan(root).notes == [told]
+
+
 def test_what_lies_in_a_folder_that_was_not_listed_is_kept() -> None:
     result = diff(stored(A, B, B._replace(path="dd/c.md")), [A], unlisted=["d"])
     assert (result.removed, result.kept) == (["dd/c.md"], ["d/b.md"])

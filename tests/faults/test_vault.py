@@ -1,0 +1,130 @@
+"""What the vault and the disk do in the middle of a run: no note is lost by it, and it is told."""
+
+from __future__ import annotations
+
+import errno
+import os
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.indexing import MAX_NOTE_BYTES, Vault
+
+from vault_agent.actions.compare import is_stale
+from vault_agent.actions.index import index
+from vault_agent.actions.parse import FileTask, ParsedFile, parser
+from vault_agent.errors import Failed
+from vault_agent.vault import read as reading
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.root import VaultRoot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.vault.root import OpenedFile
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path)
+    made.write("Bread.md", "# Bread\n\nFlour, water. See [[Rye]].\n")
+    made.write("folder/Rye.md", "# Rye\n\nSlower.\n")
+    return made
+
+
+async def test_notes_that_all_go_before_they_are_read_are_not_taken_for_removed(vault: Vault):
+    """A vault may be emptied, or unmounted to an empty folder, after the walk."""
+    await vault.index()
+    held = await vault.dump()
+    for file in vault.root.rglob("*.md"):
+        file.write_text("changed")
+
+    async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
+        for file in vault.root.rglob("*.md"):
+            file.unlink()
+        return parser(str(vault.root), (), MAX_NOTE_BYTES)(tasks)
+
+    for rebuild in (False, True):
+        with pytest.raises(Failed, match="VAULT_EMPTY"):
+            await index(vault.task(rebuild=rebuild), parse, vault.heard)
+        vault.write("Bread.md", "for the next walk to find")
+    assert await vault.dump() == held
+
+
+async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    await vault.index()
+    held = await vault.dump()
+    listing = VaultRoot.listing
+
+    def deny(root: VaultRoot, path: str = "") -> Any:
+        if path == "folder":
+            raise CannotOpen(Cause.UNREADABLE)
+        return listing(root, path)
+
+    monkeypatch.setattr(VaultRoot, "listing", deny)  # root may list everything
+    assert not await is_stale(vault.task())
+    vault.write("New.md", "new")
+    assert (await vault.index()).removed == 0
+    assert vault.heard.codes == ["FILE_UNREADABLE"]
+    assert (await vault.dump())["folder/Rye.md"] == held["folder/Rye.md"]
+
+
+async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    await vault.index()
+    held = await vault.dump()
+    vault.write("Bread.md", "changed")
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "a disk that fails")
+
+    monkeypatch.setattr("vault_agent.vault.read._read", fail)
+    await vault.index()
+    assert vault.heard.codes == ["FILE_UNREADABLE"]
+    assert await vault.dump() == held
+
+
+@pytest.mark.parametrize("same", [False, True])
+async def test_a_note_that_keeps_changing_is_warned_about_and_read_again_by_the_next_run(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, same: bool
+):
+    await vault.index()
+    file = vault.root / "Bread.md"
+    os.utime(file, (1, 1))
+    read = reading._read
+
+    def read_and_meddle(opened: OpenedFile, limit: int) -> bytes:
+        data = read(opened, limit)
+        if not same:
+            file.write_bytes(data + b"more\n")
+        os.utime(file, ns=(0, file.stat().st_mtime_ns + 1))
+        return data
+
+    with monkeypatch.context() as meddling:
+        meddling.setattr(reading, "_read", read_and_meddle)
+        await vault.index()
+    assert vault.heard.codes == ["FILE_CHANGED_WHILE_READING"]
+    assert await is_stale(vault.task())
+    assert (await vault.index()).changed == (not same)
+    assert not await is_stale(vault.task())
+    [*_, chunk] = (await vault.dump())["Bread.md"][2]
+    assert file.read_text().endswith(chunk[-1])
+
+
+async def test_a_disk_that_fails_for_want_of_room_is_said_to_be_full(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    """SQLite says of some of its files only that they failed."""
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "no word of room")
+
+    monkeypatch.setattr("vault_agent.actions.index.seal", fail)
+    with pytest.raises(Failed, match="INDEX_IO_ERROR"):
+        await vault.index()
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(Failed, match="DISK_FULL"):
+        await vault.index()
