@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import queue
 import signal
@@ -75,7 +76,7 @@ class _Desk:
     def read(self) -> None:
         """Take in messages until there is nobody left to send any, then end the process."""
         for line in sys.stdin.buffer:
-            message = orjson.loads(line)
+            message = json.loads(line)
             if message["task"] != "query":
                 self.tasks.put(message)
             elif self.on_query is not None:

@@ -8,6 +8,7 @@ published in one atomic step or swept up by the next run.
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
@@ -111,7 +112,8 @@ async def _converse(process: Process, task: Event) -> AsyncIterator[Event]:
     assert process.stdin is not None  # noqa: S101 - both are pipes, for the type checker
     assert process.stdout is not None  # noqa: S101
     with suppress(ConnectionError):  # it died before it was asked: the reading says so
-        process.stdin.write(orjson.dumps(task) + b"\n")
+        # Not orjson, here and where it is read: a path may hold bytes that are not UTF-8.
+        process.stdin.write(json.dumps(task).encode() + b"\n")
         await process.stdin.drain()
     while line := await process.stdout.readline():
         yield orjson.loads(line)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,19 @@ def test_the_first_start_builds_an_index_by_itself(indexed: Program):
     assert job["state"] == "succeeded"
     assert job["summary"]["added"] == 3
     assert indexed.search("sourdough").status == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are not UTF-8")
+def test_a_vault_in_a_folder_whose_name_is_no_text_is_served(program: Program):
+    strange = program.vault.with_name(os.fsdecode(b"not-\xff-utf8"))
+    program.vault.rename(strange)
+    program.vault.symlink_to(strange)  # as typed it is text; where it leads is not
+    program.start()
+    program.index()
+    assert program.search("sourdough").data["results"]
+    assert program.call("GET", f"/notes/{BREAD}").status == 200
+    program.write("New.md", "# New\n\nsourdough again\n")
+    assert program.index()["summary"]["added"] == 1
 
 
 def test_until_there_is_an_index_search_says_so_and_names_the_job(program: Program):

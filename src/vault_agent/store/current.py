@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.store.database import open_reader
+from vault_agent.store.database import open_reader, translated
 from vault_agent.store.fulltext import FulltextReader
 from vault_agent.store.meta import check_compatible, read_meta
 
@@ -118,7 +118,8 @@ class CurrentIndex:
     async def refresh(self) -> None:
         """Take up the newest complete state; readers of the old one finish undisturbed."""
         async with self._refreshing:
-            number = await asyncio.to_thread(self._directory.current)
+            with translated():
+                number = await asyncio.to_thread(self._directory.current)
             if number is None:
                 await self._replace(None, None)
                 return

@@ -158,8 +158,8 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Connection:
     """Return a connection without transactions of its own accord.
 
-    A wait that is cancelled ends with its thread: left alone, aiosqlite's would answer to a loop
-    that may be closed by then, and die of it on standard error.
+    A wait that fails or is cancelled ends with its thread: left alone, aiosqlite's would answer to
+    a loop that may be closed by then, and die of it on standard error.
     """
     opening = asyncio.ensure_future(_opened(database, uri=uri))
     try:
@@ -172,7 +172,12 @@ async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Conne
 
 
 async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
-    return await aiosqlite.connect(database, uri=uri, isolation_level=None)
+    connection = aiosqlite.connect(database, uri=uri, isolation_level=None)
+    try:
+        return await connection
+    except sqlite3.Error:
+        await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - told to end already
+        raise
 
 
 @asynccontextmanager
