@@ -159,6 +159,22 @@ async def test_a_bar_shows_what_is_done_with_sixteen_colours(
     assert "\x1b[32m━" in seen
 
 
+@needs_pty
+async def test_no_word_of_an_account_is_broken_by_a_narrow_terminal(
+    environment: dict[str, str], server: FakeServer
+):
+    shown = await on_a_terminal(environment, "jobs", "show", NO_COLOR="1", COLUMNS="40")
+    assert shown.splitlines() == [
+        "job-1  succeeded    index",
+        "  2025-01-01T00:00:00+00:00  2.0 s",
+        "  scan 4/4",
+        "  parse 4/4",
+        "index done in 2.0 s. Notes: 3 added, 1",
+        "unchanged. 9 chunks, 5 links (2",
+        "unresolved).",
+    ]
+
+
 @pytest.mark.parametrize(
     ("done", "total", "text"),
     [(0, 0, "none"), (1200, None, "1,200"), (0, 4, "0/4"), (1200, 10_000, "1,200/10,000")],

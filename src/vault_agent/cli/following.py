@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from vault_agent.cli import exits
 from vault_agent.cli.progress import display, duration
 from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
+from vault_agent.cli.wrap import fitted
 from vault_agent.errors import Unavailable
 from vault_agent.model import JobState
 from vault_agent.model import Warning as Notice
@@ -50,7 +51,7 @@ def report(job: JobData) -> int:
     """Print what a job did, or what ended it, and return the exit code."""
     warn(Notice(item.code, item.message, item.details) for item in job.warnings)
     if job.summary is not None and job.state is JobState.SUCCEEDED:
-        say(account(job))
+        say("\n".join(fitted(account(job))))
     elif job.error is not None:
         complain(job.error.code, job.error.message)
     elif job.state.final:
@@ -75,7 +76,7 @@ def ending(job: JobData) -> int:
 
 
 def account(job: JobData) -> str:
-    """Return one or two lines that sum up a job that succeeded."""
+    """Return a line that sums up a job that succeeded."""
     summary = job.summary
     if summary is None:
         return ""

@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell
+from vault_agent.cli.wrap import fitted
 from vault_agent.errors import NotFound
 from vault_agent.model import JobState
 
@@ -47,7 +48,7 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
         pass_on(reply.body)
         return
     job = reply.data.job
-    say(_line(job))
+    _say_line(job)
     for phase in job.phases:
         say(f"  {clean(phase.name)} {count(phase)}")
     report(job)
@@ -75,7 +76,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
         pass_on(reply.body)
         return
     job = reply.data.job
-    say(_line(job))
+    _say_line(job)
     if job.state.final and job.state is not JobState.CANCELLED:
         tell("It had ended before; there is nothing to cancel.")
 
@@ -87,7 +88,7 @@ async def _list(invocation: Invocation) -> None:
         pass_on(reply.body)
         return
     for job in reply.data.jobs:
-        say(_line(job))
+        _say_line(job)
     if not reply.data.jobs:
         tell("No jobs yet. Start one: vault-agent index")
 
@@ -97,6 +98,10 @@ async def _newest(client: Client) -> str:
     if not jobs:
         raise NotFound("JOB_NOT_FOUND", "there is no job yet: start one with `vault-agent index`")
     return jobs[0].id
+
+
+def _say_line(job: JobData) -> None:
+    say("\n  ".join(fitted(_line(job), margin=2)))
 
 
 def _line(job: JobData) -> str:

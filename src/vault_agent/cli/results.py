@@ -6,14 +6,12 @@ contract to be imported.
 
 from __future__ import annotations
 
-import sys
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
-from vault_agent.cli.wrap import wrapped
+from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
+from vault_agent.cli.wrap import fitted
 from vault_agent.model import Filters, Mode
 
 if TYPE_CHECKING:
@@ -108,7 +106,7 @@ def _show_one(result: dict[str, Any]) -> None:
     score = f"{result['score']:.2f}  " if result["score"] else ""
     say(f"{score}{path}{'  ' + headings if headings else ''}")
     if result["snippet"]:
-        for line in _fitted(_marked(result["snippet"], result["matches"])):
+        for line in fitted(_marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
             say(f"{_MARGIN}{line}")
     say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
     for name, value in (result.get("explanation") or {}).items():
@@ -121,13 +119,6 @@ def _listed(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     return str(value)
-
-
-def _fitted(text: str) -> list[str]:
-    """Return the lines of a snippet: wrapped within the margin for eyes, one for programs."""
-    if not is_terminal(sys.stdout):
-        return [text]
-    return wrapped(text, max(get_terminal_size().columns - len(_MARGIN), 20))
 
 
 def _marked(snippet: str, matches: list[list[int]]) -> str:

@@ -11,12 +11,15 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, complain, counted, envelope, say, style
+from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.model import Health
     from vault_agent.server.serve import Listening
+
+_NAMES = len("embeddings  ")
 
 
 def _folders(
@@ -105,13 +108,13 @@ def _announce(
     rows = (
         ("server", f"{server.host}, port {server.port}"),
         ("vault", clean(str(config.vault.root))),
-        ("index", _index(health)),
-        ("embeddings", _embeddings(health)),
+        ("index", _wrapped(_index(health))),
+        ("embeddings", _wrapped(_embeddings(health))),
         ("key", "required" if config.server.api_key is not None else "not needed"),
     )
     say(f"vault-agent {__version__} at {style(endpoint, 'strong')}")
     for name, value in rows:
-        say(f"  {name:<11} {value}")
+        say(f"  {name:<{_NAMES}}{value}")
     say()
     say("Next, in another terminal (Ctrl-C here stops the server):")
     if not health.index_available and health.running_job is not None:
@@ -119,6 +122,11 @@ def _announce(
     elif not health.index_available:
         say(f"  vault-agent reindex{options}")
     say(f'  vault-agent search "what I look for"{options}')
+
+
+def _wrapped(text: str) -> str:
+    margin = 2 + _NAMES
+    return ("\n" + " " * margin).join(fitted(text, margin=margin))
 
 
 def _index(health: Health) -> str:

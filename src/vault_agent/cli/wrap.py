@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from shutil import get_terminal_size
+
+from vault_agent.cli.terminal import is_terminal
+
+_NARROWEST = 20
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 # A word with the blanks before it, or one character of a script that breaks anywhere.
@@ -28,6 +34,13 @@ def wrapped(text: str, columns: int) -> list[str]:
             line += unit
             used += needed
     return [*lines, line] if line else lines
+
+
+def fitted(text: str, *, margin: int = 0) -> list[str]:
+    """Return the lines of a text for stdout: wrapped beside a margin for eyes, one for programs."""
+    if not is_terminal(sys.stdout):
+        return [text]
+    return wrapped(text, max(get_terminal_size().columns - margin, _NARROWEST))
 
 
 def _columns(character: str) -> int:
