@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.errors import Busy, Failed, NotFound
-from vault_agent.jobs import MAX_WARNINGS, Jobs
-from vault_agent.model import JobKind, JobState, JobSummary, Warning
+from vault_agent.jobs import Jobs
+from vault_agent.model import MAX_WARNINGS, JobKind, JobState, JobSummary, Warning
 from vault_agent.store.jobs import HISTORY, open_jobs
 
 if TYPE_CHECKING:

@@ -14,14 +14,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_agent.errors import NotFound, VaultAgentError
-from vault_agent.model import Job, JobKind, JobState, JobSummary, PhaseProgress, Warning
+from vault_agent.model import (
+    MAX_WARNINGS,
+    Job,
+    JobKind,
+    JobState,
+    JobSummary,
+    PhaseProgress,
+    Warning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
     from vault_agent.store.jobs import JobStore
 
-MAX_WARNINGS = 100
 WATCH_INTERVAL_SECONDS = 0.2
 _RATE_WINDOW_SECONDS = 5.0
 

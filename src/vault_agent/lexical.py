@@ -13,6 +13,9 @@ from vault_agent.model import Filters
 
 Terms = tuple[str, ...]
 
+CONTEXT_WEIGHT = 0.5
+"""Of the title and headings above a chunk, against its text."""
+
 
 def rarity(notes: int, found: int) -> float:
     """Return the inverse document frequency of a term in `found` of `notes`, as BM25 has it."""
@@ -67,7 +70,7 @@ class NoteEvidence:
 class ChunkEvidence:
     """What speaks for one chunk."""
 
-    text: float = 0.0  # BM25 of its text and, at half weight, of the headings above it
+    text: float = 0.0  # BM25 of its text and, weighed by CONTEXT_WEIGHT, of what stands above it
     headed: bool = False  # its heading is the query
 
 

@@ -25,6 +25,10 @@ def identify(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
+MAX_WARNINGS = 100
+"""How many a job keeps and a reply shows; the others are counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Warning:  # noqa: A001 - the field's word; the builtin of that name is never wanted here
     """Something the user should know, that did not stop the work."""
@@ -373,7 +377,7 @@ class Job:
     rate: float | None = None  # items of the current phase a second
     character_rate: float | None = None  # the same in characters, of phases that count them
     eta_seconds: float | None = None
-    warnings: tuple[Warning, ...] = ()  # the first 100
+    warnings: tuple[Warning, ...] = ()  # the first MAX_WARNINGS
     warning_count: int = 0
     summary: JobSummary | None = None
     error: Warning | None = None  # code and message of what ended it

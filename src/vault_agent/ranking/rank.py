@@ -18,7 +18,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.lexical import NoteEvidence
+from vault_agent.lexical import CONTEXT_WEIGHT, NoteEvidence
 from vault_agent.model import CHUNK_BITS
 from vault_agent.names import stem
 from vault_agent.text import terms
@@ -41,7 +41,6 @@ SECOND_CHUNK_SHARE = 0.5
 """A note's next chunk stands on its own only where half its text's score beats others' whole."""
 
 _BM25_MOST = 2.2  # k1 + 1: what a term can at most count, in inverse document frequencies
-_CONTEXT_WEIGHT = 0.5
 
 
 class Names(NamedTuple):
@@ -148,7 +147,7 @@ class _Weigher:
         self._total = sum(candidates.information.values())
         # A word of a name that the query lacks weighs as much as the query's words do on average.
         self._average = self._total / len(self._information) if self._information else 1.0
-        self.ceiling = _BM25_MOST * (1 + _CONTEXT_WEIGHT) * self._total or 1.0
+        self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
     def text(self, note: NoteEvidence, key: int | None) -> dict[str, float]:
         """Return what a note's text and one of its chunks say."""

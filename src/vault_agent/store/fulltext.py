@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from tantivy import Index, Order, Query
 
-from vault_agent.lexical import Candidates, ChunkEvidence, LexicalQuery, NoteEvidence, rarity
+from vault_agent.lexical import (
+    CONTEXT_WEIGHT,
+    Candidates,
+    ChunkEvidence,
+    LexicalQuery,
+    NoteEvidence,
+    rarity,
+)
 from vault_agent.model import CHUNK_BITS
 from vault_agent.store.fulltext_clauses import Clauses, any_of, combined, silent
 from vault_agent.store.fulltext_guard import guarded
@@ -28,7 +35,6 @@ if TYPE_CHECKING:
 
     from vault_agent.model import Filters
 
-CONTEXT_WEIGHT = 0.5  # of the title and headings above a chunk, against its text
 NOTES = 60
 CHUNKS = 100
 NAMES = 30

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from vault_agent.store.failures import damaged
+from vault_agent.store.fulltext_writer import CHANGED_IN_PLACE
 from vault_agent.store.layout import sync_file, sync_folder
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _SEAL = "seal.json"
 _BLOCK = 1 << 20
-_IN_PLACE = {"meta.json", ".managed.json"}
 
 
 def seal(folder: Path, base: Path | None) -> None:
@@ -37,12 +37,12 @@ def seal(folder: Path, base: Path | None) -> None:
     except (FileNotFoundError, ValueError):
         raise damaged() from None
     sums = {
-        name: known[name] if name in known and path.name not in _IN_PLACE else _sum(path)
+        name: known[name] if name in known and path.name not in CHANGED_IN_PLACE else _sum(path)
         for name, path in _files(folder)
     }
     (folder / _SEAL).write_bytes(orjson.dumps(sums))
     shelves = [path for path in folder.iterdir() if path.is_dir()]
-    for path in (*(shelf / name for shelf in shelves for name in _IN_PLACE), folder / _SEAL):
+    for path in (*(shelf / name for shelf in shelves for name in CHANGED_IN_PLACE), folder / _SEAL):
         sync_file(path)
     for path in (*shelves, folder, folder.parent):
         sync_folder(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_agent.model import MAX_WARNINGS
 from vault_agent.wire.compact import COLUMNS, compact_row
 from vault_agent.wire.replies import (
     AttachmentData,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from vault_agent.model import Warning as Notice
 
 MARKDOWN = "text/markdown; charset=utf-8"
-MAX_WARNINGS = 100
 
 
 def warnings_data(warnings: Iterable[Notice], count: int | None = None) -> list[WarningData]:
