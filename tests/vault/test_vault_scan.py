@@ -16,7 +16,7 @@ from vault_agent.vault.entry import file_entry
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.read import read_bytes
 from vault_agent.vault.root import Strategy
-from vault_agent.vault.scan import Scan, ScanStopped, scan
+from vault_agent.vault.scan import Scan, scan
 from vault_agent.vault.system import inodes_are_known
 
 if TYPE_CHECKING:
@@ -331,11 +331,9 @@ def test_a_folder_that_vanishes_during_the_walk_is_simply_gone(
     assert not found.unlisted
 
 
-def test_progress_is_told_and_a_stop_is_heeded(root: VaultRoot, folder: Path) -> None:
+def test_progress_is_told(root: VaultRoot, folder: Path) -> None:
     make(folder, *(f"d{number}/a.md" for number in range(5)))
     seen: list[int] = []
     scan(root, on_progress=seen.append)
     assert seen[-1] == 5
     assert seen == sorted(seen)
-    with pytest.raises(ScanStopped):
-        scan(root, should_stop=lambda: True)

@@ -124,12 +124,9 @@ def silent(clause: Query) -> Query:
     return Query.const_score_query(clause, 0.0)
 
 
-def combined(
-    *, must: Sequence[Query] = (), should: Sequence[Query] = (), must_not: Sequence[Query] = ()
-) -> Query:
-    """Return all of `must`, none of `must_not`, scored by those of `should` that match."""
+def combined(*, must: Sequence[Query], must_not: Sequence[Query]) -> Query:
+    """Return documents that match all of `must` and none of `must_not`."""
     clauses = [(Occur.Must, clause) for clause in must]
-    clauses += [(Occur.Should, clause) for clause in should]
     clauses += [(Occur.MustNot, clause) for clause in must_not]
     return Query.boolean_query(clauses)
 

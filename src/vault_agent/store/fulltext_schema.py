@@ -24,8 +24,6 @@ from vault_agent.names import fold, stem
 from vault_agent.text import prepare, terms, units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tantivy import Schema
 
     from vault_agent.model import ParsedNote
@@ -146,8 +144,5 @@ def day_number(text: str) -> int | None:
 
 def first_day(*dates: str | None) -> int | None:
     """Return the first of `dates` that names a day."""
-    return next((day for date in _present(dates) if (day := day_number(date)) is not None), None)
-
-
-def _present(dates: Iterable[str | None]) -> Iterable[str]:
-    return (date for date in dates if date)
+    days = (day_number(date) for date in dates if date)
+    return next((day for day in days if day is not None), None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vault_agent.vault.paths import lies_in
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
@@ -62,9 +64,6 @@ def diff(
     if len(present) - len(added) < len(stored):
         for path in stored:
             if path not in present:
-                (kept if _lies_in(path, unlisted) else removed).append(path)
+                unknown = any(lies_in(path, folder) for folder in unlisted)
+                (kept if unknown else removed).append(path)
     return Diff(added, maybe_changed, unchanged, removed, kept)
-
-
-def _lies_in(path: str, folders: Collection[str]) -> bool:
-    return any(not folder or path == folder or path.startswith(folder + "/") for folder in folders)

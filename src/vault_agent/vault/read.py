@@ -73,12 +73,11 @@ def _read(file: OpenedFile, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def decode(data: bytes, path: str, *, complete: bool = True) -> tuple[str, tuple[Notice, ...]]:
+def decode(data: bytes, path: str) -> tuple[str, tuple[Notice, ...]]:
     """Return the text of a note: UTF-8 with or without BOM, or UTF-16 with one.
 
     Bytes that are neither are replaced by U+FFFD with the warning FILE_NOT_UTF8; stray NULs are
-    replaced silently. Line ends stay as they are. With `complete` False the data may end within
-    a character. Raises Skipped with FILE_BINARY.
+    replaced silently. Line ends stay as they are. Raises Skipped with FILE_BINARY.
     """
     encoding = "utf-8"
     if data.startswith(codecs.BOM_UTF8):
@@ -89,9 +88,9 @@ def decode(data: bytes, path: str, *, complete: bool = True) -> tuple[str, tuple
         _refuse_binary(data[:_SAMPLE_BYTES].count(0), len(data), path)
     warnings: tuple[Notice, ...] = ()
     try:
-        text = codecs.getincrementaldecoder(encoding)("strict").decode(data, complete)
+        text = data.decode(encoding)
     except UnicodeDecodeError:
-        text = codecs.getincrementaldecoder(encoding)("replace").decode(data, complete)
+        text = data.decode(encoding, "replace")
         warnings = (notice("FILE_NOT_UTF8", path, f"not valid {encoding.upper()}"),)
     if "\0" in text:
         if encoding == "utf-16":

@@ -18,6 +18,7 @@ from vault_agent.vault import system
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.paths import lies_in
 from vault_agent.vault.skipped import not_opened, notice
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 # How far a folder that is left out by default is searched for notes, to be told of them.
 MAX_EXCLUDED_ENTRIES = 20_000
-
-
-class ScanStopped(Exception):
-    """The walk was stopped; there is no partial result that could be mistaken for a whole one."""
 
 
 @dataclass(slots=True)
@@ -54,22 +51,15 @@ class _Folder:
     linked_from: tuple[str, ...] = ()  # real folders that held those links
 
 
-def scan(
-    root: VaultRoot,
-    *,
-    on_progress: Callable[[int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-) -> Scan:
+def scan(root: VaultRoot, *, on_progress: Callable[[int], None] | None = None) -> Scan:
     """Walk the vault and return what is not excluded, sorted by path.
 
-    `on_progress` is called after each folder with the number of notes so far; `should_stop` is
-    asked before each one, and ends the walk with ScanStopped. Folders that cannot be listed are
-    warned about and named in `unlisted`, so that nobody takes their notes for deleted.
+    `on_progress` is called after each folder with the number of notes so far. Folders that cannot
+    be listed are warned about and named in `unlisted`, so that nobody takes their notes for
+    deleted.
     """
     walk = _Walk(root)
     for folder in walk.folders():
-        if should_stop is not None and should_stop():
-            raise ScanStopped
         walk.list(folder)
         if on_progress is not None:
             on_progress(len(walk.scan.notes))
@@ -190,7 +180,7 @@ class _Walk:
         linked_from = (*parent.linked_from, parent.real_path)
         if self._exclusions.excludes(target, is_dir=True):
             reason = Cause.EXCLUDED.value
-        elif any(_is_within(folder, target) for folder in linked_from):
+        elif any(lies_in(folder, target) for folder in linked_from):
             reason = Cause.LOOP.value
         elif parent.linked_from and target in self._entered:
             reason = "repeated"
@@ -221,10 +211,6 @@ class _Walk:
             except (CannotOpen, OSError):
                 continue
         return count, True
-
-
-def _is_within(path: str, folder: str) -> bool:
-    return not folder or path == folder or path.startswith(folder + "/")
 
 
 def _is_utf8(name: str) -> bool:
