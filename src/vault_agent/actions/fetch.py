@@ -1,4 +1,4 @@
-"""Explicit retrieval: one note, chunk or attachment, asked for by name."""
+"""Explicit retrieval: one note or chunk, asked for by its ID."""
 
 from __future__ import annotations
 

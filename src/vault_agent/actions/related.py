@@ -1,4 +1,4 @@
-"""Related: from a note or chunk to its like, by shared words and by links."""
+"""Related: from a note or chunk to its like, by words, by meaning, and by links."""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 
 ```
 embedder    the protocol and its values; all that callers outside need to know
-client      `HttpEmbedder`: probe, documents (retry, halving, truncation), queries
+client      `HttpEmbedder`: the embedder over HTTP, and queries
+documents   retry, halving, truncation
+probe       which model really answers
 run         `embed_all`: a long run of batches, saved as they arrive
 unavailable what to tell the user
 check       one vector, or exactly what to do

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 100_000
 """Of a longer note the beginning tells what it is about."""
 QUERY_TERMS = 32
 NAME_COUNT = 2
-"""Words of the title and the headings count this often, on top of their place in the text."""
+"""Words of the title, the aliases and the tags count this often, on top of those in the text."""
 COMMON_SHARE = 0.3
 """A word in more of the notes than this says nothing about one of them."""
 LINK_WEIGHT = 0.3
@@ -32,7 +32,7 @@ class Fused(NamedTuple):
 
 
 def count_terms(text: str, names: str) -> Counter[str]:
-    """Count what may characterise a text; `names` is its title and headings."""
+    """Count what may characterise a text; `names` is its title, aliases and tags."""
     counts = Counter(terms(text[:MAX_CHARACTERS]))
     for term in terms(names):
         counts[term] += NAME_COUNT
