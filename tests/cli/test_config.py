@@ -90,6 +90,12 @@ async def test_what_set_prints_is_what_the_file_holds(run: Run):
     assert told.out == f"vault.root = {(await run('config', 'get', 'vault.root')).out}"
 
 
+async def test_a_folder_that_cannot_be_looked_at_is_only_warned_of(run: Run):
+    told = await run("config", "set", "vault.root", "/" + "far/" * 2000)
+    assert told.code == 0
+    assert told.err.startswith("VAULT_NOT_FOUND: ")
+
+
 async def test_a_change_says_what_it_still_takes(run: Run):
     assert "Restart" in (await run("config", "set", "server.port", "9000")).err
     assert "vault-agent reindex" in (await run("config", "set", "vault.exclude", "drafts/")).err

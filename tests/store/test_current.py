@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 class Locked(IndexDirectory):
+    """A folder whose files may not be read."""
+
     def current(self) -> NoReturn:
         raise PermissionError(13, "Permission denied")  # which root never sees of a file
 
