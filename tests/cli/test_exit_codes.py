@@ -136,6 +136,7 @@ async def test_misuse_repeats_nothing_of_what_was_typed(run: Run, line: str):
         (check_chunk_id, NOTE, f"vault-agent get note {NOTE}"),
         (check_id, "Kitchen/Stock.md", "a path is not a note or chunk ID"),
         (check_note_id, "0123", "not a note ID"),
+        (check_chunk_id, f"{NOTE}:00", "not a chunk ID"),
     ],
 )
 def test_what_cannot_be_an_id_is_refused_with_what_to_do(check, text: str, says: str):

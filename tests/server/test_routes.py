@@ -142,6 +142,9 @@ async def test_a_chunk_names_its_place(server):
         ("GET", "/notes/" + NOTE_ID.upper(), 400, "INVALID_ID"),
         ("GET", f"/chunks/{NOTE_ID}/9", 404, "CHUNK_NOT_FOUND"),
         ("GET", f"/chunks/{NOTE_ID}/-1", 400, "INVALID_ID"),
+        ("GET", f"/chunks/{NOTE_ID}/00", 400, "INVALID_ID"),
+        ("GET", f"/chunks/{NOTE_ID}/02", 400, "INVALID_ID"),
+        ("GET", f"/chunks/{NOTE_ID}/%D9%A2", 400, "INVALID_ID"),  # ARABIC-INDIC DIGIT TWO
         ("GET", f"/chunks/{NOTE_ID}/{'9' * 4000}", 400, "INVALID_ID"),
         ("GET", "/attachments/none.png", 404, "ATTACHMENT_NOT_FOUND"),
         ("GET", "/attachments/", 400, "INVALID_PATH"),

@@ -12,6 +12,8 @@ from pydantic_core import PydanticCustomError
 from vault_agent.model import Filters, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
 
+_CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
+
 ResultFields = Literal["full", "compact"]
 
 
@@ -43,13 +45,12 @@ def _flag(text: object) -> bool:
 
 
 def _number(text: object) -> int:
-    # Within the pattern's seven digits int() takes only what the pattern took.
-    if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 7):
+    # One spelling each, as in an ID: no sign, no leading zero, no digits of other scripts.
+    if not isinstance(text, str) or re.fullmatch(_CHUNK_NUMBER, text) is None:
         raise PydanticCustomError("index", "must be a whole number from 0 to 9999999")
     return int(text)
 
 
-_CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
 NoteId = Annotated[
     str,
     *_of_form(r"[0-9a-f]{32}", "must be a note's ID, 32 digits from 0 to f: take it from a result"),
