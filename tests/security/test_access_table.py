@@ -117,7 +117,7 @@ def test_every_reply_is_marked_as_nothing_to_render_or_embed(wire: Wire, route: 
         head = wire.ask(route[0], target, body, headers).head.lower()
         for mark in (
             b"x-content-type-options: nosniff",
-            b"content-security-policy: default-src 'none'; frame-ancestors 'none'; sandbox",
+            b"content-security-policy: default-src 'none'; frame-ancestors 'none'; sandbox\r\n",
             b"cross-origin-resource-policy: same-origin",
             b"referrer-policy: no-referrer",
             b"server: vault-agent",

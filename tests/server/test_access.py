@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 from pydantic import SecretStr
 
-from vault_agent.errors import Forbidden
+from vault_agent.errors import Forbidden, Unauthorized
 from vault_agent.server.access import Access
 
 from .conftest import KEY, run
@@ -23,6 +25,8 @@ ORIGIN = "https://notes.example"
         "[::]",
         "127.0.0.1.evil.example",
         "localhost.evil.example",
+        "evil.localhost",
+        "notlocalhost",
         "127.0.0.1@evil.example",
         "localhost:8787:1",
         "localhost:99999",
@@ -71,6 +75,8 @@ async def test_an_absolute_target_is_held_to_the_same_rule(server):
         b"GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     )
     assert b" 421 " in (await server.raw(evil)).split(b"\r\n")[0]
+    disguised = evil.replace(b"evil.example", b"evil.example@localhost")
+    assert b" 421 " in (await server.raw(disguised)).split(b"\r\n")[0]
     own = evil.replace(b"evil.example", b"localhost")
     assert b" 200 " in (await server.raw(own)).split(b"\r\n")[0]
 
@@ -90,6 +96,29 @@ async def test_the_servers_own_origin_is_none_of_a_stranger(server):
     )
     assert status == 200
     assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://{own}0", "http://{own}.evil.example", "http://{own}@evil.example", "http://{own}/",
+     "http://evil.{own}", "http://evil.example/{own}", "https://{own}", "{own}"],
+)  # fmt: skip
+async def test_an_origin_that_begins_or_ends_like_the_servers_own_is_foreign(server, origin: str):
+    headers = {"Origin": origin.format(own=server.authority)}
+    refusal = await server.refusal("GET", "/health", headers=headers)
+    assert refusal == (403, "ORIGIN_NOT_ALLOWED")
+
+
+@pytest.mark.parametrize("foreign", ["https://evil.example", "null"])
+async def test_of_two_origins_or_sites_none_is_chosen(server, foreign: str):
+    own = f"http://{server.authority}"
+    for two in (
+        [("Origin", own), ("Origin", foreign)],
+        [("Origin", foreign), ("Origin", own)],
+        [("Sec-Fetch-Site", "none"), ("Sec-Fetch-Site", "cross-site")],
+    ):
+        refusal = await server.refusal("GET", "/health", headers=two)
+        assert refusal == (403, "ORIGIN_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "", "other"])
@@ -118,8 +147,8 @@ async def test_listed_origins_do_nothing_while_cors_is_off():
 
 @pytest.mark.parametrize(
     "origin",
-    [ORIGIN + ".evil.example", ORIGIN + ":444", "http://notes.example", ORIGIN.upper(), "*",
-     ORIGIN + "/", "null", ORIGIN + ", " + ORIGIN],
+    [ORIGIN + ".evil.example", ORIGIN + ":444", ORIGIN[:-1], "https://notes", "*",
+     "http://notes.example", ORIGIN.upper(), ORIGIN + "/", "null", ORIGIN + ", " + ORIGIN],
 )  # fmt: skip
 async def test_an_origin_is_allowed_whole_or_not_at_all(origin: str):
     async with run(cors={"enabled": True, "allowed_origins": [ORIGIN]}) as server:
@@ -149,6 +178,12 @@ async def test_an_allowed_origin_is_named_and_never_with_credentials():
         status, _, headers = await server.ask("GET", "/health", headers=with_key)
         assert (status, headers["Access-Control-Allow-Origin"]) == (200, ORIGIN)
         assert "Access-Control-Allow-Credentials" not in headers
+
+
+async def test_a_question_what_may_be_sent_needs_the_key_unless_a_listed_page_asks(guarded):
+    for headers in ({"Access-Control-Request-Method": "POST"}, {}):
+        refusal = await guarded.refusal("OPTIONS", "/search", headers=headers)
+        assert refusal == (401, "UNAUTHORIZED")
 
 
 async def test_the_key_opens_every_route(guarded):
@@ -196,6 +231,24 @@ async def test_whatever_is_wrong_with_the_key_the_reply_is_one(guarded, headers)
 @pytest.mark.parametrize("name", ["api_key", "apiKey", "key", "token", "access_token"])
 async def test_a_key_in_the_query_string_is_no_key(guarded, name: str):
     assert await guarded.refusal("GET", f"/health?{name}={KEY}") == (401, "UNAUTHORIZED")
+
+
+def test_only_digests_are_compared_and_in_constant_time(monkeypatch: pytest.MonkeyPatch):
+    compared = []
+
+    class Hmac:
+        @staticmethod
+        def compare_digest(given: bytes, wanted: bytes) -> bool:
+            compared.append((given, wanted))
+            return given == wanted
+
+    monkeypatch.setattr("vault_agent.server.access.hmac", Hmac)
+    access = Access(host="127.0.0.1", api_key=SecretStr(KEY), origins=())
+    access.check_key([f"Bearer {KEY}"])
+    with pytest.raises(Unauthorized):
+        access.check_key([f"Bearer {KEY[:-1]}"])
+    wanted = sha256(KEY.encode()).digest()
+    assert compared == [(wanted, wanted), (sha256(KEY[:-1].encode()).digest(), wanted)]
 
 
 def test_text_of_any_kind_is_compared_without_an_error():

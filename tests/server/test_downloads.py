@@ -42,13 +42,29 @@ async def test_a_download_is_the_bytes_to_be_saved(server):
     assert server.engine.opened[0].file.closed
 
 
-async def test_a_page_is_downloaded_and_never_rendered(server):
-    _, _, headers = await get(server, "/attachments/page.html?download=true")
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({}, 200),
+        ({"Range": "bytes=0-7"}, 206),
+        ({"Range": "bytes=999-"}, 416),
+        ({"If_None_Match": '"e1"'}, 304),
+    ],
+)
+async def test_a_page_is_downloaded_and_never_rendered(
+    server, method: str, asked: dict[str, str], status: int
+):
+    path = "/attachments/page.html?download=true"
+    replied, _, headers = await get(server, path, method, **asked)
+    assert replied == status
     assert headers["X-Content-Type-Options"] == "nosniff"
-    assert "sandbox" in headers["Content-Security-Policy"]
-    assert "default-src 'none'" in headers["Content-Security-Policy"]
-    assert headers["Content-Disposition"].startswith("attachment;")
+    assert headers["Content-Security-Policy"] == (
+        "default-src 'none'; frame-ancestors 'none'; sandbox"
+    )
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    if status < 300:
+        assert headers["Content-Disposition"].startswith("attachment;")
 
 
 @pytest.mark.parametrize(

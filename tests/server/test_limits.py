@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from vault_agent.model import JobKind
 from vault_agent.server.connection import Limits
 
-from .conftest import CONTENT, hang_up, run
+from .conftest import CONTENT, NOTE_ID, hang_up, run
 
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+DOWNLOAD = HEALTH.replace(b"/health", b"/attachments/huge.png?download=true&allowLarge=true")
 SHORT = Limits(idle_seconds=0.4, body_seconds=0.4, linger_seconds=0.2, send_seconds=0.5)
 
 
@@ -68,13 +71,38 @@ async def test_a_client_that_does_not_read_is_dropped():
     async with run(limits=SHORT) as server:
         server.engine.files["huge.png"] = CONTENT * 3000
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
-        writer.write(
-            b"GET /attachments/huge.png?download=true&allowLarge=true HTTP/1.1\r\n"
-            b"Host: localhost\r\n\r\n"
-        )
+        writer.write(DOWNLOAD)
         async with asyncio.timeout(5):
             while not (server.engine.opened and server.engine.opened[0].file.closed):  # noqa: ASYNC110 - the file tells nobody
                 await asyncio.sleep(0.02)
+        await hang_up(writer)
+
+
+@pytest.mark.parametrize("kind", ["a note", "an attachment"])
+async def test_what_a_client_does_not_read_is_not_kept_for_it(kind: str):
+    requests = {
+        "a note": f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
+        "an attachment": DOWNLOAD,
+    }
+    async with run(limits=replace(SHORT, connections=1)) as server:
+        note = await server.engine.note(NOTE_ID, allow_large=False)
+
+        async def huge(note_id, *, allow_large):
+            return replace(note, content="filler\n" * 5_000_000)
+
+        server.engine.note = huge
+        server.engine.files["huge.png"] = CONTENT * 3000
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+        writer.write(requests[kind])
+        await asyncio.sleep(SHORT.send_seconds + 1)
+        assert (await server.ask("GET", "/health"))[0] == 200  # there is room again
+        assert "connections_full" not in server.log.getvalue()
+        received = 0
+        with suppress(ConnectionError):
+            async with asyncio.timeout(5):  # the server has ended it, and lets it go
+                while piece := await reader.read(1 << 20):
+                    received += len(piece)
+        assert received < 15_000_000
         await hang_up(writer)
 
 
@@ -98,6 +126,35 @@ async def test_at_the_limit_the_longest_idle_makes_room():
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(reader.read(), 0.1)
         for _, writer in sockets:
+            await hang_up(writer)
+
+
+async def test_a_socket_that_has_asked_is_idle_again_and_the_last_to_make_room():
+    async with run(limits=Limits(connections=3)) as server:
+        sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
+        for turn in (2, 0, 1):
+            reader, writer = sockets[turn]
+            writer.write(HEALTH)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200 ")
+            await reader.readexactly(int(head.partition(b"Content-Length: ")[2].split()[0]))
+        sockets.append(await asyncio.open_connection("127.0.0.1", server.port))
+        assert await asyncio.wait_for(sockets[2][0].read(), 2) == b""
+        for number in (0, 1, 3):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(sockets[number][0].read(), 0.1)
+        for _, writer in sockets:
+            await hang_up(writer)
+
+
+async def test_connections_that_have_ended_take_no_room():
+    async with run(limits=Limits(connections=3)) as server:
+        for _ in range(10):
+            assert await server.closes(HEALTH[:-2] + b"Connection: close\r\n\r\n", within=2)
+        kept = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        assert "connections_full" not in server.log.getvalue()
+        for _, writer in kept:
             await hang_up(writer)
 
 

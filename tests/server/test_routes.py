@@ -7,12 +7,12 @@ import json
 import pytest
 
 from vault_agent.errors import IndexUnavailable, Unavailable
-from vault_agent.model import Mode, Warning
+from vault_agent.model import JobKind, JobState, Mode, Warning
 from vault_agent.server.openapi import describe
-from vault_agent.server.replies import STATUS
+from vault_agent.server.replies import SAFE_HEADERS, STATUS
 from vault_agent.server.routes import ROUTES
 
-from .conftest import NOTE_ID, hit
+from .conftest import NOTE_ID, hit, run
 
 CONTRACT = {
     "GET /health", "POST /index", "POST /reindex", "GET /jobs", "GET /jobs/{jobId}",
@@ -177,6 +177,31 @@ async def test_another_method_is_405_and_says_which_to_use(server):
 async def test_options_tells_the_methods(server):
     status, _, headers = await server.ask("OPTIONS", "/health")
     assert (status, headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
+
+
+async def test_streams_questions_and_copies_are_marked_as_nothing_to_render_too():
+    origin = "https://notes.example"
+    asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+    async with run(cors={"enabled": True, "allowed_origins": [origin]}) as server:
+        job = await server.engine.jobs.submit(JobKind.INDEX)
+        server.engine.jobs.change(job.id, state=JobState.SUCCEEDED)
+        for method, path, headers, status in (
+            ("GET", f"/jobs/{job.id}/events", {}, 200),
+            ("OPTIONS", "/search", asks, 204),
+            ("GET", f"/notes/{NOTE_ID}", {"If-None-Match": '"n1"'}, 304),
+            ("GET", "/health", {"Origin": origin}, 200),
+        ):
+            async with server.request(method, path, headers=headers) as reply:
+                assert reply.status == status, path
+                for name in ("X-Content-Type-Options", "Content-Security-Policy", "Server"):
+                    assert reply.headers[name] == SAFE_HEADERS[name], path
+
+
+async def test_no_refusal_is_kept_by_a_browser(server):
+    for method, path in (("GET", "/nothing"), ("GET", "/notes/x"), ("PUT", "/search")):
+        async with server.request(method, path) as reply:
+            assert reply.status >= 400
+            assert reply.headers["Cache-Control"] == "no-store"
 
 
 async def test_head_is_get_without_the_body(server):

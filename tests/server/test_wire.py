@@ -34,6 +34,8 @@ def test_every_model_is_strict_closed_frozen_and_silent_about_input(model: type[
     config = model.model_config
     assert (config["strict"], config["extra"], config["frozen"]) == (True, "forbid", True)
     assert config["hide_input_in_errors"] is True
+    rules = [rule for field in model.model_fields.values() for rule in field.metadata]
+    assert not [rule for rule in rules if getattr(rule, "strict", None) is False]
 
 
 def test_input_stays_hidden_in_nested_models_too():

@@ -95,19 +95,42 @@ class Connection(web.RequestHandler):
         )
         self._connections = connections
         self._send_seconds = limits.send_seconds
+        self._unsent: asyncio.TimerHandle | None = None  # runs while the client does not read
         self._log = log
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the connection, or close it where there are too many."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type
         if self._connections.admit(self):
             super().connection_made(transport)
+            # So that `pause_writing` tells of every byte that could not be sent at once.
+            transport.set_write_buffer_limits(high=0)
         else:
             self.close()
-            assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type
             transport.abort()
+
+    def pause_writing(self) -> None:
+        """Drop the client unless it reads soon.
+
+        Whoever wrote, and also where the connection is closing by now: closing alone waits for
+        as long as the client likes.
+        """
+        super().pause_writing()
+        if self.transport is not None:
+            self._unsent = self._loop.call_later(self._send_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Note that the client has read."""
+        self._has_read()
+        super().resume_writing()
+
+    def _has_read(self) -> None:
+        if self._unsent is not None:
+            self._unsent.cancel()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Make room for another."""
+        self._has_read()
         self._connections.remove(self)
         super().connection_lost(exc)
 
@@ -118,16 +141,12 @@ class Connection(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Send a reply to its end; a client that does not read it is dropped."""
+        """Send a reply to its end."""
         if isinstance(resp, web.HTTPException):
             # Made by aiohttp on its own, outside the gate.
             resp = self.handle_error(request, resp.status, resp)
         try:
-            async with asyncio.timeout(self._send_seconds):
-                return await super().finish_response(request, resp, start_time)
-        except TimeoutError:
-            self.force_close()
-            return resp, True
+            return await super().finish_response(request, resp, start_time)
         finally:
             self._connections.idle(self)
 

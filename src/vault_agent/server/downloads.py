@@ -10,7 +10,6 @@ from urllib.parse import quote
 from aiohttp import web
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.server.keys import LIMITS
 from vault_agent.server.replies import SAFE_HEADERS, caching, not_modified, quoted
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ async def send_file(request: web.Request, attachment: OpenAttachment) -> web.Str
     response.content_length = length
     await response.prepare(request)
     if request.method != "HEAD":
-        await _copy(request, response, attachment, first, length)
+        await _copy(response, attachment, first, length)
     await response.write_eof()
     return response
 
@@ -94,19 +93,13 @@ def _span(request: web.Request, size: int, etag: str) -> tuple[int, int]:
 
 
 async def _copy(
-    request: web.Request,
-    response: web.StreamResponse,
-    attachment: OpenAttachment,
-    first: int,
-    length: int,
+    response: web.StreamResponse, attachment: OpenAttachment, first: int, length: int
 ) -> None:
-    patience = request.app[LIMITS].send_seconds
     await asyncio.to_thread(attachment.file.seek, first)
     while length > 0:
         piece = await asyncio.to_thread(attachment.file.read, min(_PIECE_BYTES, length))
         if not piece:
             # The file has shrunk: a broken connection is the only honest end of this reply.
             raise ConnectionResetError
-        async with asyncio.timeout(patience):
-            await response.write(piece)
+        await response.write(piece)
         length -= len(piece)
