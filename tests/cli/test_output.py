@@ -241,6 +241,17 @@ async def test_an_attachment_is_saved_whole(run: Run, server: FakeServer, tmp_pa
     assert server.asked[-1][1] == "/attachments/a.png?download=true&allowLarge=true"
 
 
+async def test_to_name_a_file_is_enough_and_without_one_nothing_is_fetched(
+    run: Run, server: FakeServer, tmp_path
+):
+    target = tmp_path / "a.png"
+    assert (await run("get", "attachment", "a.png", "--output", str(target))).code == 0
+    assert target.read_bytes() == b"\x00\x1bPNG" * 1000
+    refused = await run("get", "attachment", "a.png", "--download")
+    assert refused.code == 2
+    assert "--output FILE" in refused.err
+
+
 async def test_a_failed_download_leaves_no_file(run: Run, server: FakeServer, tmp_path):
     server.error = (404, "ATTACHMENT_NOT_FOUND", "None.", {})
     folder = tmp_path / "out"

@@ -69,11 +69,11 @@ async def chunk(invocation: Invocation, chunk_id: str) -> None:
 
 @command.command("attachment")
 @click.argument("path")
-@click.option("--download", is_flag=True, help="Fetch the bytes; needs --output.")
+@click.option("--download", is_flag=True, help="Fetch the bytes into --output.")
 @click.option(
     "--output",
     metavar="PATH|-",
-    help="File to write, or - for stdout.",
+    help="File to write the bytes to, or - for stdout.",
     shell_complete=lambda *asked: [CompletionItem(asked[-1], type="file")],
 )
 @_LARGE
@@ -117,8 +117,9 @@ def _show_text(reply: Reply[NoteData] | Reply[ChunkData], *, as_json: bool) -> N
 
 
 def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:
-    if download != (output is not None):
-        raise click.UsageError("--download and --output go together")
+    # The other way round a file's name says it all.
+    if download and output is None:
+        raise click.UsageError("--download needs --output FILE, or --output - for a pipe")
     if output == "-" and as_json:
         raise click.UsageError("--output - prints the bytes, so --json cannot print beside them")
     if output == "-" and is_terminal(sys.stdout):
