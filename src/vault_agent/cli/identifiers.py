@@ -13,7 +13,9 @@ _CHUNK = re.compile(r"[0-9a-f]{32}:(0|[1-9][0-9]*)")
 def check_note_id(text: str) -> str:
     """Return a note ID, or raise INVALID_ID with what to do."""
     if _CHUNK.fullmatch(text):
-        raise InvalidRequest("INVALID_ID", f"that is a chunk ID: try `vault-agent get chunk {text}`")
+        raise InvalidRequest(
+            "INVALID_ID", f"that is a chunk ID: try `vault-agent get chunk {text}`"
+        )
     return text if _NOTE.fullmatch(text) else _refuse(text, "note ID")
 
 
