@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
-from typing import TYPE_CHECKING
+import threading
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.indexing import MAX_NOTE_BYTES, Vault
 
 from vault_agent.actions.compare import is_stale
 from vault_agent.actions.verify import verify
+from vault_agent.engine import Engine
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model import Filters, JobSummary
 from vault_agent.ranking.query import compile_query
@@ -51,6 +55,13 @@ async def test_the_first_run_indexes_everything(vault: Vault):
     assert summary == JobSummary(added=3, chunks=3, links=6, unresolved_links=1)
     assert vault.heard.publications == 1
     assert vault.heard.phases[-1] == ("store", 6, 6)
+
+
+async def test_only_its_owner_may_look_into_the_index(vault: Vault):
+    vault.directory.create()
+    await vault.index()
+    for folder in (vault.directory.path, vault.directory.generation(1)):
+        assert folder.stat().st_mode & 0o777 == 0o700
 
 
 async def test_a_run_over_an_unchanged_vault_writes_nothing(vault: Vault):
@@ -217,6 +228,34 @@ async def test_two_writers_of_one_index_never_meet(vault: Vault, monkeypatch: py
     with vault.directory.writing(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.index()
     await vault.index()
+
+
+async def test_a_run_waits_for_a_writer_that_is_about_to_end(vault: Vault):
+    vault.directory.create()
+    holding = threading.Event()
+
+    def write_for_a_moment() -> None:
+        with vault.directory.writing():
+            holding.set()
+            time.sleep(0.3)
+
+    writer = threading.Thread(target=write_for_a_moment)
+    writer.start()
+    holding.wait(10)
+    await vault.index()
+    writer.join()
+
+
+async def test_nothing_is_swept_away_while_another_process_writes(vault: Vault):
+    vault.directory.create()
+    half_written = vault.directory.generation(9)
+    half_written.mkdir()
+    server: Any = SimpleNamespace(_directory=vault.directory)
+    with vault.directory.writing():
+        Engine._sweep(server)
+        assert half_written.exists()
+    Engine._sweep(server)
+    assert not half_written.exists()
 
 
 async def test_an_index_of_other_settings_is_not_touched_by_index_and_replaced_by_reindex(

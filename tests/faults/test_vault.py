@@ -87,6 +87,24 @@ async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(
     assert await vault.dump() == held
 
 
+async def test_a_reading_that_ends_early_is_made_again(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    """A network drive may give less than it said, and say nothing of a change."""
+    read, readings = reading._read, []
+
+    def short_at_first(file: OpenedFile, limit: int) -> bytes:
+        readings.append(read(file, limit))
+        return readings[-1][: 2 if len(readings) == 1 else limit]
+
+    monkeypatch.setattr(reading, "_read", short_at_first)
+    await vault.index()
+    held = await vault.dump()
+    assert vault.heard.codes == []
+    await vault.index(rebuild=True)
+    assert await vault.dump() == held
+
+
 @pytest.mark.parametrize("same", [False, True])
 async def test_a_note_that_keeps_changing_is_warned_about_and_read_again_by_the_next_run(
     vault: Vault, monkeypatch: pytest.MonkeyPatch, same: bool
@@ -128,3 +146,17 @@ async def test_a_disk_that_fails_for_want_of_room_is_said_to_be_full(
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
     with pytest.raises(Failed, match="DISK_FULL"):
         await vault.index()
+
+
+async def test_the_log_stays_bounded_under_a_reader_that_stays(vault: Vault):
+    await vault.index()
+    log = vault.directory.database(1).with_name("index.db-wal")
+    sizes = []
+    async with vault.reader() as connection:
+        for run in range(6):
+            for number in range(3):
+                vault.write(f"Long {number}.md", f"turn {run} of many\n\n" * (MAX_NOTE_BYTES // 19))
+            await vault.index()
+            await connection.execute_fetchall("SELECT count(*) FROM note")
+            sizes.append(log.stat().st_size)
+    assert max(sizes) < 10e6  # of 15 MB that were written

@@ -18,6 +18,9 @@ NOTES = {
     "indented lists": "".join("  " * level + "- a\n" for level in range(1_000)),
     "headings": "# h\n" * 100_000,
     "headings with text": "# h\nx\n" * 100_000,
+    "headings with accents": "# é\n" * 50_000,
+    "as many sections as are kept": ("# h\n" + "word " * 40 + "\n") * 9_500,
+    "sections of many blocks": ("# h\n" + "x\n\n" * 900) * 200,
     "one long heading": "# " + "x" * 1_000_000,
     "one line of words": "word " * 400_000,
     "one word": "x" * 2_000_000,
@@ -61,3 +64,20 @@ def test_takes_its_fair_share_of_time(name):
         pytest.fail(f"took more than {allowed:.2f} s of processor time, three times")
     clean = text.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
     assert "".join(chunk.text for chunk in note.chunks) == clean
+
+
+def test_names_without_an_end_are_cut():
+    """A heading is kept with every chunk below it: a long one would be kept a thousand times."""
+    long = "x" * 100_000
+    note = parse_note(
+        f"# {long}\n\n[{long}](a.md)\n\n" + "more text\n\n" * 2_000,
+        path="a.md",
+    )
+    kept = [
+        note.title,
+        *note.headings,
+        *(name for chunk in note.chunks for name in chunk.heading_path),
+    ]
+    kept += [link.text or "" for link in note.links]
+    assert len(kept) > 10
+    assert max(map(len, kept)) == 500

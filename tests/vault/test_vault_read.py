@@ -103,22 +103,6 @@ def test_a_file_that_changes_once_is_read_again(
     assert (content.data, content.warnings, meddler.readings) == (b"other", (), 2)
 
 
-def test_a_reading_that_ends_early_is_made_again(
-    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A network drive may give less than it said, and say nothing of a change."""
-    (folder / "a.md").write_bytes(b"whole")
-    read, readings = reading._read, []
-
-    def short_at_first(file: OpenedFile, limit: int) -> bytes:
-        readings.append(read(file, limit))
-        return readings[-1][: 2 if len(readings) == 1 else limit]
-
-    monkeypatch.setattr(reading, "_read", short_at_first)
-    content = read_bytes(root, "a.md", 100)
-    assert (content.data, content.warnings, len(readings)) == (b"whole", (), 2)
-
-
 def test_a_file_that_keeps_changing_is_read_three_times_and_warned_about(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,113 @@
+"""Every change to a database that a search would serve is found, however valid SQL thinks it is."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.indexing import Vault
+
+from vault_agent.actions.verify import verify
+from vault_agent.errors import IndexUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+async def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path)
+    made.write("Bread.md", "---\naliases: [Loaf]\ntags: [t]\n---\n# Bread\n\nSee [[Rye]].\n")
+    made.write("Rye.md", "# Rye\n\nSlower, see ![[jar.png]] and [[Loaf]].\n")
+    made.write("jar.png", b"\x89PNG")
+    await made.index()
+    return made
+
+
+async def refused(vault: Vault) -> bool:
+    try:
+        await verify(vault.task())
+    except IndexUnavailable as refusal:
+        return refusal.code == "INDEX_INCOMPATIBLE"
+    return False
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        # of a note's checksum
+        "UPDATE chunk SET text = replace(text, 'See', 'Saw')",
+        "UPDATE chunk SET heading_path = '[\"Other\"]' WHERE key = 1 << 20",
+        "UPDATE chunk SET start_line = start_line + 1 WHERE key = 1 << 20",
+        "UPDATE note SET title = 'Other' WHERE rowid = 1",
+        "UPDATE note SET aliases = NULL WHERE rowid = 1",
+        "UPDATE note SET metadata = NULL WHERE rowid = 1",
+        "UPDATE note SET checksum = checksum + 1 WHERE rowid = 1",
+        "UPDATE link SET target = 'Other' WHERE key = 1 << 20",
+        "UPDATE chunk SET text = CAST(x'c328' AS TEXT) WHERE key = 1 << 20",
+        # of what names it
+        "UPDATE note SET path = 'Other.md' WHERE rowid = 1",
+        "UPDATE note SET handle = 7 WHERE rowid = 1",
+        "UPDATE attachment SET path = 'other.png'",
+        # of what belongs together
+        "UPDATE link SET dest = 7 WHERE key = 1 << 20",
+        "UPDATE link SET dest = NULL",
+        "DELETE FROM link WHERE key = 1 << 20",
+        "DELETE FROM chunk WHERE key = 1 << 20",
+        "DELETE FROM note WHERE rowid = 1",
+        "DELETE FROM note; DELETE FROM chunk; DELETE FROM link",
+        "UPDATE chunk SET key = key + (7 << 20) WHERE key = 1 << 20",
+        "UPDATE link SET key = key + (7 << 20) WHERE key = 1 << 20",
+        "UPDATE note SET chunk_count = chunk_count + 1",
+        # of the account
+        "UPDATE meta SET value = 1 WHERE key = 'next_rowid'",
+        "UPDATE meta SET value = value + 1 WHERE key = 'notes'",
+        "UPDATE meta SET value = value + 1 WHERE key = 'chunks'",
+        "UPDATE meta SET value = value + 1 WHERE key = 'links'",
+        "UPDATE meta SET value = value + 1 WHERE key = 'unresolved_links'",
+        "UPDATE meta SET value = value + 1 WHERE key = 'revision'",
+        "UPDATE meta SET value = 'two' WHERE key = 'notes'",
+        "DELETE FROM meta WHERE key = 'revision'",
+        # of the schema
+        "DROP TABLE link",
+        "ALTER TABLE note RENAME COLUMN title TO name",
+        "PRAGMA user_version = 999",
+    ],
+)
+async def test_a_change_that_is_valid_sql_is_found(vault: Vault, statement: str):
+    assert not await refused(vault)
+    with sqlite3.connect(vault.directory.database(1)) as connection:
+        connection.executescript(statement)
+    connection.close()
+    assert await refused(vault)
+
+
+async def test_a_page_that_no_row_is_read_from_is_looked_at_too(vault: Vault):
+    with vault.directory.database(1).open("r+b") as file:
+        file.seek(36)  # the number of free pages: the next run would write into one in use
+        file.write(b"\0\0\0\5")
+    assert await refused(vault)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_bytes(file.read_bytes()[:-1]),
+        lambda file: file.write_bytes(file.read_bytes() + b"\0"),
+        lambda file: file.write_bytes(bytes([file.read_bytes()[0] ^ 1]) + file.read_bytes()[1:]),
+        lambda file: file.unlink(),
+        lambda file: file.with_name("stray").write_bytes(b""),
+    ],
+    ids=["shorter", "longer", "a bit", "gone", "one more"],
+)
+@pytest.mark.parametrize(
+    "pattern", ["*.term", "*.store", "meta.json", ".managed.json", "seal.json"]
+)
+async def test_a_change_to_any_file_of_full_text_is_found(vault: Vault, pattern: str, damage):
+    vault.write("New.md", "a second revision shares the files of the first")
+    await vault.index()
+    assert not await refused(vault)
+    for file in vault.directory.fulltext(1, 2).rglob(pattern):
+        damage(file)
+    assert await refused(vault)
