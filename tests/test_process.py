@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import asyncio
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -40,9 +42,61 @@ async def test_a_process_that_ends_by_itself_is_not_killed(
     assert ended.exists()
 
 
+async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    answers = """
+import json, sys, time
+for line in sys.stdin:
+    time.sleep(json.loads(line)["seconds"])
+    print(line.strip(), flush=True)
+"""
+    indexer = speaking(monkeypatch, answers)
+    asking = asyncio.create_task(indexer.ask({"task": "first", "seconds": 0.5}))
+    await asyncio.sleep(0.2)
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert await indexer.ask({"task": "second", "seconds": 0}) == {"task": "second", "seconds": 0}
+    await indexer.close()
+
+
 async def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch):
     indexer = speaking(monkeypatch, f"{_FAILS}\ntime.sleep(60)")
     begun = time.monotonic()
     with pytest.raises(Failed, match="DISK_FULL"):
         await indexer.index({}, lambda _: None)
     assert time.monotonic() - begun < 5
+
+
+_NEVER_ANSWERS = """
+import json, sys, time
+if json.loads(sys.stdin.readline())["task"] == "compare":
+    time.sleep(60)
+print('{"event":"failed","code":"DISK_FULL","message":"Full."}', flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    indexer = speaking(monkeypatch, _NEVER_ANSWERS)
+    asking = asyncio.create_task(indexer.ask({"task": "compare"}))
+    await asyncio.sleep(0.2)
+    async with asyncio.timeout(5):
+        with pytest.raises(Failed, match="DISK_FULL"):
+            await indexer.index({"task": "index"}, lambda _: None)
+        assert not asking.done()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await indexer.close()
+
+
+async def test_a_process_that_answers_is_kept_for_what_comes_next(monkeypatch: pytest.MonkeyPatch):
+    source = "import os, sys\nfor _ in sys.stdin: print('{\"event\":%d}' % os.getpid(), flush=True)"
+    indexer = speaking(monkeypatch, source)
+    first = await indexer.ask({})
+    assert first is not None
+    assert await indexer.ask({}) == first
+    await indexer.close()

@@ -95,11 +95,12 @@ async def test_a_worker_that_wants_too_much_memory_costs_one_task(pool: WorkerPo
 
 async def test_a_cancelled_task_does_not_answer_the_next_one(pool: WorkerPool[str, str]):
     async with pool:
-        await pool.run("a", timeout_seconds=20)
+        pid = int(await pool.run("pid", timeout_seconds=20))
         task = asyncio.create_task(pool.run("hang", timeout_seconds=20))
         await asyncio.sleep(0.05)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        assert gone(pid)
         assert await pool.run("e", timeout_seconds=20) == "E!"
 
 

@@ -70,12 +70,11 @@ def test_a_key_is_at_no_moment_in_a_file_that_others_can_read(
     assert {mode for full, mode in held if full} == {0o600}
 
 
-def test_a_write_that_fails_leaves_no_copy_of_the_key(tmp_path: Path):
-    taken = tmp_path / "config.toml"
-    taken.mkdir()
+def test_a_write_that_fails_leaves_no_copy_of_the_key(file: Path):
+    file.mkdir(parents=True)  # what no file can be put in the place of
     with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
-        write_private(taken, KEY)
-    assert list(tmp_path.iterdir()) == [taken]
+        write_private(file, KEY)
+    assert list(file.parent.iterdir()) == [file]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

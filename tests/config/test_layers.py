@@ -151,6 +151,7 @@ def test_an_unknown_variable_is_an_error_with_the_nearest_one(file: Path):
         ("[embedding]\nenabled = true", "needs embedding.model to be set first"),
         ("[embedding]\ntimeout_seconds = nan", "embedding.timeout_seconds"),
         ("[cors]\nallowed_origins = ['*']", "cors.allowed_origins (config file) must be an origin"),
+        ("[cors]\nallowed_origins = ['https://*.example']", "must be an origin"),
         ("[cors]\nallowed_origins = ['null']", "must be an origin"),
         ("[cors]\nallowed_origins = ['https://a.example/path']", "must be an origin"),
         ("[vault]\nexclude = ['ok', '!']", "no valid gitignore pattern as its item 2"),

@@ -18,6 +18,7 @@ from vault_agent.errors import Misconfigured, Unavailable
         "https://localhost/v1/embeddings",
         "http://[::1]:8080/v1/embeddings",
         "http://127.8.9.1/x",
+        "http://[::ffff:127.0.0.1]/x",
         "http://models.localhost/x",
     ],
 )

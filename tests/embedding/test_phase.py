@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from vault_agent.actions import embed as phase
 from vault_agent.actions.embed import Account, embed
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.errors import Busy
+from vault_agent.store import vectors
 from vault_agent.store.matrix import open_matrix
 
 if TYPE_CHECKING:
@@ -98,6 +100,31 @@ async def test_fresh_vectors_of_the_same_model_are_taken_up_when_all_are_there(
     endpoint.latency = 0.02
     assert await vault.embed(fresh=True) == Account(NOTES, 0, 0)
     assert set(counts) == {NOTES}
+
+
+async def test_a_run_that_is_cancelled_while_it_publishes_has_published_when_it_ends(
+    vault: Embedded, endpoint, monkeypatch
+):
+    monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
+    begun, go_on, write_map = threading.Event(), threading.Event(), vectors.write_map
+
+    def slow(*args, **kwargs):
+        if kwargs["rows_written"]:
+            begun.set()
+            go_on.wait(10)
+        write_map(*args, **kwargs)
+
+    monkeypatch.setattr(vectors, "write_map", slow)
+    endpoint.next(*[None] * 7, misbehaviour.slow(5))
+    run = asyncio.create_task(vault.embed())
+    assert await asyncio.to_thread(begun.wait, 10)
+    run.cancel()
+    await asyncio.wait([run], timeout=0.1)
+    assert not run.done()
+    go_on.set()
+    await asyncio.wait([run])
+    assert not [task for task in asyncio.all_tasks() if "_publish_as_they_come" in repr(task)]
+    assert vault.matrix.count
 
 
 async def test_what_has_arrived_is_searchable_soon_also_where_no_more_arrives(

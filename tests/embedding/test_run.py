@@ -8,6 +8,7 @@ import anyio
 import pytest
 from tests import endpoint as bad
 
+from vault_agent.embedding import run as run_module
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.embedding.embedder import Embedded
 from vault_agent.embedding.run import embed_all
@@ -127,8 +128,9 @@ async def test_a_save_that_has_begun_is_finished_when_the_run_is_cancelled(
 
     async def save(arrived):
         given.extend(arrived.keys)
-        begun.set()
-        await asyncio.sleep(0.1)
+        if not begun.is_set():
+            begun.set()
+            await asyncio.sleep(0.3)
         saved.extend(arrived.keys)
 
     scope = anyio.CancelScope()
@@ -141,7 +143,61 @@ async def test_a_save_that_has_begun_is_finished_when_the_run_is_cancelled(
     await begun.wait()
     task.cancel() if native else scope.cancel()
     await asyncio.wait([task])
-    assert saved == given
+    assert sorted(saved) == sorted(given)
+
+
+class Instant:
+    """An embedder that is never waited for."""
+
+    request_size = 3
+
+    async def embed_documents(self, texts):
+        return [Embedded([len(text)]) for text in texts]
+
+
+async def test_what_waits_to_be_saved_when_a_run_is_cancelled_is_saved_too():
+    saved = Saved(delay=0.1)
+    task = asyncio.create_task(
+        embed_all(Instant(), documents(1000), saved, batch_size=1, concurrency=2)
+    )
+    await asyncio.sleep(0.05)  # the first save is at work, and there is no room for more to arrive
+    task.cancel()
+    await asyncio.wait([task])
+    assert saved.calls == 2
+    assert saved.last.done == len(saved.keys) >= 1 + 2 * 4
+
+
+async def test_a_last_save_that_does_not_end_does_not_hold_up_the_end(monkeypatch):
+    monkeypatch.setattr(run_module, "_LAST_SAVE", 0.1)
+    calls = 0
+
+    async def save(_arrived):
+        nonlocal calls
+        calls += 1
+        await asyncio.sleep(0.1 if calls == 1 else 60)
+
+    task = asyncio.create_task(
+        embed_all(Instant(), documents(1000), save, batch_size=1, concurrency=2)
+    )
+    await asyncio.sleep(0.05)
+    task.cancel()
+    assert not (await asyncio.wait([task], timeout=5))[1]
+    assert calls == 2
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(0.3, 1), (60, 0)])
+async def test_replies_under_way_when_the_endpoint_fails_for_good_get_a_moment(
+    endpoint, settings, monkeypatch, seconds, kept
+):
+    monkeypatch.setattr(run_module, "_LAST_REPLIES", 1.0)
+    saved = Saved()
+    async with HttpEmbedder(settings(timeout=30.0)) as embedder:
+        await embedder.prepare()
+        endpoint.next(bad.slow(seconds), bad.status(401))
+        async with asyncio.timeout(5):
+            with pytest.raises(Unavailable):
+                await embed_all(embedder, documents(2), saved, batch_size=1, concurrency=2)
+    assert len(saved.keys) == kept
 
 
 async def test_what_saving_raises_ends_the_run(endpoint, settings):
@@ -190,14 +246,8 @@ async def test_the_account_is_right_whatever_the_endpoint_does(endpoint, setting
 
 
 async def test_any_embedder_will_do():
-    class Lengths:
-        request_size = 3
-
-        async def embed_documents(self, texts):
-            return [Embedded([len(text)]) for text in texts]
-
     saved = Saved()
-    await embed_all(Lengths(), documents(9), saved, batch_size=4, concurrency=2)
+    await embed_all(Instant(), documents(9), saved, batch_size=4, concurrency=2)
     assert len(saved.keys) == 9
 
 

@@ -17,6 +17,7 @@ from vault_agent.actions.index import index
 from vault_agent.actions.parse import FileTask, ParsedFile, parser
 from vault_agent.actions.verify import verify
 from vault_agent.errors import Busy
+from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.database import open_reader
 from vault_agent.store.vectors import open_vectors
 
@@ -144,6 +145,50 @@ async def test_a_cancelled_run_lets_go_and_leaves_the_index_as_it_was(
     tmp_path: Path, rebuild: bool
 ):
     assert await cancel_every_wait(Vault(tmp_path), rebuild=rebuild, step=6, start=2) > 30
+
+
+async def test_a_cancelled_run_leaves_no_batch_at_work(tmp_path: Path):
+    vault = Vault(tmp_path)
+    for number in range(200):
+        vault.write(f"{number}.md", "text")
+    begun = ended = 0
+
+    async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+        nonlocal begun, ended
+        begun += 1
+        try:
+            return await asyncio.Future()
+        finally:
+            ended += 1
+
+    run = asyncio.ensure_future(index(vault.task(), parse, vault.heard))
+    assert await settled(lambda: begun > 1)
+    run.cancel()
+    await asyncio.wait([run])
+    assert await settled(lambda: ended == begun)
+
+
+async def test_a_cancelled_reader_gives_back_what_it_was_lent(tmp_path: Path):
+    vault = Vault(tmp_path)
+    await vault.index()
+    task = vault.task()
+    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await current.refresh()
+
+    async def read() -> None:
+        async with current.snapshot() as snapshot, snapshot.connection():
+            await asyncio.Future()
+
+    for _ in range(READERS + 1):
+        reading = asyncio.create_task(read())
+        await asyncio.sleep(0.01)
+        reading.cancel()
+        await asyncio.wait([reading])
+    before = threads()
+    async with asyncio.timeout(5), current.snapshot() as snapshot, snapshot.connection():
+        pass
+    await current.close()
+    assert await settled(lambda: threads().total() == before.total() - READERS)
 
 
 @pytest.mark.parametrize("of", ["the index", "the vectors"])

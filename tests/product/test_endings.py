@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.product.processes import processes_of, wait_until_gone
+from tests.product.processes import indexers_of, processes_of, wait_until_gone
 
 if TYPE_CHECKING:
     from tests.product.program import Program
@@ -45,6 +47,31 @@ def test_sigterm_in_the_middle_of_a_job_ends_everything_in_time(program: Program
     time.sleep(0.3)
     running = processes_of(program)
     assert len(running) > 1
+    code, seconds = program.stop()
+    assert (code, wait_until_gone(running, 1)) == (0, [])
+    assert seconds < 5
+
+
+def test_a_killed_server_that_had_nothing_to_do_leaves_no_process_behind(program: Program):
+    program.start()
+    program.index()
+    while not indexers_of(program):  # the next one is being warmed up
+        time.sleep(0.02)
+    running = processes_of(program)
+    program.kill()
+    assert wait_until_gone(running, 5) == []
+
+
+def test_an_idle_process_that_does_not_answer_holds_up_no_stop(program: Program):
+    program.start()
+    program.index()
+    while not indexers_of(program):
+        time.sleep(0.02)
+    time.sleep(0.5)  # it has started, and answered what it was asked
+    for idle in indexers_of(program):
+        os.kill(idle, signal.SIGSTOP)
+    assert program.search("sourdough").data["results"]  # which has the files looked at
+    running = processes_of(program)
     code, seconds = program.stop()
     assert (code, wait_until_gone(running, 1)) == (0, [])
     assert seconds < 5

@@ -62,6 +62,8 @@ def test_a_key_is_made_once_strong_private_and_needed_by_everybody(program: Prog
         assert key in config.read_text()
         program.stop()
     assert config.read_text().count("api_key") == 1
+    warnings = [line for line in program.log.read_text().splitlines() if "SERVER_EXPOSED" in line]
+    assert ["A key was made" in warning for warning in warnings] == [True, False]
     assert key in program.run("config", "reveal-api-key", "--json").stdout
     for shown in (
         program.run("config", "get"),
