@@ -344,7 +344,7 @@ def test_a_file_without_permission_is_unreadable(root: VaultRoot, folder: Path) 
 @pytest.mark.parametrize(
     ("number", "cause"),
     [
-        (errno.EACCES, Cause.UNREADABLE),
+        (errno.EACCES, Cause.FORBIDDEN),
         (errno.EIO, Cause.UNREADABLE),
         (errno.ENOENT, Cause.VANISHED),
         (errno.ELOOP, Cause.LOOP),

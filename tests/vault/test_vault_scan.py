@@ -17,6 +17,7 @@ from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.read import read_bytes
 from vault_agent.vault.root import Strategy
 from vault_agent.vault.scan import Scan, scan
+from vault_agent.vault.skipped import not_opened, notice
 from vault_agent.vault.system import inodes_are_known
 
 if TYPE_CHECKING:
@@ -286,15 +287,38 @@ def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_remov
     assert warned(found) == [("FILE_UNREADABLE", "locked", "unreadable")]
 
 
+@pytest.mark.parametrize(
+    ("code", "reason", "says"),
+    [
+        ("SYMLINK_SKIPPED", "outside", "outside the vault"),
+        ("SYMLINK_SKIPPED", "loop", "in a circle"),
+        ("SYMLINK_SKIPPED", "broken", "nowhere"),
+        ("SYMLINK_SKIPPED", "repeated", "another link"),
+        ("FILE_UNREADABLE", "forbidden", "permission denied"),
+        ("FILE_UNREADABLE", "irregular", "a pipe, a socket or a device"),
+    ],
+)
+def test_a_warning_says_why(code: str, reason: str, says: str) -> None:
+    message = notice(code, "a.md", reason).message
+    assert says in message
+    assert "None" not in message
+
+
+def test_every_cause_has_its_words() -> None:
+    for cause in set(Cause) - {Cause.VANISHED}:
+        assert "None" not in not_opened("a.md", cause).message
+
+
+@pytest.mark.parametrize("cause", [Cause.FORBIDDEN, Cause.UNREADABLE])
 def test_a_link_to_what_cannot_be_looked_at_is_named_so_that_nothing_counts_as_removed(
-    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch, cause: Cause
 ) -> None:
     make(folder, "a.md")
     for name in ("linked", "linked.md"):
         (folder / name).symlink_to("locked/" + name)
 
     def deny(path: str) -> Any:
-        raise CannotOpen(Cause.UNREADABLE)
+        raise CannotOpen(cause)
 
     monkeypatch.setattr(root, "resolve", deny)  # root may pass through every folder
     found = scan(root)

@@ -64,6 +64,7 @@ class Cause(StrEnum):
     LOOP = "loop"
     DIRECTORY = "directory"
     IRREGULAR = "irregular"
+    FORBIDDEN = "forbidden"
     UNREADABLE = "unreadable"
 
 
@@ -106,6 +107,8 @@ def cannot_open(error: OSError) -> CannotOpen:
         return CannotOpen(Cause.VANISHED)
     if error.errno == errno.ELOOP:
         return CannotOpen(Cause.LOOP)
+    if isinstance(error, PermissionError):
+        return CannotOpen(Cause.FORBIDDEN)
     return CannotOpen(Cause.UNREADABLE)
 
 

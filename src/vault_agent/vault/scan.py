@@ -153,7 +153,8 @@ class _Walk:
         try:
             target = self._root.resolve(path)
         except CannotOpen as error:
-            if error.cause is Cause.UNREADABLE:  # nothing is known of what it leads to
+            # Nothing is known of what it leads to.
+            if error.cause in (Cause.FORBIDDEN, Cause.UNREADABLE):
                 self.scan.unlisted.append(path)
             reason = "broken" if error.cause is Cause.VANISHED else error.cause.value
             self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
