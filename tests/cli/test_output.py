@@ -9,11 +9,12 @@ import sys
 
 import orjson
 import pytest
-from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, result
+from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, job, result
 
 from vault_agent.cli.terminal import clean
-from vault_agent.wire.replies import WarningData
+from vault_agent.wire.replies import PhaseData, WarningData
 
+STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 HOSTILE = "a\x1b[31m\x07\u202eb\u2066\r\x9b2J"
 
 
@@ -161,19 +162,51 @@ def test_text_of_any_script_is_left_alone():
 
 
 async def test_nothing_hostile_reaches_stdout_or_stderr(run: Run, server: FakeServer):
+    length = len(HOSTILE)
     server.results = [
-        result(path=f"{HOSTILE}.md", headingPath=(HOSTILE,), snippet=HOSTILE, matches=((1, 3),))
+        result(
+            id=HOSTILE,
+            path=f"{HOSTILE}.md",
+            headingPath=(HOSTILE,),
+            snippet=HOSTILE * 3,
+            matches=matches,
+            explanation={HOSTILE: HOSTILE},
+        )
+        for matches in ((), ((1, 3),), ((length, length * 2),))
     ]
-    server.warnings = [WarningData(code="X", message=HOSTILE, details={"path": HOSTILE})]
-    ended = await run("search", "x")
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ended.out)
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ended.err)
+    server.warnings = [WarningData(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})]
+    ended = await run("search", "x", "--explain")
+    assert ended.out.count("\\x1b") == 3 * 8
+    assert not STEERING.search(ended.out + ended.err)
+
+
+@pytest.mark.parametrize("state", ["running", "succeeded", "failed"])
+async def test_nothing_hostile_in_a_job_reaches_them_either(
+    run: Run, server: FakeServer, state: str
+):
+    warning = WarningData(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})
+    phase = PhaseData(name=HOSTILE, done=1, total=4)
+    hostile = {
+        "job_id": HOSTILE, "createdAt": HOSTILE, "phase": HOSTILE, "phases": [phase],
+        "warnings": [warning], "warningCount": 1, "error": {"code": HOSTILE, "message": HOSTILE} if state == "failed" else None,
+    }  # fmt: skip
+    server.jobs, server.history = [job(state, **hostile)], [job(state, **hostile)]
+    commands = [["jobs"], ["jobs", "show"], ["index", "--detach"]]
+    if state != "running":  # which it would be for ever
+        server.history.insert(0, job("running", **hostile))
+        commands.append(["jobs", "follow"])
+    for command in commands:
+        ended = await run(*command)
+        assert not STEERING.search(ended.out + ended.err), command
+    server.error = (409, "INDEX_BUSY", HOSTILE, {"jobId": HOSTILE})
+    ended = await run("index")
+    assert not STEERING.search(ended.out + ended.err)
 
 
 async def test_an_error_of_a_server_cannot_steer_the_terminal_either(run: Run, server: FakeServer):
     server.error = (500, f"X{HOSTILE}", HOSTILE, {})
     ended = await run("search", "x")
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", ended.err)
+    assert not STEERING.search(ended.err)
 
 
 async def test_a_note_is_piped_byte_for_byte(run: Run, server: FakeServer):

@@ -114,6 +114,8 @@ def test_nobody_learns_whether_an_excluded_path_exists(
         for path in paths:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(SECRET)
+    (folder / "link.png").symlink_to("private/a.png")
+    paths.append("link.png")
     assert {str(refusal(root, path)) for path in paths} == {str(refusal(root, ".none"))}
     assert refusal(root, ".env").code == "ATTACHMENT_NOT_ALLOWED"
 

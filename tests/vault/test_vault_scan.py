@@ -83,6 +83,30 @@ def test_hidden_and_default_and_users_exclusions_are_left_out(
     assert not found.warnings
 
 
+def test_hidden_names_are_left_out_without_any_pattern_too(root: VaultRoot, folder: Path) -> None:
+    make(folder, "a.md", ".hidden.md", ".env", "x/.hidden.png", ".obsidian/b.md")
+    os.mkfifo(folder / ".fifo.md")
+    found = scan(root)
+    assert notes(found) == ["a.md"]
+    assert attachments(found) == []
+    assert not found.warnings
+
+
+def test_a_link_or_pipe_of_an_excluded_name_is_left_out_without_a_word(
+    open_root: Callable[..., VaultRoot], folder: Path
+) -> None:
+    make(folder, "real/a.md", "real/pic.png")
+    for name in (".hidden.md", "private.md", "x.tmp.png"):
+        (folder / name).symlink_to("real/a.md" if name.endswith("md") else "real/pic.png")
+    for name in (".hidden", "private", "node_modules"):
+        (folder / name).symlink_to("real")
+    os.mkfifo(folder / "private-pipe.md")
+    found = scan(open_root("private*", "*.tmp.*"))
+    assert notes(found) == ["real/a.md"]
+    assert attachments(found) == ["real/pic.png"]
+    assert not found.warnings
+
+
 def test_notes_left_out_by_a_default_name_are_counted(root: VaultRoot, folder: Path) -> None:
     make(folder, "a.md", "build/one.md", "build/x/two.MD", "build/x/pic.png", "build/.git/no.md")
     make(folder, "x/node_modules/p/build/readme.md", "dist/app.js")
@@ -208,6 +232,16 @@ def test_links_that_leave_break_or_loop_are_named_and_not_followed(
         ("SYMLINK_SKIPPED", "self.md", "loop"),
         ("SYMLINK_SKIPPED", "sibling", "outside"),
     ]
+
+
+def test_a_link_to_a_folder_whose_name_begins_its_own_is_no_loop(
+    root: VaultRoot, folder: Path
+) -> None:
+    make(folder, "notes/a.md", "notes2/b.md")
+    (folder / "notes2" / "link").symlink_to("../notes")
+    found = scan(root)
+    assert notes(found) == ["notes/a.md", "notes2/b.md", "notes2/link/a.md"]
+    assert not found.warnings
 
 
 def test_links_to_what_is_excluded_are_not_followed(
