@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from vault_agent.vault.root import OpenedFile
@@ -69,6 +71,26 @@ async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
     assert (await vault.index()).removed == 0
     assert vault.heard.codes == ["FILE_UNREADABLE"]
     assert (await vault.dump())["folder/Rye.md"] == held["folder/Rye.md"]
+
+
+async def test_a_note_that_goes_during_the_walk_costs_nothing_but_itself(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    vault.write("folder/Gone.md", "in a moment")
+    await vault.index()
+    listing = VaultRoot.listing
+
+    @contextmanager
+    def meddle(root: VaultRoot, path: str = "") -> Iterator[Iterator[os.DirEntry[str]]]:
+        with listing(root, path) as entries:
+            listed = list(entries)
+            (vault.root / "folder/Gone.md").unlink(missing_ok=True)
+            yield iter(listed)
+
+    monkeypatch.setattr(VaultRoot, "listing", meddle)
+    summary = await vault.index()
+    assert (summary.removed, summary.unchanged) == (1, 2)
+    assert vault.heard.codes == []
 
 
 async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(

@@ -85,6 +85,10 @@ def test_parts_of_names_do_not_come_between_the_words_of_a_phrase():
     assert sequence("call getUserName now") == ["call", "getusernam", "now"]
 
 
+def test_a_figure_and_the_character_beside_it_are_a_pair():
+    assert {"2年", "年4", "4月"} <= set(terms("1992年4月"))
+
+
 def test_every_character_of_an_unspaced_script_begins_a_term():
     found = terms("吾輩は猫である")
     assert [term[0] for term in found] == list("吾輩は猫である")

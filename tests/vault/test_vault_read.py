@@ -122,6 +122,18 @@ def test_a_file_that_keeps_changing_is_read_three_times_and_warned_about(
     assert content.entry.size == 2  # as before that reading: the next run finds it changed
 
 
+def test_a_file_that_keeps_changing_and_is_too_large_is_not_taken_for_whole(
+    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = folder / "a.md"
+    note.write_bytes(b"x" * 20)
+    meddler = Meddler(lambda turn: os.utime(note, (turn, turn)))
+    monkeypatch.setattr(reading, "_read", meddler)
+    content = read_bytes(root, "a.md", 10)
+    assert (content.data, content.complete) == (b"x" * 10, False)
+    assert [w.code for w in content.warnings] == ["FILE_CHANGED_WHILE_READING"]
+
+
 def test_a_file_that_vanishes_between_readings_is_a_warning(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
