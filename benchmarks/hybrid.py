@@ -23,7 +23,7 @@ import numpy as np
 
 from vault_agent.actions.index import index
 from vault_agent.actions.parse import parser
-from vault_agent.actions.search import attainable, search
+from vault_agent.actions.search import search
 from vault_agent.actions.task import IndexTask, fingerprint_of
 from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 from vault_agent.embedding.prefixes import document_input, vector_key
@@ -32,7 +32,7 @@ from vault_agent.model import Filters, Mode, SearchQuery, identify
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
 from vault_agent.ranking.fuse import fuse
 from vault_agent.ranking.query import compile_query
-from vault_agent.ranking.rank import Names, rank, shortlist
+from vault_agent.ranking.rank import Names, attainable, rank, shortlist
 from vault_agent.store import notes as reading
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import open_reader

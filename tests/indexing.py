@@ -14,6 +14,7 @@ from vault_agent.store import notes as reading
 from vault_agent.store.database import open_reader
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.meta import read_meta
+from vault_agent.store.rows import keys_of
 from vault_agent.vault.exclude import Exclusions
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from vault_agent.model import JobSummary, Warning
 
 MAX_NOTE_BYTES = 1 << 20
+CHUNKS = """
+SELECT heading_path, start_line, end_line, text FROM chunk
+WHERE key >= ? AND key < ? ORDER BY key
+"""
 
 
 @dataclass
@@ -118,7 +123,7 @@ class Vault:
                 held[file.entry.path] = (
                     note.title,
                     note.metadata,
-                    [chunk[1:] for chunk in await reading.chunks_of(connection, note.rowid)],
+                    list(await connection.execute_fetchall(CHUNKS, keys_of(note.rowid))),
                     await reading.links_of(connection, note.rowid),
                 )
             return held

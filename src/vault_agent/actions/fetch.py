@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import InvalidRequest, NotFound, TooLarge
-from vault_agent.model import CHUNK_BITS, ChunkContent, NoteContent
+from vault_agent.actions.named import named_chunk, named_note, no_note
+from vault_agent.errors import TooLarge
+from vault_agent.model import ChunkContent, NoteContent
 from vault_agent.store import notes as reading
-from vault_agent.store.rows import MAX_CHUNKS
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.skipped import Skipped
 
@@ -23,8 +22,6 @@ NOTE_LIMIT_BYTES = 200 << 10
 MAX_NOTE_BYTES = 1 << 30
 """What even an explicit "yes, the large one" does not exceed: a note is answered in one piece."""
 
-_NOTE_ID = re.compile(r"[0-9a-f]{32}")
-
 
 async def note(
     snapshot: Snapshot, root: VaultRoot, note_id: str, *, allow_large: bool
@@ -36,11 +33,8 @@ async def note(
         NotFound: `NOTE_NOT_FOUND`, also where the file has gone since it was indexed.
         TooLarge: `NOTE_TOO_LARGE`.
     """
-    _check_note_id(note_id)
     async with snapshot.connection() as connection:
-        stored = await reading.note_by_id(connection, note_id)
-        if stored is None:
-            raise _no_note()
+        stored = await named_note(connection, note_id)
         links = await reading.links_of(connection, stored.rowid)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
     try:
@@ -49,7 +43,7 @@ async def note(
             raise _too_large(content.entry.size, limit)
         text, warnings = decode(content.data, stored.path)
     except Skipped as skipped:
-        raise _no_note() from skipped
+        raise no_note() from skipped
     # What leads to a note is a link; what leads to any other file is an attachment.
     attachments = tuple(link for link in links if link.resolved and link.note_id is None)
     return NoteContent(
@@ -75,20 +69,9 @@ async def chunk(
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
     """
-    _check_note_id(note_id)
     async with snapshot.connection() as connection:
-        stored = await reading.note_by_id(connection, note_id)
-        if stored is None:
-            raise _no_note()
-        found = []
-        if 0 <= index < MAX_CHUNKS:
-            found = await reading.chunks(connection, [stored.rowid << CHUNK_BITS | index])
-    if not found:
-        raise NotFound(
-            "CHUNK_NOT_FOUND",
-            f"The note has no such chunk; it has {stored.chunk_count}, counted from 0.",
-        )
-    [row] = found
+        stored = await named_note(connection, note_id)
+        row = await named_chunk(connection, stored, index)
     return ChunkContent(
         id=f"{note_id}:{index}",
         note_id=note_id,
@@ -105,22 +88,10 @@ async def chunk(
     )
 
 
-def _check_note_id(note_id: str) -> None:
-    if not _NOTE_ID.fullmatch(note_id):
-        raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
-
-
 def _too_large(size: int, limit: int) -> TooLarge:
     return TooLarge(
         "NOTE_TOO_LARGE",
         "The note is larger than 200 KiB. Ask for its chunks, or allow large notes "
         "(allowLarge=true, --allow-large).",
         {"size": size, "limit": limit},
-    )
-
-
-def _no_note() -> NotFound:
-    return NotFound(
-        "NOTE_NOT_FOUND",
-        "There is no such note in the index. IDs change when a note is renamed: search again.",
     )

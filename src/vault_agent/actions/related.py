@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.actions import lexical
 from vault_agent.actions.fallback import OFF, fell_back, unavailable
-from vault_agent.errors import InvalidRequest, NotFound, Unavailable
+from vault_agent.actions.named import named_chunk, named_note
+from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model import CHUNK_BITS, Answer, Filters, Mode, Reason
 from vault_agent.ranking.rank import Ranked
 from vault_agent.ranking.related import MAX_CHARACTERS, count_terms, fuse, related_query
 from vault_agent.store import notes as reading
-from vault_agent.store.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
     from vault_agent.actions.lexical import Ranking
@@ -157,7 +157,6 @@ def _joined(ranking: Ranking | None, found: Near | None) -> dict[int, _Candidate
         else:
             score, reason = round((by_words + cosine) / 2, 6), Reason.RELATED_HYBRID
         key = found.chunks.get(rowid, words[rowid].key if rowid in words else None)
-        votes = {vote: value for vote, value in votes.items() if value}
         joined[rowid] = _Candidate(score, key, votes, reason)
     return joined
 
@@ -171,20 +170,17 @@ async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
             "A note ID is 32 lowercase hexadecimal digits; a chunk ID adds a colon and an index.",
         )
     async with snapshot.connection() as connection:
-        note = await reading.note_by_id(connection, match[1])
-        if note is None:
-            raise NotFound("NOTE_NOT_FOUND", "There is no note with this ID.")
-        index = int(match[2]) if match[2] else None
-        # MAX_CHARACTERS of text, at 2,000 characters a chunk; twice that for short sections.
-        most = min(note.chunk_count, MAX_CHARACTERS // 1_000)
-        wanted = range(most) if index is None else [index] if index < MAX_CHUNKS else []
-        base = note.rowid << CHUNK_BITS
-        chunks = await reading.chunks(connection, [base | each for each in wanted])
-        if index is not None and not chunks:
-            raise NotFound("CHUNK_NOT_FOUND", "The note has no such chunk.")
+        note = await named_note(connection, match[1])
+        if match[2]:
+            chunks = [await named_chunk(connection, note, int(match[2]))]
+            keys = [chunk.key for chunk in chunks]
+        else:
+            first = note.rowid << CHUNK_BITS
+            keys = [first | index for index in range(note.chunk_count)]
+            # MAX_CHARACTERS of text, at 2,000 characters a chunk; twice that for short sections.
+            chunks = sorted(await reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]))
         links = await reading.neighbours(connection, note)
-    places = range(note.chunk_count) if index is None else (index,)
-    return _Asked(note, sorted(chunks), [base | each for each in places], links)
+    return _Asked(note, chunks, keys, links)
 
 
 def _compile(fulltext: FulltextReader, note: StoredNote, chunks: list[StoredChunk]) -> LexicalQuery:

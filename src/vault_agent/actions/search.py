@@ -11,7 +11,7 @@ from vault_agent.errors import Unavailable
 from vault_agent.lexical import rarity
 from vault_agent.model import Answer, Filters, Mode, Reason
 from vault_agent.ranking.query import compile_query
-from vault_agent.ranking.rank import Ranked, ceiling
+from vault_agent.ranking.rank import Ranked, attainable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_agent.actions.lexical import Ranking
     from vault_agent.actions.meaning import Near
     from vault_agent.embedding.embedder import Embedder, Vector
-    from vault_agent.lexical import Candidates, LexicalQuery
+    from vault_agent.lexical import LexicalQuery
     from vault_agent.model import Hit, SearchQuery, Warning
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext import FulltextReader
@@ -176,21 +176,6 @@ def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
         for rowid, exact in found.cosines.items()
         if (cosine := round(exact, 6)) > 0
     ]
-
-
-def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> float:
-    """Return the most that the query could score, words that are in no note included.
-
-    Those tell the most: where only the common words of a question are found, little is found.
-    """
-    information = candidates.information
-    known = sum(information.values())
-    absent = sum(
-        weight * rarity(notes, 0)
-        for term, weight in compiled.weights.items()
-        if term not in information
-    )
-    return ceiling(candidates) * (1 + absent / known) if known else 1.0
 
 
 def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Reason]]:

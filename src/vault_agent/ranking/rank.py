@@ -18,7 +18,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.lexical import CONTEXT_WEIGHT, NoteEvidence
+from vault_agent.lexical import CONTEXT_WEIGHT, NoteEvidence, rarity
 from vault_agent.model import CHUNK_BITS
 from vault_agent.names import stem
 from vault_agent.text import terms
@@ -26,7 +26,7 @@ from vault_agent.text import terms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.lexical import Candidates
+    from vault_agent.lexical import Candidates, LexicalQuery
 
 
 CHUNK_WEIGHT = 0.5
@@ -133,9 +133,19 @@ def rank(
     ]
 
 
-def ceiling(candidates: Candidates) -> float:
-    """Return the most that votes for a query could add up to, names aside."""
-    return _Weigher(candidates).ceiling
+def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> float:
+    """Return the most that the query could score, words that are in no note included.
+
+    Those tell the most: where only the common words of a question are found, little is found.
+    """
+    information = candidates.information
+    known = sum(information.values())
+    absent = sum(
+        weight * rarity(notes, 0)
+        for term, weight in compiled.weights.items()
+        if term not in information
+    )
+    return _Weigher(candidates).ceiling * (1 + absent / known) if known else 1.0
 
 
 class _Weigher:
@@ -147,6 +157,7 @@ class _Weigher:
         self._total = sum(candidates.information.values())
         # A word of a name that the query lacks weighs as much as the query's words do on average.
         self._average = self._total / len(self._information) if self._information else 1.0
+        # What votes could at most add up to, names aside.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
     def text(self, note: NoteEvidence, key: int | None) -> dict[str, float]:

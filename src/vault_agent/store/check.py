@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.model import CHUNK_BITS
 from vault_agent.store.database import check_pages, translated
 from vault_agent.store.failures import damaged
-from vault_agent.store.rows import MAX_CHUNKS, checksum_of, handle_of
+from vault_agent.store.rows import MAX_CHUNKS, checksum_of, handle_of, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ async def check_database(connection: aiosqlite.Connection, meta: Meta) -> None:
 
 
 async def _check_notes(connection: aiosqlite.Connection, notes: Sequence[Sequence[Any]]) -> None:
-    span = (notes[0][0] << CHUNK_BITS, (notes[-1][0] + 1) << CHUNK_BITS)
+    span = (keys_of(notes[0][0])[0], keys_of(notes[-1][0])[1])
     chunks = _by_note(await connection.execute_fetchall(_CHUNKS, span))
     links = _by_note(await connection.execute_fetchall(_LINKS, span))
     for rowid, path, handle, title, aliases, metadata, checksum in notes:

@@ -8,7 +8,7 @@ import orjson
 
 from vault_agent.model import CHUNK_BITS, FileEntry, LinkKind, LinkSummary, Metadata, identify
 from vault_agent.store.database import translated
-from vault_agent.store.rows import MAX_CHUNKS, handle_of_id, metadata_from
+from vault_agent.store.rows import handle_of_id, keys_of, metadata_from
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,11 +50,6 @@ class StoredChunk(NamedTuple):
     start_line: int
     end_line: int
     text: str
-
-    @property
-    def chunk_index(self) -> int:
-        """The chunk's place in its note."""
-        return self.key & (MAX_CHUNKS - 1)
 
 
 class ChunkText(NamedTuple):
@@ -138,16 +133,6 @@ async def headings(connection: aiosqlite.Connection, keys: Iterable[int]) -> dic
     return {key: orjson.loads(path)[-1] if path else None for key, path in rows}
 
 
-async def chunks_of(connection: aiosqlite.Connection, rowid: int) -> list[StoredChunk]:
-    """Return a note's chunks in document order."""
-    with translated():
-        rows = await connection.execute_fetchall(
-            _CHUNK + "WHERE key >= ? AND key < ? ORDER BY key",
-            (rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS),
-        )
-    return [_chunk(row) for row in rows]
-
-
 async def chunk_texts(connection: aiosqlite.Connection, *, after: int) -> list[ChunkText]:
     """Return the next page of all chunks, by key."""
     with translated():
@@ -169,9 +154,7 @@ async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) 
 async def links_of(connection: aiosqlite.Connection, rowid: int) -> list[LinkSummary]:
     """Return a note's links in the order they are written, with what they resolve to."""
     with translated():
-        rows = await connection.execute_fetchall(
-            _LINKS, (rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS)
-        )
+        rows = await connection.execute_fetchall(_LINKS, keys_of(rowid))
     return [
         LinkSummary(
             kind=LinkKind(kind),
@@ -190,10 +173,9 @@ async def links_of(connection: aiosqlite.Connection, rowid: int) -> list[LinkSum
 
 async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict[int, int]:
     """Return the rowids of notes that `note` links to or is linked from, with how many links."""
-    span = (note.rowid << CHUNK_BITS, (note.rowid + 1) << CHUNK_BITS)
     counts: dict[int, int] = {}
     with translated():
-        outgoing = await connection.execute_fetchall(_OUTGOING, span)
+        outgoing = await connection.execute_fetchall(_OUTGOING, keys_of(note.rowid))
         incoming = await connection.execute_fetchall(_INCOMING, (note.handle,))
     for rowid, count in (*outgoing, *incoming):
         if rowid != note.rowid:

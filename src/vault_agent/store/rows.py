@@ -90,6 +90,11 @@ def _link_rows(links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[L
     ]
 
 
+def keys_of(rowid: int) -> tuple[int, int]:
+    """Return the keys of a note's chunks, and of its links, as a range: first, past the last."""
+    return rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS
+
+
 def handle_of(path: str) -> int:
     """Return the 64-bit handle of a vault-relative path."""
     return handle_of_id(identify(path))

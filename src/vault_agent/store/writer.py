@@ -9,7 +9,7 @@ from vault_agent.errors import Failed
 from vault_agent.model import CHUNK_BITS
 from vault_agent.store.database import script, translated
 from vault_agent.store.meta import SCHEMA_VERSION
-from vault_agent.store.rows import handle_of
+from vault_agent.store.rows import handle_of, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,8 +99,8 @@ class NoteWriter:
 
     async def remove(self, rowids: Iterable[int]) -> None:
         """Forget notes with their chunks and links."""
-        spans = [(rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS, rowid) for rowid in rowids]
-        ranges = [span[:2] for span in spans]
+        rowids = list(rowids)
+        ranges = [keys_of(rowid) for rowid in rowids]
         with translated():
             await self._connection.executemany(
                 "DELETE FROM chunk WHERE key >= ? AND key < ?", ranges
@@ -109,7 +109,7 @@ class NoteWriter:
                 "DELETE FROM link WHERE key >= ? AND key < ?", ranges
             )
             await self._connection.executemany(
-                "DELETE FROM note WHERE rowid = ?", [span[2:] for span in spans]
+                "DELETE FROM note WHERE rowid = ?", [(rowid,) for rowid in rowids]
             )
 
     async def touch(self, files: Iterable[tuple[int, FileEntry]]) -> None:
@@ -159,8 +159,7 @@ class NoteWriter:
         found: list[UnresolvedLink] = []
         with translated():
             for rowid in rowids:
-                span = (rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS)
-                rows = await self._connection.execute_fetchall(_LINKS_OF_NOTE, span)
+                rows = await self._connection.execute_fetchall(_LINKS_OF_NOTE, keys_of(rowid))
                 found.extend(UnresolvedLink(*row) for row in rows)
         return found
 
@@ -176,7 +175,7 @@ class NoteWriter:
         with translated():
             await self._connection.executemany(
                 _COUNT_ATTACHMENTS,
-                [(rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS, rowid) for rowid in rowids],
+                [(*keys_of(rowid), rowid) for rowid in rowids],
             )
 
     async def totals(self) -> tuple[int, int, int, int]:
