@@ -280,7 +280,8 @@ async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
     await work.begun.wait()
     await store._connection.execute_fetchall("PRAGMA query_only = ON")
     work.go.set()
-    last = [seen async for seen in jobs.watch(job.id)][-1]
+    async with asyncio.timeout(10):
+        last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.state is JobState.SUCCEEDED
     assert (await jobs.get(job.id)).state is JobState.SUCCEEDED
     assert (await jobs.list())[0].state is JobState.SUCCEEDED

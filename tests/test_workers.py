@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.workers import WorkerCrashed, WorkerPool
+from vault_agent.workers import MEMORY_LIMIT_BYTES, WorkerCrashed, WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,10 @@ def shouting(suffix: str) -> Callable[[str], str]:
             time.sleep(60)
         if word == "pid":
             return str(os.getpid())
+        if word == "limit":
+            import resource
+
+            return str(resource.getrlimit(resource.RLIMIT_AS)[0])
         if word == "eat":
             return str(len(bytearray(64 << 30)))
         return word.upper() + suffix
@@ -73,8 +77,9 @@ async def test_a_worker_that_dies_costs_one_task(pool: WorkerPool[str, str]):
 async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", timeout_seconds=20))
-        with pytest.raises(WorkerCrashed):
-            await pool.run("hang", timeout_seconds=0.2)
+        async with asyncio.timeout(20):
+            with pytest.raises(WorkerCrashed):
+                await pool.run("hang", timeout_seconds=0.2)
         assert gone(pid)
         assert await pool.run("c", timeout_seconds=20) == "C!"
 
@@ -88,6 +93,7 @@ async def test_a_worker_that_is_slow_to_start_is_waited_for():
 @pytest.mark.skipif(sys.platform != "linux", reason="memory limits are enforced on Linux")
 async def test_a_worker_that_wants_too_much_memory_costs_one_task(pool: WorkerPool[str, str]):
     async with pool:
+        assert int(await pool.run("limit", timeout_seconds=20)) == MEMORY_LIMIT_BYTES
         with pytest.raises(WorkerCrashed):
             await pool.run("eat", timeout_seconds=20)
         assert await pool.run("d", timeout_seconds=20) == "D!"

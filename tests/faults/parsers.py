@@ -8,6 +8,7 @@ import re
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent import workers
@@ -27,6 +28,8 @@ def poisoned(root: str, exclude: tuple[str, ...], max_note_bytes: int) -> Handle
         for task in tasks:
             if "crash" in task.entry.path:
                 os.kill(os.getpid(), signal.SIGSEGV)
+            if "unlucky" in task.entry.path and _first_time(root):
+                os.kill(os.getpid(), signal.SIGKILL)
             if "hang" in task.entry.path:
                 time.sleep(600)
             if "bomb" in task.entry.path:
@@ -34,6 +37,15 @@ def poisoned(root: str, exclude: tuple[str, ...], max_note_bytes: int) -> Handle
         return parse(tasks)
 
     return handle
+
+
+def _first_time(root: str) -> bool:
+    """Tell whether nobody has asked before, in any process."""
+    try:
+        Path(root).with_name("asked").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def unable() -> Callable[[object], object]:

@@ -101,6 +101,15 @@ async def test_workers_killed_from_outside_cost_no_note(vault: Vault):
     assert await vault.dump() == held
 
 
+@LINUX
+async def test_a_note_is_not_put_aside_because_its_worker_was_killed_once(vault: Vault):
+    await vault.index()
+    vault.write("The unlucky.md", "# Unlucky\n\nbody\n")
+    await run_poisoned(vault)
+    assert vault.heard.codes == []
+    assert (await vault.dump())["The unlucky.md"][2]
+
+
 async def test_parsers_that_do_not_start_fail_the_run_and_no_note(vault: Vault):
     await vault.index()
     held = await vault.dump()
