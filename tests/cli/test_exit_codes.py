@@ -8,6 +8,7 @@ import orjson
 import pytest
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run
 
+from vault_agent.cli.command import Invocation
 from vault_agent.cli.identifiers import check_chunk_id, check_id, check_note_id
 from vault_agent.errors import InvalidRequest
 
@@ -127,6 +128,10 @@ async def test_misuse_repeats_nothing_of_what_was_typed(run: Run, line: str):
     ended = await run(*line.split())
     assert ended.code == 2
     assert "canary" not in ended.out + ended.err.replace("vault.canary", "")
+
+
+def test_a_key_that_was_typed_does_not_show_in_what_a_defect_may_print():
+    assert "canary" not in repr(Invocation(api_key="canary"))
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,8 @@ async def test_nothing_hostile_in_a_job_reaches_them_either(
     phase = PhaseData(name=HOSTILE, done=1, total=4)
     hostile = {
         "job_id": HOSTILE, "createdAt": HOSTILE, "phase": HOSTILE, "phases": [phase],
-        "warnings": [warning], "warningCount": 1, "error": {"code": HOSTILE, "message": HOSTILE} if state == "failed" else None,
+        "warnings": [warning], "warningCount": 1,
+        "error": {"code": HOSTILE, "message": HOSTILE} if state == "failed" else None,
     }  # fmt: skip
     server.jobs, server.history = [job(state, **hostile)], [job(state, **hostile)]
     commands = [["jobs"], ["jobs", "show"], ["index", "--detach"]]
@@ -201,6 +202,19 @@ async def test_nothing_hostile_in_a_job_reaches_them_either(
     server.error = (409, "INDEX_BUSY", HOSTILE, {"jobId": HOSTILE})
     ended = await run("index")
     assert not STEERING.search(ended.out + ended.err)
+
+
+async def test_nothing_hostile_in_a_setting_reaches_them_either(run: Run):
+    settings = {"VAULT_AGENT_VAULT_ROOT": f"/{HOSTILE}", "VAULT_AGENT_VAULT_EXCLUDE": HOSTILE}
+    for command in (
+        ["config", "get"],
+        ["config", "get", "vault.root"],
+        ["config", "set", "vault.root", f"/{HOSTILE}"],
+        ["config", "path", "--config", f"/{HOSTILE}"],
+        ["serve", "--port", "0"],
+    ):
+        ended = await run(*command, **settings if "path" not in command else {})
+        assert not STEERING.search(ended.out + ended.err), command
 
 
 async def test_an_error_of_a_server_cannot_steer_the_terminal_either(run: Run, server: FakeServer):

@@ -8,6 +8,7 @@ import json
 import logging
 
 import pytest
+from aiohttp.web_protocol import RequestHandler
 
 from vault_agent.errors import NotFound
 from vault_agent.server.log import EventLog, Fields, Level, captured_logging
@@ -93,6 +94,21 @@ async def test_a_refusal_that_nobody_waits_for_is_no_error_of_the_server():
         await asyncio.sleep(0.4)
         [event] = [event for event in server.events if event["event"] == "request"]
     assert (event["level"], event["status"]) == ("info", 499)
+
+
+async def test_what_fails_outside_the_gate_is_logged_by_its_type_only(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async def fail(*_: object) -> None:
+        raise RuntimeError(CANARY)
+
+    async with run() as server:
+        with monkeypatch.context() as patched:
+            patched.setattr(RequestHandler, "finish_response", fail)
+            await server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        [event] = [event for event in server.events if event["level"] == "error"]
+        assert CANARY not in server.log.getvalue()
+    assert (event["event"], event["error_type"]) == ("connection_error", "RuntimeError")
 
 
 async def test_nothing_that_a_client_sends_reaches_the_log(capfd):
