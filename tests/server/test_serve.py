@@ -134,6 +134,36 @@ def test_a_signal_ends_it_within_five_seconds_whatever_is_open(number: signal.Si
     assert '"event":"stopped"' in log.splitlines()[-1]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_second_signal_ends_it_at_once():
+    port = free_port()
+    root = Path(__file__).parent.parent.parent
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM), str(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])},
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"{port} ok\n"
+        with socket.create_connection(("127.0.0.1", port)) as half:
+            half.sendall(
+                b"POST /search HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+            )
+            time.sleep(0.2)
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)  # the request is given more than that to end
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=5)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGTERM
+
+
 SPILLING = """
     import asyncio, os, sys, threading
     from contextlib import asynccontextmanager
