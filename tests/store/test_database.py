@@ -1,15 +1,19 @@
-"""Connections: opened to the end or not at all."""
+"""Connections, opened to the end or not at all; and what is said where one fails."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sqlite3
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.store.database import connect
+from vault_agent.errors import Failed
+from vault_agent.store.database import connect, translated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,3 +45,24 @@ async def test_a_connection_that_fails_says_so_also_when_cancelled(tmp_path: Pat
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_a_folder_that_may_not_be_written_is_told_from_a_disk_that_fails(number: int):
+    with pytest.raises(Failed, match="permission is denied, or") as refused, translated():
+        raise OSError(number, os.strerror(number))
+    assert refused.value.code == "INDEX_IO_ERROR"
+    with pytest.raises(Failed, match="input/output error"), translated():
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_a_database_that_may_not_be_written_says_the_same(tmp_path: Path):
+    path = tmp_path / "index.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE s (x)")
+    with (
+        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
+        pytest.raises(Failed, match="permission is denied, or"),
+        translated(),
+    ):
+        connection.execute("CREATE TABLE t (x)")

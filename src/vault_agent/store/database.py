@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import aiosqlite
 import anyio
 
-from vault_agent.store.failures import damaged, disk_failed, disk_full, system_failure
+from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writable, system_failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -26,11 +26,10 @@ Connection = aiosqlite.Connection
 BUSY_TIMEOUT_MS = 5_000
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_OUR_SCHEMA = ("no such ", "has no column", "unsupported file format")
+_NOT_ALLOWED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
 _DISK = {
     sqlite3.SQLITE_IOERR: "input/output error",
-    sqlite3.SQLITE_READONLY: "read-only",
     sqlite3.SQLITE_CANTOPEN: "a file can't be opened",
-    sqlite3.SQLITE_PERM: "permission denied",
     sqlite3.SQLITE_PROTOCOL: "its locks don't work",
     sqlite3.SQLITE_BUSY: "another program has locked it",
 }
@@ -110,6 +109,8 @@ def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
         return disk_full()
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED:
         return disk_failed("it was moved or removed: restart the server")
+    if code in _NOT_ALLOWED:
+        return not_writable()
     return disk_failed(_DISK[code]) if code in _DISK else None
 
 

@@ -9,6 +9,7 @@ import sys
 from vault_agent.errors import Failed, IndexUnavailable
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 # Of processes and their pipes, not of a folder.
 _NOT_THE_DISK = {errno.EPIPE, errno.EAGAIN, errno.ENOMEM}
 # ERROR_HANDLE_DISK_FULL and ERROR_DISK_FULL, as the full-text engine reports them there.
@@ -31,6 +32,16 @@ def disk_full() -> Failed:
     )
 
 
+def not_writable() -> Failed:
+    """Return the failure for want of permission."""
+    return Failed(
+        "INDEX_IO_ERROR",
+        "Nothing may be written to the index's folder: permission is denied, or it is on a "
+        "read-only disk. Change that, or set index.dir to another folder, then try again; "
+        "`vault-agent config get index.dir` prints where it is.",
+    )
+
+
 def disk_failed(reason: str) -> Failed:
     """Return the failure to read or write the index's folder; `reason` is the system's word."""
     return Failed(
@@ -46,4 +57,6 @@ def system_failure(number: int | None) -> Failed | None:
         return None
     if number in _NO_ROOM or (sys.platform == "win32" and number in _NO_ROOM_ON_WINDOWS):
         return disk_full()
+    if number in _NOT_ALLOWED:
+        return not_writable()
     return disk_failed(os.strerror(number))
