@@ -96,17 +96,30 @@ async def test_a_note_that_goes_during_the_walk_costs_nothing_but_itself(
 async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
+    """Until it can: nothing on the file may tell that a drive, or a folder's rights, are back."""
     await vault.index()
     held = await vault.dump()
     vault.write("Bread.md", "changed")
+    vault.write("New.md", "new")
+    vault.write("Soon gone.md", "new")
 
     def fail(*_: object) -> bytes:
         raise OSError(errno.EIO, "a disk that fails")
 
-    monkeypatch.setattr("vault_agent.vault.read._read", fail)
+    with monkeypatch.context() as failing:
+        failing.setattr(reading, "_read", fail)
+        for _ in range(2):
+            await vault.index()
+            assert vault.heard.codes == ["FILE_UNREADABLE"] * 3
+            assert await vault.dump() == held
+            assert not await is_stale(vault.task())  # a run would not help
+    (vault.root / "Soon gone.md").unlink()
+    summary = await vault.index()
+    assert (summary.added, summary.changed, summary.removed) == (1, 1, 0)
+    assert vault.heard.codes == []
+    assert not await is_stale(vault.task())
     await vault.index()
-    assert vault.heard.codes == ["FILE_UNREADABLE"]
-    assert await vault.dump() == held
+    assert vault.heard.publications == 0
 
 
 async def test_a_reading_that_ends_early_is_made_again(

@@ -29,12 +29,21 @@ class Stored:
     meta: Meta
     files: dict[str, reading.StoredFile]  # notes by path
     left_out: dict[str, FileEntry]  # notes that were there before among them
+    unread: frozenset[str]  # those of `left_out` that the next run tries to read again
     attachments: frozenset[str]
 
     @property
     def entries(self) -> dict[str, FileEntry]:
         """Every file with a note's name, whatever became of it."""
         return {**{path: file.entry for path, file in self.files.items()}, **self.left_out}
+
+    @property
+    def settled(self) -> dict[str, FileEntry]:
+        """Every file that need not be read again while it stays as it was."""
+        return {
+            **{path: file.entry for path, file in self.files.items()},
+            **{path: entry for path, entry in self.left_out.items() if path not in self.unread},
+        }
 
 
 async def read_stored(directory: IndexDirectory, task: IndexTask) -> Stored | None:
@@ -52,9 +61,15 @@ async def read_stored(directory: IndexDirectory, task: IndexTask) -> Stored | No
             meta = await read_meta(connection)
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
             files = {file.entry.path: file for file in await reading.files(connection)}
-            left_out = {entry.path: entry for entry in await reading.left_out(connection)}
+            left_out = await reading.left_out(connection)
             attachments = frozenset(await reading.attachments(connection))
-            return Stored(meta, files, left_out, attachments)
+            return Stored(
+                meta,
+                files,
+                {entry.path: entry for entry, _ in left_out},
+                frozenset(entry.path for entry, unread in left_out if unread),
+                attachments,
+            )
     except IndexUnavailable:
         if not task.rebuild:
             raise  # "must not silently repair": the message says to reindex

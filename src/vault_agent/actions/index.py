@@ -141,12 +141,15 @@ class _Run:
         self._parse = parse
         self._report = report
         self._known = base.files if base else {}
-        self._diff = diff(base.entries if base else {}, found.notes, found.unlisted)
+        settled = base.settled if base else {}
+        self._diff = diff(settled, found.notes, found.unlisted)
         self._attachments = frozenset(entry.path for entry in found.attachments)
         self._removed = [path for path in self._diff.removed if path in self._known]
         self._moved_away = Counter(self._known[path].hash for path in self._removed)
         # Those that are read again, or have gone, are taken off; those that fail again, put back.
-        self._left_out = dict(base.left_out if base else {})
+        # So are those that were unread: they are not settled.
+        self._left_out = {path: settled[path] for path in settled.keys() - self._known.keys()}
+        self._unread: set[str] = set()
         for path in (*self._diff.removed, *(entry.path for entry in self._diff.maybe_changed)):
             self._left_out.pop(path, None)
         self._names_before: dict[str, set[str]] = {}
@@ -157,7 +160,8 @@ class _Run:
     async def carry_out(self, check: Callable[[int], None]) -> JobSummary:
         """Do it all; `check` is told the number of notes before the last step, and may raise."""
         base = self._base
-        if base and not self._diff.differs and base.attachments == self._attachments:
+        differs = self._diff.differs or (base is not None and bool(base.unread))
+        if base and not differs and base.attachments == self._attachments:
             return _account(base.meta)
         async with AsyncExitStack() as stack:
             target = await self._open(stack)
@@ -206,7 +210,7 @@ class _Run:
         await self._forget(target, self._removed)
         self._gone = len(self._removed)
         await self._store_notes(target)
-        await writer.replace_left_out(self._left_out.values())
+        await writer.replace_left_out(self._left_out.values(), self._unread)
         # The full-text engine commits in threads of its own while links are resolved here.
         committed = asyncio.create_task(in_thread(target.fulltext.commit))
         try:
@@ -245,6 +249,8 @@ class _Run:
                     self._report.warn(warning)
                 if file.outcome in _LEFT_OUT:
                     self._left_out[file.entry.path] = file.entry
+                if file.outcome is Outcome.KEPT:
+                    self._unread.add(file.entry.path)
             stored = [file for file in batch if file.entry.path in known]
             outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
             await self._forget(target, outdated)

@@ -77,13 +77,13 @@ async def attachments(connection: aiosqlite.Connection) -> list[str]:
     return [path for (path,) in rows]
 
 
-async def left_out(connection: aiosqlite.Connection) -> list[FileEntry]:
-    """Return the files that have a note's name and could not be read as one."""
+async def left_out(connection: aiosqlite.Connection) -> list[tuple[FileEntry, bool]]:
+    """Return the files that have a note's name and are none, each with whether it was unread."""
     with translated():
         rows = await connection.execute_fetchall(
-            "SELECT path, size, mtime_ns, ctime_ns, inode FROM left_out"
+            "SELECT path, size, mtime_ns, ctime_ns, inode, unread FROM left_out"
         )
-    return [FileEntry._make(row) for row in rows]
+    return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
 
 
 async def names(connection: aiosqlite.Connection) -> list[tuple[str, tuple[str, ...]]]:

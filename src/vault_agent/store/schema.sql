@@ -27,13 +27,15 @@ CREATE TABLE note (
 ) STRICT;
 
 -- Files that have a note's name and could not be read as one, as they were then: without these,
--- every run would take them for new, and every look at the vault for a change.
+-- every run would take them for new, and every look at the vault for a change. `unread` is 1 where
+-- the system gave nothing: that may pass without a trace on the file, so the next run tries again.
 CREATE TABLE left_out (
     path     TEXT PRIMARY KEY,
     size     INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL,
     ctime_ns INTEGER NOT NULL,
-    inode    INTEGER NOT NULL
+    inode    INTEGER NOT NULL,
+    unread   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- key = note.rowid << 20 | chunk index.

@@ -12,7 +12,7 @@ from vault_agent.store.meta import SCHEMA_VERSION
 from vault_agent.store.rows import handle_of, keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     import aiosqlite
 
@@ -134,12 +134,13 @@ class NoteWriter:
                 [(handle_of(path), path) for path in added],
             )
 
-    async def replace_left_out(self, entries: Iterable[FileEntry]) -> None:
-        """Record which files have a note's name and could not be read as one."""
+    async def replace_left_out(self, entries: Iterable[FileEntry], unread: Container[str]) -> None:
+        """Record which files have a note's name and are none, and which of them were unread."""
         with translated():
             await self._connection.execute_fetchall("DELETE FROM left_out")
             await self._connection.executemany(
-                "INSERT INTO left_out VALUES (?, ?, ?, ?, ?)", list(entries)
+                "INSERT INTO left_out VALUES (?, ?, ?, ?, ?, ?)",
+                [(*entry, entry.path in unread) for entry in entries],
             )
 
     async def links(self, *, after: int, lookups: Sequence[int] | None) -> list[UnresolvedLink]:
