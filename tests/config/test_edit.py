@@ -268,3 +268,8 @@ def test_a_short_key_is_refused_off_loopback_only():
     with pytest.raises(Misconfigured, match="32 characters"):
         require_key_off_loopback(load_config({**short, "server.host": "::"}, environ={}), None, {})
     require_key_off_loopback(load_config(short, environ={}), None, {})
+
+
+def test_a_model_is_known_without_the_spaces_around_its_name() -> None:
+    # Vectors are known by it: with the spaces each run, and each check, would find none.
+    assert load_config({"embedding.model": " nomic "}, environ={}).embedding.model == "nomic"

@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    StringConstraints,
     ValidationError,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -96,7 +97,7 @@ class EmbeddingSettings(_Section):
 
     enabled: Switch = False
     endpoint: Url = "http://127.0.0.1:11434/v1/embeddings"
-    model: Annotated[str, Field(max_length=200)] | None = None
+    model: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] | None = None
     require: Switch = False
     allow_private_network_endpoint: Switch = False
     batch_size: Annotated[Count, Field(ge=1, le=256)] = 8
