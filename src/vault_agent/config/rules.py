@@ -142,12 +142,12 @@ def origin(value: str) -> str:
     )
 
 
-def is_loopback(bind_host: str) -> bool:
-    """Whether only this computer can reach a server bound there."""
-    if bind_host.lower() == "localhost":
+def is_loopback(name: str) -> bool:
+    """Whether a host name or address is this computer's own, which no other can reach."""
+    if name.lower() == "localhost":
         return True
     try:
-        return ip_address(bind_host).is_loopback
+        return ip_address(name).is_loopback
     except ValueError:
         return False
 

@@ -7,9 +7,8 @@ so that saving costs little where replies are quick, and never holds up a reques
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
@@ -44,7 +43,6 @@ class Arrived:
     done: int  # embedded in this run, these included
     failed: int
     characters: int  # sent in this run, successfully or not
-    seconds: float  # since the run began
 
 
 Save: TypeAlias = Callable[[Arrived], Awaitable[None]]
@@ -55,7 +53,6 @@ class _Counts:
     done: int = 0
     failed: int = 0
     characters: int = 0
-    started: float = field(default_factory=time.monotonic)
 
 
 _Settled: TypeAlias = tuple[list[Document], list[Outcome]]
@@ -208,7 +205,6 @@ def _collect(settled: list[_Settled], counts: _Counts) -> Arrived:
         counts.done,
         counts.failed,
         counts.characters,
-        time.monotonic() - counts.started,
     )
 
 

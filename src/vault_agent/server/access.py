@@ -12,6 +12,7 @@ import re
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from vault_agent.config.rules import is_loopback
 from vault_agent.errors import Forbidden, Unauthorized
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Access:
         match = _AUTHORITY.fullmatch(authority)
         if match and int(match[2] or 80) in range(1, 65536):
             name = _name(match[1].strip("[]"))
-            if name == "localhost" or _is_loopback(name):
+            if is_loopback(name):
                 return
             if name in {self._host, _name(local_address or "")} - _NOBODY:
                 return
@@ -113,13 +114,6 @@ def _name(host: str) -> str:
         return str(ip_address(host.partition("%")[0]))
     except ValueError:
         return host.lower().removesuffix(".")
-
-
-def _is_loopback(name: str) -> bool:
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def _digest(key: str) -> bytes:

@@ -11,7 +11,7 @@ from vault_agent.server.access import Access
 from vault_agent.server.body import MAX_BODY_BYTES
 from vault_agent.server.connection import Limits
 from vault_agent.server.gate import gate, stamp
-from vault_agent.server.keys import ACCESS, CONFIG, ENGINE, LIMITS, LOG, OPENAPI, STOPPING
+from vault_agent.server.keys import ACCESS, ENGINE, LIMITS, LOG, OPENAPI, STOPPING
 from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
 
@@ -33,7 +33,6 @@ def create_app(
 ) -> web.Application:
     """Return the application; `open_engine` is entered at its start and left at its end."""
     app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
-    app[CONFIG] = config
     app[LOG] = log
     app[LIMITS] = limits or Limits()
     app[STOPPING] = asyncio.Event()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from vault_agent.config import Config
 from vault_agent.server.access import Access
 from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Fields
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from vault_agent.engine import Engine
 
-CONFIG = web.AppKey("config", Config)
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)
