@@ -151,9 +151,8 @@ class Engine:
         warnings = (*self._checks.warnings(), *embeddings) if meta else ()
         if refusal is not None:
             warnings = (Warning(refusal.code, refusal.message),)
-        status = "error" if refusal else "degraded" if meta is None or warnings else "ok"
         return Health(
-            status=status,
+            status="error" if refusal else "degraded" if meta is None or warnings else "ok",
             version=__version__,
             index_available=meta is not None,
             index_stale=self._checks.stale,

@@ -6,7 +6,7 @@ import hashlib
 import struct
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -182,7 +182,7 @@ class Hit:
     """A ranked candidate: enough to decide whether to fetch it, never its whole text."""
 
     id: str
-    type: str  # "chunk" or "note"
+    type: Literal["chunk", "note"]
     note_id: str
     chunk_index: int | None
     path: str
@@ -390,7 +390,7 @@ class Job:
 class Health:
     """What the server can do at this moment."""
 
-    status: str  # ok, degraded, error
+    status: Literal["ok", "degraded", "error"]
     version: str
     index_available: bool
     index_stale: bool

@@ -10,7 +10,9 @@ from vault_agent.wire.replies import (
     AttachmentData,
     ChunkData,
     CompactResultsData,
+    EmbeddingHealth,
     HealthData,
+    IndexHealth,
     JobData,
     JobErrorData,
     LinkData,
@@ -63,24 +65,22 @@ def warnings_data(warnings: Iterable[Notice], count: int | None = None) -> list[
 
 def health_data(health: Health) -> HealthData:
     """Return the reply to `GET /health`."""
-    return HealthData.model_validate(
-        {
-            "status": health.status,
-            "version": health.version,
-            "index": {
-                "available": health.index_available,
-                "stale": health.index_stale,
-                "generation": health.index_generation,
-                "notes": health.notes,
-                "chunks": health.chunks,
-            },
-            "embeddings": {
-                "enabled": health.embeddings_enabled,
-                "available": health.embeddings_available,
-                "share": health.embeddings_share,
-            },
-            "runningJob": health.running_job,
-        }
+    return HealthData(
+        status=health.status,
+        version=health.version,
+        index=IndexHealth(
+            available=health.index_available,
+            stale=health.index_stale,
+            generation=health.index_generation,
+            notes=health.notes,
+            chunks=health.chunks,
+        ),
+        embeddings=EmbeddingHealth(
+            enabled=health.embeddings_enabled,
+            available=health.embeddings_available,
+            share=health.embeddings_share,
+        ),
+        running_job=health.running_job,
     )
 
 
@@ -180,23 +180,21 @@ def job_data(job: Job) -> JobData:
 
 
 def _result(hit: Hit) -> ResultData:
-    return ResultData.model_validate(
-        {
-            "id": hit.id,
-            "type": hit.type,
-            "noteId": hit.note_id,
-            "chunkIndex": hit.chunk_index,
-            "path": hit.path,
-            "title": hit.title,
-            "heading": hit.heading,
-            "headingPath": hit.heading_path,
-            "snippet": hit.snippet,
-            "matches": hit.matches,
-            "score": hit.score,
-            "reason": hit.reason,
-            "metadata": _metadata(hit.metadata),
-            "explanation": None if hit.explanation is None else dict(hit.explanation),
-        }
+    return ResultData(
+        id=hit.id,
+        type=hit.type,
+        note_id=hit.note_id,
+        chunk_index=hit.chunk_index,
+        path=hit.path,
+        title=hit.title,
+        heading=hit.heading,
+        heading_path=hit.heading_path,
+        snippet=hit.snippet,
+        matches=hit.matches,
+        score=hit.score,
+        reason=hit.reason,
+        metadata=_metadata(hit.metadata),
+        explanation=None if hit.explanation is None else dict(hit.explanation),
     )
 
 
