@@ -32,7 +32,6 @@ class StoredNote(NamedTuple):
     handle: int
     path: str
     title: str
-    size: int
     chunk_count: int
     metadata: Metadata
 
@@ -184,8 +183,8 @@ async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict
 
 
 def _note(row: sqlite3.Row) -> StoredNote:
-    rowid, handle, path, title, size, chunk_count, *public = row
-    return StoredNote(rowid, handle, path, title, size, chunk_count, metadata_from(*public))
+    rowid, handle, path, title, chunk_count, *public = row
+    return StoredNote(rowid, handle, path, title, chunk_count, metadata_from(*public))
 
 
 def _chunk(row: sqlite3.Row) -> StoredChunk:
@@ -205,7 +204,7 @@ def _array(numbers: Iterable[int]) -> str:
 
 
 _NOTE = """
-SELECT rowid, handle, path, title, size, chunk_count, aliases, metadata, attachment_count
+SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count
 FROM note
 """
 
