@@ -74,6 +74,15 @@ async def test_a_worker_that_dies_costs_one_task(pool: WorkerPool[str, str]):
         assert await pool.run("b", timeout_seconds=20) == "B!"
 
 
+async def test_a_worker_that_died_while_it_was_idle_costs_one_task(pool: WorkerPool[str, str]):
+    async with pool:
+        os.kill(int(await pool.run("pid", timeout_seconds=20)), signal.SIGKILL)
+        await asyncio.sleep(0.2)
+        with pytest.raises(WorkerCrashed):
+            await pool.run("a", timeout_seconds=20)
+        assert await pool.run("b", timeout_seconds=20) == "B!"
+
+
 async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", timeout_seconds=20))
