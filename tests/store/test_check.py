@@ -10,6 +10,7 @@ from tests.indexing import Vault
 
 from vault_agent.actions.verify import verify
 from vault_agent.errors import IndexUnavailable
+from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +47,9 @@ async def refused(vault: Vault) -> bool:
         "UPDATE note SET checksum = checksum + 1 WHERE rowid = 1",
         "UPDATE link SET target = 'Other' WHERE key = 1 << 20",
         "UPDATE chunk SET text = CAST(x'c328' AS TEXT) WHERE key = 1 << 20",
+        "PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'chunk';"
+        "PRAGMA writable_schema = RESET; UPDATE chunk SET text = CAST(text AS BLOB)",
         # of what names it
         "UPDATE note SET path = 'Other.md' WHERE rowid = 1",
         "UPDATE note SET handle = 7 WHERE rowid = 1",
@@ -81,6 +85,27 @@ async def test_a_change_that_is_valid_sql_is_found(vault: Vault, statement: str)
         connection.executescript(statement)
     connection.close()
     assert await refused(vault)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE meta SET value = 'two' WHERE key = 'notes'",
+        "UPDATE meta SET value = 2 WHERE key = 'vault'",
+        "DELETE FROM meta WHERE key = 'revision'",
+        "DROP TABLE meta",
+    ],
+)
+async def test_an_account_that_says_nothing_is_not_opened(vault: Vault, statement: str):
+    with sqlite3.connect(vault.directory.database(1)) as connection:
+        connection.execute(statement)
+    connection.close()
+    task = vault.task()
+    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await index.refresh()
+    assert index.meta is None
+    assert index.refusal is not None
+    assert "damaged" in index.refusal.message
 
 
 async def test_a_page_that_no_row_is_read_from_is_looked_at_too(vault: Vault):

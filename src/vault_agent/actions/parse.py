@@ -40,9 +40,7 @@ class Outcome(Enum):
     PARSED = auto()
     SAME = auto()  # touched, but its content is what the index holds
     GONE = auto()  # no longer there, or no longer a note
-    KEPT = (
-        auto()
-    )  # can't be read now: what the index holds of it stays, and the next run tries again
+    KEPT = auto()  # can't be read for now: what the index holds of it stays
 
 
 class ParsedFile(NamedTuple):
