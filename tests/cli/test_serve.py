@@ -15,6 +15,8 @@ import orjson
 import pytest
 from tests.cli.fake import PROGRAM, Run
 
+from vault_agent.cli import demo
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -184,6 +186,27 @@ async def test_the_demo_shows_all_of_it_and_leaves_nothing_behind(
     assert ended.out.rstrip().endswith('vault-agent search "what I look for"')
     assert list(temporary.iterdir()) == []
     assert not any((Path(environment["HOME"])).rglob("*"))
+
+
+def test_the_demo_ends_with_commands_that_the_shell_will_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "a clone" / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    for name in ("python", "vault-agent", "vault-agent.exe"):
+        (folder / name).touch(mode=0o755)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setenv("PATH", str(folder))
+    assert demo._program() == "vault-agent"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path / "a clone")
+    relative = str(Path(".venv", "bin", "vault-agent"))
+    assert demo._program().removesuffix(".exe") == relative
+    monkeypatch.chdir(tmp_path)
+    assert demo._program().replace("'", "").startswith(str(Path("a clone", relative)))
+    (folder / "vault-agent").unlink()
+    (folder / "vault-agent.exe").unlink()
+    assert demo._program() == "vault-agent"
 
 
 @posix_signals

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.terminal import say, style
+from vault_agent.cli.terminal import clean, say, style
 from vault_agent.errors import Failed, Unavailable
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _SECONDS_TO_START = 30.0
 _SECONDS_TO_STOP = 5.0
 
 _SEARCHES = ("sourdough starter", "dark adaptation", "味噌")
+_NAME = "vault-agent"
 _FIRST_NOTES = "Bakery"
 
 
@@ -51,10 +52,21 @@ async def command(invocation: Invocation) -> None:
         await _show(Path(at))
     say()
     say("That was the demo; its notes and its index are gone. For your own notes:")
-    say("  vault-agent config set vault.root ~/Notes")
-    say("  vault-agent serve")
+    program = _program()
+    say(f"  {program} config set vault.root ~/Notes")
+    say(f"  {program} serve")
     say("and in another terminal:")
-    say('  vault-agent search "what I look for"')
+    say(f'  {program} search "what I look for"')
+
+
+def _program() -> str:
+    """Return what to type for this program: its name, or where it is if the shell wouldn't know."""
+    beside = shutil.which(_NAME, path=str(Path(sys.executable).parent))
+    if beside is None or shutil.which(_NAME) is not None:
+        return _NAME
+    path = Path(beside)
+    here = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return clean(shlex.quote(str(here)))
 
 
 async def _show(folder: Path) -> None:
