@@ -47,9 +47,9 @@ async def refused(vault: Vault) -> bool:
         "UPDATE note SET checksum = checksum + 1 WHERE rowid = 1",
         "UPDATE link SET target = 'Other' WHERE key = 1 << 20",
         "UPDATE chunk SET text = CAST(x'c328' AS TEXT) WHERE key = 1 << 20",
-        "PRAGMA writable_schema = ON;"
-        "UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'chunk';"
-        "PRAGMA writable_schema = RESET; UPDATE chunk SET text = CAST(text AS BLOB)",
+        """PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'chunk';
+        PRAGMA writable_schema = RESET; UPDATE chunk SET text = CAST(text AS BLOB)""",
         # of what names it
         "UPDATE note SET path = 'Other.md' WHERE rowid = 1",
         "UPDATE note SET handle = 7 WHERE rowid = 1",
