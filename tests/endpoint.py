@@ -259,12 +259,12 @@ def endless(chunk: int = 1 << 20, count: int = 1 << 10, code: int = 200) -> Misb
 
 
 def dripping() -> Misbehaviour:
-    """Reply with a byte now and then, for ten minutes."""
+    """Reply with a byte now and then, for four seconds."""
 
     async def misbehave(request, _reply):
         response = web.StreamResponse()
         await response.prepare(request)
-        for _ in range(12_000):
+        for _ in range(80):
             await response.write(b" ")
             await asyncio.sleep(0.05)
         return response

@@ -63,6 +63,18 @@ async def test_two_processes_never_embed_at_once(vault: Embedded, endpoint, monk
     assert await vault.embed() == Account(NOTES, 0, 0)
 
 
+async def test_a_text_that_fails_is_marked_and_counted_and_the_rest_shows_as_done(
+    vault: Embedded, endpoint
+):
+    endpoint.poison["note 3"] = misbehaviour.status(422)
+    assert await vault.embed() == Account(NOTES - 1, 0, 1)
+    assert vault.heard.phases[-1] == ("embed", NOTES, NOTES)
+    assert vault.heard.codes == ["EMBEDDING_FAILED"]
+    async with vectors.open_vectors(vault.directory.vectors) as store:
+        await store.use(vault.matrix.space)
+        assert list((await store.failures()).values()) == ["rejected"]
+
+
 async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
     await vault.embed()
     asked = len(endpoint.requests)

@@ -179,6 +179,20 @@ def test_a_dead_endpoint_costs_meaning_and_nothing_else(program: Program, endpoi
         time.sleep(0.1)
 
 
+def test_an_endpoint_that_hangs_costs_one_search_a_moment_and_the_next_nothing(
+    program: Program, endpoint: Endpoint
+):
+    program.start()
+    program.index()
+    endpoint.always = misbehaviour.slow(30)
+    for query, seconds in (("sourdough", 3.0), ("starter", 0.5)):
+        began = time.monotonic()
+        reply = program.search(query)
+        assert time.monotonic() - began < seconds
+        assert reply.warnings == ["EMBEDDING_UNAVAILABLE"]
+        assert reply.data["results"]
+
+
 def test_health_tells_what_search_by_meaning_lacks(program: Program, endpoint: Endpoint):
     def health() -> tuple[str, bool, list[str]]:
         reply = program.call("GET", "/health")
@@ -214,6 +228,9 @@ def test_an_endpoint_that_is_not_there_is_a_warning_of_the_job(
     assert [warning["code"] for warning in job["warnings"]] == ["EMBEDDING_UNAVAILABLE"]
     summary = job["summary"]
     assert (summary["embedded"], summary["reused"], summary["embeddingFailed"]) == (0, 0, 4)
+    reply = program.call("POST", "/related", {"id": BREAD})
+    assert reply.data["usedMode"] == "lexical"
+    assert reply.warnings == ["EMBEDDING_UNAVAILABLE"]
     assert program.search("sourdough", mode="lexical").data["results"]
 
 
