@@ -253,6 +253,22 @@ def _with_last(pair: str, unit: str) -> str:
     return pair[: -len(unit)] + unit if len(pair) > len(unit) else ""
 
 
+def continues(text: str, at: int) -> bool:
+    """Whether the character at `at`, not the first, belongs to the one before it.
+
+    Marks, joiners, variation selectors, skin tones, and the LF of a CR LF: where a text is cut by
+    length alone, not there (TR 29, roughly).
+    """
+    character, before = text[at], text[at - 1]
+    return (
+        unicodedata.category(character)[0] == "M"
+        or character in "\u200c\u200d"
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+        or before == "\u200d"
+        or (character == "\n" and before == "\r")
+    )
+
+
 @lru_cache(maxsize=1 << 15)
 def word_terms(word: str) -> tuple[str, ...]:
     """Return the terms of one word; remembered, for text is made of few different words."""

@@ -152,7 +152,7 @@ def test_longer_blocks_are_cut_at_the_best_place_there_is(text, end):
     assert all(chunk.endswith(end) for _, chunk in chunks[:-1])
 
 
-@pytest.mark.parametrize("sequence", ["e\u0301", "👍🏽", "👩\u200d👩", "❤\ufe0f"])
+@pytest.mark.parametrize("sequence", ["e\u0301", "का", "👍🏽", "👩\u200d👩", "❤\ufe0f"])
 def test_what_belongs_together_is_not_cut_apart(sequence):
     for shift in range(3):
         chunks = chunks_of("x" * shift + sequence * 3000)

@@ -7,11 +7,11 @@ except where a run of white space is (it has to stay with a neighbour). All of i
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.model import Chunk
+from vault_agent.text import continues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,19 +188,7 @@ def _by_length(source: str, start: int, end: int) -> Iterator[int]:
             edge = space + 1
         else:
             floor = edge - _SEQUENCE_BACK
-            while edge > floor and _continues(source, edge):
+            while edge > floor and continues(source, edge):
                 edge -= 1
         yield edge
         start = edge
-
-
-def _continues(source: str, at: int) -> bool:
-    """Whether the character at `at` belongs to the one before it: accents, joiners, CR LF."""
-    character = source[at]
-    return (
-        unicodedata.combining(character) != 0
-        or character in "\u200d\ufe0e\ufe0f"
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-        or source[at - 1] == "\u200d"
-        or (character == "\n" and source[at - 1] == "\r")
-    )

@@ -8,10 +8,10 @@ empty. Markdown's signs are left out, since they say nothing on one line.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.ranking.locate import locate
+from vault_agent.text import continues
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,7 +158,7 @@ def _word_start(line: str, position: int, most: int) -> int:
     space = line.find(" ", position - 1, most)
     if space >= 0:
         return space + 1
-    while position < most and _glued(line[position]):
+    while position < most and continues(line, position):
         position += 1
     # An unspaced script may be cut anywhere; a long word only at its match.
     return most if line[position - 1 : position].isascii() else position
@@ -171,14 +171,9 @@ def _word_end(line: str, least: int, position: int) -> int:
         return space
     if least < position and line[position].isascii() and least > 0:
         return least
-    while position > least and _glued(line[position]):
+    while position > least and continues(line, position):
         position -= 1
     return position
-
-
-def _glued(character: str) -> bool:
-    """Whether a character belongs to the one before it."""
-    return unicodedata.category(character)[0] == "M" or character in "\u200c\u200d\ufe0e\ufe0f"
 
 
 def _merged(matches: Sequence[_Match], shift: int) -> tuple[tuple[int, int], ...]:
