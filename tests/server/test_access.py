@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from hashlib import sha256
 
 import pytest
