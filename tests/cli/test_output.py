@@ -178,6 +178,9 @@ async def test_nothing_hostile_reaches_stdout_or_stderr(run: Run, server: FakeSe
     ended = await run("search", "x", "--explain")
     assert ended.out.count("\\x1b") == 3 * 8
     assert not STEERING.search(ended.out + ended.err)
+    described = await run("get", "attachment", f"{HOSTILE}.png")
+    assert "\\x1b" in described.out
+    assert not STEERING.search(described.out + described.err)
 
 
 @pytest.mark.parametrize("state", ["running", "succeeded", "failed"])
@@ -199,13 +202,14 @@ async def test_nothing_hostile_in_a_job_reaches_them_either(
     for command in commands:
         ended = await run(*command)
         assert not STEERING.search(ended.out + ended.err), command
-    server.error = (409, "INDEX_BUSY", HOSTILE, {"jobId": HOSTILE})
+    server.error = (409, "INDEX_BUSY", "A job runs.", {"jobId": HOSTILE})
     ended = await run("index")
     assert not STEERING.search(ended.out + ended.err)
 
 
 async def test_nothing_hostile_in_a_setting_reaches_them_either(run: Run):
-    settings = {"VAULT_AGENT_VAULT_ROOT": f"/{HOSTILE}", "VAULT_AGENT_VAULT_EXCLUDE": HOSTILE}
+    pattern = HOSTILE.replace("[", "")  # which would make it no pattern
+    settings = {"VAULT_AGENT_VAULT_ROOT": f"/{HOSTILE}", "VAULT_AGENT_VAULT_EXCLUDE": pattern}
     for command in (
         ["config", "get"],
         ["config", "get", "vault.root"],
@@ -215,6 +219,7 @@ async def test_nothing_hostile_in_a_setting_reaches_them_either(run: Run):
     ):
         ended = await run(*command, **settings if "path" not in command else {})
         assert not STEERING.search(ended.out + ended.err), command
+        assert command[1] != "get" or "\\x1b" in ended.out
 
 
 async def test_an_error_of_a_server_cannot_steer_the_terminal_either(run: Run, server: FakeServer):

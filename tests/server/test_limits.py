@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from vault_agent.model import JobKind
-from vault_agent.server.connection import Limits
+from vault_agent.server.connection import Connection, Limits
 
 from .conftest import CONTENT, NOTE_ID, hang_up, run
 
@@ -103,6 +103,42 @@ async def test_what_a_client_does_not_read_is_not_kept_for_it(kind: str):
                 while piece := await reader.read(1 << 20):
                     received += len(piece)
         assert received < 15_000_000
+        await hang_up(writer)
+
+
+async def test_a_little_that_is_not_read_is_not_kept_either(monkeypatch: pytest.MonkeyPatch):
+    made: list[asyncio.Transport] = []
+    real = Connection.connection_made
+
+    def connection_made(self: Connection, transport: asyncio.Transport) -> None:
+        made.append(transport)
+        real(self, transport)
+
+    monkeypatch.setattr(Connection, "connection_made", connection_made)
+    async with run(limits=SHORT) as server:
+        server.engine.files["small.png"] = CONTENT * 5
+        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+        async with asyncio.timeout(10):
+            while not (made and made[0].get_write_buffer_size()):  # the system takes no more
+                writer.write(DOWNLOAD.replace(b"huge", b"small"))
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(SHORT.send_seconds + 0.5)
+        assert made[0].get_write_buffer_size() == 0
+        await hang_up(writer)
+
+
+async def test_who_reads_slowly_is_served_to_the_end():
+    async with run(limits=SHORT) as server:
+        server.engine.files["huge.png"] = CONTENT * 3000
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1 << 18)
+        writer.write(DOWNLOAD)
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 ")
+        began = time.monotonic()
+        for _ in range(30):
+            await reader.readexactly(len(CONTENT) * 100)
+            await asyncio.sleep(0.04)
+        assert time.monotonic() - began > 2 * SHORT.send_seconds
         await hang_up(writer)
 
 
