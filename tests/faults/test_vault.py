@@ -84,7 +84,8 @@ async def test_a_note_that_goes_during_the_walk_costs_nothing_but_itself(
     def meddle(root: VaultRoot, path: str = "") -> Iterator[Iterator[os.DirEntry[str]]]:
         with listing(root, path) as entries:
             listed = list(entries)
-            (vault.root / "folder/Gone.md").unlink(missing_ok=True)
+            if path == "folder":
+                (vault.root / "folder/Gone.md").unlink()
             yield iter(listed)
 
     monkeypatch.setattr(VaultRoot, "listing", meddle)
@@ -120,6 +121,24 @@ async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(
     assert not await is_stale(vault.task())
     await vault.index()
     assert vault.heard.publications == 0
+
+
+async def test_a_note_that_went_before_it_could_be_read_is_not_waited_for(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    await vault.index()
+    vault.write("New.md", "new")
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "a disk that fails")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(reading, "_read", fail)
+        await vault.index()
+    (vault.root / "New.md").unlink()
+    assert await is_stale(vault.task())
+    await vault.index()
+    assert not await is_stale(vault.task())
 
 
 async def test_a_reading_that_ends_early_is_made_again(

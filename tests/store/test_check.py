@@ -108,11 +108,31 @@ async def test_an_account_that_says_nothing_is_not_opened(vault: Vault, statemen
     assert "damaged" in index.refusal.message
 
 
-async def test_a_page_that_no_row_is_read_from_is_looked_at_too(vault: Vault):
+@pytest.mark.parametrize(
+    ("offset", "damage"),
+    [
+        (0, b"\xff" * 16),  # what says that it is a database
+        (36, b"\0\0\0\5"),  # the number of free pages: the next run would write into one in use
+        (100, b"\xff" * 8),  # the root of the schema
+    ],
+)
+async def test_a_page_that_no_row_is_read_from_is_looked_at_too(
+    vault: Vault, offset: int, damage: bytes
+):
     with vault.directory.database(1).open("r+b") as file:
-        file.seek(36)  # the number of free pages: the next run would write into one in use
-        file.write(b"\0\0\0\5")
+        file.seek(offset)
+        file.write(damage)
     assert await refused(vault)
+
+
+async def test_a_generation_that_was_put_aside_asks_for_a_rebuild(vault: Vault):
+    vault.directory.put_aside(1)
+    assert await refused(vault)
+    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
+        await vault.index()
+    await vault.index(rebuild=True)
+    assert vault.directory.current() == 2
+    assert not await refused(vault)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from vault_agent.model import VectorSpace
+from vault_agent.store.database import put_aside
 from vault_agent.store.matrix import BLOCK, RowFiles, open_matrix, signs
 from vault_agent.store.vectors import open_vectors
 
@@ -309,6 +311,7 @@ async def test_a_damaged_database_is_put_aside_and_its_rows_are_not_trusted(data
         lambda path, _: path.write_bytes(path.read_bytes().replace(b'"format":2', b'"format":9')),
         lambda path, _: path.write_bytes(path.read_bytes().replace(b'"files":1', b'"files":2')),
         lambda path, _: path.write_bytes(path.read_bytes()[:-4] + b"\xff\xff\xff\x00"),
+        lambda path, _: path.write_bytes(path.read_bytes()[:-4] + b"\0\0\0\0"),  # another's row
         lambda _, folder: next(folder.glob("*.rows")).unlink(),
         lambda _, folder: next(folder.glob("*.planes")).write_bytes(b""),
     ],
@@ -322,6 +325,63 @@ async def test_a_damaged_matrix_is_no_matrix(database, map_path, damage):
     assert reopen(database, map_path) is not None
     damage(map_path, database.with_suffix(""))
     assert reopen(database, map_path) is None
+
+
+@pytest.mark.parametrize("wrong", ["format", "rows"])
+async def test_a_map_that_is_whole_and_says_what_cannot_be_is_no_matrix(
+    database, map_path, monkeypatch, wrong
+):
+    if wrong == "format":
+        monkeypatch.setattr("vault_agent.store.matrix._FORMAT", 9)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), keys(4))
+        plan.fill(keys(4), await store.save(keys(4), units(4)))
+        if wrong == "rows":
+            plan.rows[0] = 4
+        await store.publish(plan, map_path)
+    monkeypatch.undo()
+    assert reopen(database, map_path) is None
+
+
+async def test_a_database_of_another_schema_is_put_aside(database):
+    async with open_vectors(database) as store:
+        await store.use(space())
+    with sqlite3.connect(database) as connection:
+        connection.execute("ALTER TABLE vector RENAME COLUMN crc TO checksum")
+    connection.close()
+    async with open_vectors(database) as store:
+        await store.use(space())
+        await store.save(keys(4), units(4))
+    assert database.with_suffix(".damaged").exists()
+
+
+async def test_the_log_of_a_database_that_was_put_aside_goes_with_it(database):
+    journals = [
+        database.with_name(f"vectors.db{suffix}") for suffix in ("-journal", "-wal", "-shm")
+    ]
+    for file in (database, *journals):
+        file.write_bytes(b"which SQLite would take for the new database's")
+    put_aside(database)
+    assert [file for file in (database, *journals) if file.exists()] == []
+    assert database.with_suffix(".damaged").exists()
+
+
+async def test_damaged_planes_are_found_and_mended(database, map_path):
+    vectors = units(4)
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(4), keys(4))
+        plan.fill(keys(4), await store.save(keys(4), vectors))
+        await store.publish(plan, map_path)
+    planes = next(database.with_suffix("").glob("*.planes"))
+    planes.write_bytes(b"\xff" + planes.read_bytes()[1:])
+    async with open_vectors(database) as store:
+        await store.use(space())
+        assert not await store.check()
+        assert await store.check()
+    [block] = reopen(database, map_path).planes
+    assert np.array_equal(block.T[:4], signs(vectors))
 
 
 async def test_saving_nothing_is_no_error(database):
