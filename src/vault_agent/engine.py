@@ -211,6 +211,10 @@ class Engine:
         self._checks.run_succeeded()
         return summary
 
+    async def listening_at(self, address: str) -> None:
+        """Take note of where the server listens, so that a second one can say so."""
+        await asyncio.to_thread(self._directory.note_address, address)
+
     async def close(self) -> None:
         """Stop what runs, in the order in which things depend on each other."""
         await self.jobs.close()

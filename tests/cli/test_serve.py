@@ -145,7 +145,11 @@ async def test_a_port_in_use_and_a_second_server_each_end_with_one_line(
         second = await run("serve", "--port", str(another))
         assert second.code == 5
         assert second.err.startswith("INDEX_LOCKED: ")
+        assert f" at http://127.0.0.1:{port}. " in second.err
         assert len(second.err.splitlines()) == 1
+        (noted,) = Path(environment["HOME"]).rglob("server.address")
+        assert os.name == "nt" or noted.stat().st_mode & 0o777 == 0o600
+    assert not noted.exists()
 
 
 @posix_signals

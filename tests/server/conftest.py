@@ -116,6 +116,9 @@ class FakeEngine:
         self.files = {"folder/picture.png": CONTENT, "page.html": b"<script>alert(1)</script>"}
         self.opened = []
 
+    async def listening_at(self, address):
+        self.address = address
+
     async def health(self):
         return Health("ok", "1.0", True, False, 1, 2, 3, False, False, 0.0, None)
 

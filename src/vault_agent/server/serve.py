@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from vault_agent.config.rules import is_loopback
+from vault_agent.config.rules import endpoint_of, is_loopback
 from vault_agent.engine import open_engine
 from vault_agent.errors import Misconfigured, Unauthorized
 from vault_agent.server.app import create_app
@@ -66,6 +66,7 @@ async def serve(
             # A Ctrl-C that came while modules were imported ends it here, where nothing is open.
             await asyncio.sleep(0)
             async with listening(config, open_engine=open_engine, log=log) as server:
+                await server.engine.listening_at(endpoint_of(server.host, server.port))
                 announce(server, await server.engine.health())
                 await stopped.wait()
                 log.emit(Level.INFO, "stopping")

@@ -2,6 +2,7 @@
 
     {directory}/
         server.lock  writer.lock   advisory locks, each on a file of its own
+        server.address             where the server that holds its lock listens
         jobs.db                    the record of jobs
         current                    the number of the generation that serves
         generation-7/
@@ -16,13 +17,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.store.lock import locked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -34,6 +37,7 @@ _GENERATION = "generation-"
 _FULLTEXT = "fulltext-"
 _DAMAGED = "damaged-"
 _NO_ROOM_BYTES = 4 << 20
+_ADDRESS = re.compile(r"http://[0-9A-Za-z.:\[\]-]{1,253}")
 
 
 class IndexDirectory:
@@ -54,17 +58,50 @@ class IndexDirectory:
         except OSError:
             return False
 
-    def serving(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def serving(self) -> Iterator[None]:
         """Hold the server's lock.
 
         Raises:
-            Busy: `INDEX_LOCKED` while another server does.
+            Busy: `INDEX_LOCKED` while another server does, and where that listens.
         """
-        return locked(
+        where = self._address()
+        lock = locked(
             self.path / "server.lock",
-            message="Another vault-agent server has this index. Use that one, stop it, or give "
-            "this one another index.dir.",
+            message=f"Another vault-agent server has this index{where and f', at {where}'}. Use "
+            "that one, stop it, or give this one another index.dir.",
         )
+        with lock:
+            self._forget_address()  # of a server that was killed
+            try:
+                yield
+            finally:
+                self._forget_address()
+
+    def note_address(self, address: str) -> None:
+        """Note where the holder of the server's lock listens, for one that comes too late.
+
+        It is a courtesy: where it can't be written, that one is told no address.
+        """
+        with suppress(OSError):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            descriptor = os.open(self.path / "server.address", flags, 0o600)
+            try:
+                os.write(descriptor, address.encode("ascii", "replace"))
+            finally:
+                os.close(descriptor)
+
+    def _address(self) -> str:
+        """Return what was noted, or nothing where that is no address."""
+        try:
+            noted = (self.path / "server.address").read_text(encoding="ascii")
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return noted if _ADDRESS.fullmatch(noted) else ""
+
+    def _forget_address(self) -> None:
+        with suppress(OSError):
+            (self.path / "server.address").unlink()
 
     def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
         """Hold the writer's lock.

@@ -1,0 +1,54 @@
+"""The folder of an index: who has it, and where that listens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.errors import Busy
+from vault_agent.store.layout import IndexDirectory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(Busy) as refused, IndexDirectory(folder).serving():
+        pass
+    return refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("noted", "says"),
+    [
+        ("http://127.0.0.1:8787", "this index, at http://127.0.0.1:8787. Use"),
+        ("http://[::1]:8787", "this index, at http://[::1]:8787. Use"),
+        (None, "this index. Use"),
+        ("", "this index. Use"),
+        ("http://a b\x1b[2J", "this index. Use"),
+        ("http://" + "a" * 300, "this index. Use"),
+        ("\u00fc", "this index. Use"),
+    ],
+)
+def test_a_second_server_is_told_where_the_first_one_listens(
+    tmp_path: Path, noted: str | None, says: str
+):
+    with IndexDirectory(tmp_path).serving():
+        if noted is not None:
+            (tmp_path / "server.address").write_text(noted, encoding="utf-8")
+        assert says in refusal(tmp_path)
+
+
+def test_the_address_of_a_server_that_was_killed_is_forgotten_by_the_next(tmp_path: Path):
+    directory = IndexDirectory(tmp_path)
+    directory.note_address("http://127.0.0.1:1")
+    with directory.serving():
+        assert "127.0.0.1:1" not in refusal(tmp_path)
+        directory.note_address("http://127.0.0.1:2")
+        assert "at http://127.0.0.1:2." in refusal(tmp_path)
+    assert not (tmp_path / "server.address").exists()
+
+
+def test_an_address_that_cannot_be_noted_is_no_failure(tmp_path: Path):
+    IndexDirectory(tmp_path / "none").note_address("http://127.0.0.1:1")
