@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import asyncio
+import gc
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -100,3 +100,18 @@ async def test_a_process_that_answers_is_kept_for_what_comes_next(monkeypatch: p
     assert first is not None
     assert await indexer.ask({}) == first
     await indexer.close()
+
+
+def test_a_loop_may_end_before_what_a_process_has_started(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    heir = [sys.executable, "-c", "import time; time.sleep(3)"]
+    source = f"import subprocess\nsubprocess.Popen({heir!r})\n{_FAILS}"
+
+    async def fail() -> None:
+        with pytest.raises(Failed, match="DISK_FULL"):
+            await speaking(monkeypatch, source).index({}, lambda _: None)
+
+    asyncio.run(fail())
+    gc.collect()
+    assert capfd.readouterr().err == ""

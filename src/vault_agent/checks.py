@@ -72,7 +72,7 @@ class Checks:
         self._ask = ask
         self._busy = busy
         self._unreachable: Warning | None = None  # why the vault could not be read, lastly
-        self._verifying = False
+        self._verifying = self._comparing = False
         self._next_comparison = 0.0
 
     def warnings(self) -> tuple[Warning, ...]:
@@ -106,11 +106,16 @@ class Checks:
         now = time.monotonic()
         if now < self._next_comparison or self._busy() or self._index.meta is None:
             return
-        self._next_comparison = now + STALE_CHECK_SECONDS
-        self._background.spawn(self._compare())
+        if not self._comparing:
+            self._next_comparison = now + STALE_CHECK_SECONDS
+            self._comparing = True
+            self._background.spawn(self._compare())
 
     async def _compare(self) -> None:
-        answer = await self._ask("compare")
+        try:
+            answer = await self._ask("compare")
+        finally:
+            self._comparing = False
         if answer is None or self._busy():
             return
         if answer["event"] == "compared":

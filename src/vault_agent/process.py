@@ -38,6 +38,7 @@ class Indexer:
         self._standby: Process | None = None
         self._working: Process | None = None
         self._using = asyncio.Lock()
+        self._asking = asyncio.Lock()
 
     async def warm_up(self) -> None:
         """Start the idle process unless there is one."""
@@ -76,18 +77,26 @@ class Indexer:
             self._working.stdin.write(b'{"task":"query"}\n')
 
     async def ask(self, task: Event) -> Event | None:
-        """Put a short question to the idle process; None where it did not answer."""
-        async with self._using:
-            process = await self._ready()
+        """Put a short question to the idle process; None where it did not answer.
+
+        One question at a time. A job does not wait for the answer, which may take as long as a
+        network drive that has gone: it has a process of its own.
+        """
+        async with self._asking:
+            async with self._using:
+                process = await self._ready()
+                self._standby = None
+            answer = None
             try:
                 async for event in _converse(process, task):
-                    return event
-            except BaseException:
-                self._standby = None
-                await _end(process)
-                raise
-            self._standby = None
-        return None
+                    answer = event
+                    break
+            finally:
+                if answer is not None and self._standby is None:
+                    self._standby = process
+                else:
+                    await _end(process)
+        return answer
 
     async def close(self) -> None:
         """End the idle process."""
@@ -133,4 +142,10 @@ async def _end(process: Process) -> None:
     except TimeoutError:
         with suppress(ProcessLookupError):
             process.kill()
-        await process.wait()
+        # Not for ever: what waits for a network drive that has gone cannot be killed either.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SECONDS_TO_END):
+                await process.wait()
+    # What it has started may hold its output open, and the loop must not end before that is closed.
+    process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - there is no other way
+    await asyncio.sleep(0)
