@@ -90,6 +90,26 @@ async def test_nothing_listens_beyond_loopback_without_a_key():
         assert (await refused(Config(server={"host": host}))).code == "API_KEY_REQUIRED"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@pytest.mark.parametrize(
+    ("soft", "hard", "room"),
+    [(256, 4096, 1000), (256, 600, 344), (200, 200, 32), (4096, 4096, 1000)],
+)
+def test_no_more_connections_are_taken_than_files_may_be_open(soft: int, hard: int, room: int):
+    program = (
+        "import resource, sys\n"
+        "soft, hard = map(int, sys.argv[1:])\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))\n"
+        "from vault_agent.server.serve import _room_for_connections\n"
+        "print(_room_for_connections(1000), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+    )
+    command = [sys.executable, "-c", program, str(soft), str(hard)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    taken, files = map(int, ended.stdout.split())
+    assert taken == room
+    assert files == min(max(soft, 1256), hard)
+
+
 async def test_localhost_is_served_on_every_address_it_has():
     async with run(server={"host": "localhost"}) as server:
         assert (await server.ask("GET", "/health"))[0] == 200
