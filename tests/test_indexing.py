@@ -196,8 +196,7 @@ async def test_what_an_ended_run_left_behind_is_swept_up(vault: Vault):
     leftover = vault.directory.generation(2)
     leftover.mkdir()
     (leftover / "index.db").write_bytes(b"half")
-    stray = vault.directory.fulltext(1, 2)
-    stray.mkdir()
+    (vault.directory.fulltext(1, 2) / "notes").mkdir(parents=True)  # of the revision to come
     vault.write("New.md", "new")
     await vault.index()
     assert not leftover.exists()

@@ -10,7 +10,10 @@ from tests.indexing import Vault
 
 from vault_agent.actions.verify import verify
 from vault_agent.errors import IndexUnavailable
+from vault_agent.model import Job, JobKind, JobState
 from vault_agent.store.current import CurrentIndex
+from vault_agent.store.jobs import open_jobs
+from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,6 +126,63 @@ async def test_a_page_that_no_row_is_read_from_is_looked_at_too(
         file.seek(offset)
         file.write(damage)
     assert await refused(vault)
+
+
+async def test_a_reader_reads_its_own_revision_to_the_end_and_then_lets_go(vault: Vault):
+    task = vault.task()
+    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await index.refresh()
+    async with index.snapshot() as snapshot:
+        vault.write("New.md", "new")
+        await vault.index(rebuild=True)
+        await index.refresh()
+        async with snapshot.connection() as connection:
+            [(count,)] = await connection.execute_fetchall("SELECT count(*) FROM note")
+    assert count == 2
+    assert index.meta is not None
+    assert index.meta.notes == 3
+    with pytest.raises(ValueError, match="(?i)connection"):
+        await connection.execute_fetchall("SELECT 1")
+    await index.close()
+
+
+async def test_a_schema_that_is_no_text_is_refused_and_not_quoted(vault: Vault):
+    file = vault.directory.database(1)
+    content = file.read_bytes()
+    assert content.count(b"CREATE TABLE chunk (") == 1
+    file.write_bytes(
+        content.replace(b"CREATE TABLE chunk (", b"CREATE TABLE \xff\xfe\xfd\xfc\xfb (")
+    )
+    assert await refused(vault)
+
+
+async def test_an_index_of_jobs_that_lacks_one_is_put_aside(tmp_path: Path):
+    """It is the lock: with it wrong, two jobs could run at once, or none ever again."""
+    file = tmp_path / "jobs.db"
+    async with open_jobs(file) as jobs:
+        await jobs.insert(Job("1" * 16, JobKind.INDEX, JobState.RUNNING, created_at="2024-01-01"))
+    with sqlite3.connect(file) as connection:
+        [(page,)] = connection.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'one_active_job'"
+        )
+        [(size,)] = connection.execute("PRAGMA page_size")
+    connection.close()
+    with file.open("r+b") as opened:
+        opened.seek((page - 1) * size + 3)
+        opened.write(b"\0\0")  # the number of its entries
+    async with open_jobs(file) as jobs:
+        assert await jobs.list() == ()
+    assert file.with_suffix(".damaged").exists()
+
+
+def test_a_number_is_given_to_one_generation_only_and_the_newest_damaged_one_stays(tmp_path: Path):
+    directory = IndexDirectory(tmp_path)
+    (tmp_path / "current").write_text("2\n")
+    for name in ("generation-2", "generation-3", "damaged-1", "damaged-5"):
+        (tmp_path / name).mkdir()
+    assert directory.next_generation() == 6
+    directory.sweep(keep=2)
+    assert {path.name for path in tmp_path.iterdir()} == {"current", "generation-2", "damaged-5"}
 
 
 async def test_a_generation_that_was_put_aside_asks_for_a_rebuild(vault: Vault):
