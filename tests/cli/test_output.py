@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
+import socket
 import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
@@ -15,6 +19,9 @@ from vault_agent.cli.terminal import clean
 from vault_agent.wire.replies import PhaseData, WarningData
 
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+if TYPE_CHECKING:
+    from pathlib import Path
+
 HOSTILE = "a\x1b[31m\x07\u202eb\u2066\r\x9b2J"
 
 
@@ -321,3 +328,36 @@ async def test_a_failed_download_leaves_no_file(run: Run, server: FakeServer, tm
 async def test_an_attachment_can_be_piped(run: Run, server: FakeServer):
     ended = await run("get", "attachment", "a.png", "--download", "--output", "-")
     assert ended.out.encode() == b"\x00\x1bPNG" * 1000
+
+
+@needs_pty
+@pytest.mark.parametrize("command", ["search x", "serve --port 0 --vault-root {vault}"])
+async def test_ctrl_c_leaves_the_prompt_a_line_of_its_own(
+    environment: dict[str, str], tmp_path: Path, command: str
+):
+    import pty
+
+    (tmp_path / "vault").mkdir()
+    arguments = command.format(vault=tmp_path / "vault").split()
+    leader, follower = pty.openpty()
+    # Nobody ever answers there.
+    with socket.create_server(("127.0.0.1", 0)) as mute, ExitStack() as open_until_then:
+        environment["VAULT_AGENT_SERVER_ENDPOINT"] = f"http://127.0.0.1:{mute.getsockname()[1]}"
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM, *arguments, env=environment, stdin=follower, stdout=follower, stderr=follower
+        )
+        os.close(follower)
+        if arguments[0] == "search":
+            asked, _ = await asyncio.to_thread(mute.accept)
+            open_until_then.enter_context(asked)
+        else:
+            seen = b""
+            while not seen.endswith(b'look for"\r\n') and b"--endpoint" not in seen:
+                seen += await asyncio.to_thread(os.read, leader, 65536)
+        process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(20):
+            await process.wait()
+    said = await asyncio.to_thread(os.read, leader, 65536)
+    os.close(leader)
+    assert said.endswith(b"\r\n")
+    assert b"Traceback" not in said

@@ -119,7 +119,9 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
 async def _type(environment: dict[str, str], *arguments: str) -> None:
     """Show a command as a user would type it, and run it."""
     _show_line(*arguments)
-    process = await asyncio.create_subprocess_exec(*_PROGRAM, *arguments, env=environment)
+    process = await asyncio.create_subprocess_exec(
+        *_PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
+    )
     try:
         code = await process.wait()
     finally:

@@ -27,7 +27,7 @@ _TRIES = 5
 async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
     """Show a job until it ends, print its account, and return the exit code.
 
-    Ctrl-C leaves the job alone: it says how to come back, and ends the program.
+    Ctrl-C leaves the job alone: it says how to come back, and that is the end of it.
     """
     try:
         with display(silent=as_json) as shown:
@@ -39,7 +39,10 @@ async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
             f"  Follow it: vault-agent jobs follow {known}\n"
             f"  End it:    vault-agent jobs cancel {known}"
         )
-        raise
+        task = asyncio.current_task()
+        if task is None or task.uncancel():
+            raise
+        return exits.INTERRUPTED
     reply = await client.job(job_id)
     if as_json:
         pass_on(reply.body)

@@ -14,7 +14,15 @@ import asyncclick as click
 from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation, asks_for_json, require_utf8
 from vault_agent.cli.misuse import describe
-from vault_agent.cli.terminal import clean, complain, error_envelope, give_up, prepare_streams, say
+from vault_agent.cli.terminal import (
+    clean,
+    complain,
+    error_envelope,
+    give_up,
+    leave_line,
+    prepare_streams,
+    say,
+)
 from vault_agent.config.keys import nearest
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
@@ -106,6 +114,7 @@ def run(arguments: list[str]) -> int:
             code = runner.run(_run(arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
+        leave_line()
         return exits.INTERRUPTED
     except (_ReaderGone, BrokenPipeError):
         # The reader has what it wanted (`| head`).

@@ -10,7 +10,7 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.terminal import clean, complain, counted, envelope, say, style
+from vault_agent.cli.terminal import clean, complain, counted, envelope, leave_line, say, style
 from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
 
@@ -75,6 +75,7 @@ async def command(
             _announce(config, server, health, endpoint, _options(invocation, endpoint))
 
     await serve(config, announce=announce)
+    leave_line()
 
 
 def _warn_of_the_network(*, made: bool) -> None:

@@ -113,6 +113,12 @@ def warn(warnings: Iterable[Notice]) -> None:
         complain(warning.code, place + warning.message, look="warning")
 
 
+def leave_line() -> None:
+    """Begin a new line after the `^C` that a terminal shows for the key."""
+    if is_terminal(sys.stdin) and is_terminal(sys.stderr):
+        tell("")
+
+
 def counted(number: int, word: str) -> str:
     """Return a number of things in words: `1 note`, `1,200 notes`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
