@@ -141,18 +141,17 @@ async def test_a_reader_reads_its_own_revision_to_the_end_and_then_lets_go(vault
     assert count == 2
     assert index.meta is not None
     assert index.meta.notes == 3
-    with pytest.raises(ValueError, match="(?i)connection"):
+    with pytest.raises(ValueError, match=r"(?i)connection"):
         await connection.execute_fetchall("SELECT 1")
     await index.close()
 
 
-async def test_a_schema_that_is_no_text_is_refused_and_not_quoted(vault: Vault):
+@pytest.mark.parametrize("text", [b"CREATE TABLE chunk (", b"tablechunkchunk"])
+async def test_a_schema_that_is_no_text_is_refused_and_not_quoted(vault: Vault, text: bytes):
     file = vault.directory.database(1)
     content = file.read_bytes()
-    assert content.count(b"CREATE TABLE chunk (") == 1
-    file.write_bytes(
-        content.replace(b"CREATE TABLE chunk (", b"CREATE TABLE \xff\xfe\xfd\xfc\xfb (")
-    )
+    assert content.count(text) == 1
+    file.write_bytes(content.replace(text, text.replace(b"chunk", b"\xff\xfe\xfd\xfc\xfb", 1)))
     assert await refused(vault)
 
 
@@ -168,8 +167,10 @@ async def test_an_index_of_jobs_that_lacks_one_is_put_aside(tmp_path: Path):
         [(size,)] = connection.execute("PRAGMA page_size")
     connection.close()
     with file.open("r+b") as opened:
-        opened.seek((page - 1) * size + 3)
-        opened.write(b"\0\0")  # the number of its entries
+        opened.seek(page * size - 1)
+        assert opened.read(1) == b"\x09"  # its only entry names row 1
+        opened.seek(page * size - 1)
+        opened.write(b"\x08")  # row 0
     async with open_jobs(file) as jobs:
         assert await jobs.list() == ()
     assert file.with_suffix(".damaged").exists()
