@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.errors import IndexUnavailable, VaultAgentError
+from vault_agent.errors import IndexUnavailable, VaultAgentError, next_step
 from vault_agent.model import Warning
 
 if TYPE_CHECKING:
@@ -82,15 +82,16 @@ class Checks:
             warnings.append(
                 Warning(
                     "INDEX_STALE",
-                    "Notes have changed since the last run. Bring the index up to date: "
-                    "vault-agent index.",
+                    "Notes have changed since the last run. "
+                    + next_step("bring", "the index up to date", indexing=self._busy()),
                 )
             )
         if self.incomplete:
             warnings.append(
                 Warning(
                     "INDEX_INCOMPLETE",
-                    "The last index run did not finish. Run it again: vault-agent index.",
+                    "The last index run did not finish. "
+                    + next_step("complete", "the index", indexing=self._busy()),
                 )
             )
         return tuple(warnings)

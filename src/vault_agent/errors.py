@@ -83,3 +83,10 @@ class Misconfigured(VaultAgentError):
 
 class Failed(VaultAgentError):
     """The work was begun and could not be completed."""
+
+
+def next_step(verb: str, rest: str, *, indexing: bool) -> str:
+    """Return how what is missing comes about: by the job that runs, or by one to be started."""
+    if indexing:
+        return f"The running job {verb}s {rest}."
+    return f"{verb.capitalize()} {rest}: vault-agent index."

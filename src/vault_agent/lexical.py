@@ -40,6 +40,8 @@ class LexicalQuery:
     """What must not be there."""
     name: str = ""
     """The whole query as a name's key."""
+    text: str = ""
+    """The query without its operators: what it says, for a search by meaning."""
     filters: Filters = field(default_factory=Filters)
     """What the query's own operators ask for."""
     without: Filters = field(default_factory=Filters)

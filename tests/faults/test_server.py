@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.faults.disk import build, compiler
-from tests.product.processes import alive, indexers_of, processes_of, wait_until_gone
+from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import PROGRAM, Program
 
 from vault_agent.model import identify
@@ -209,15 +209,17 @@ def test_a_job_waits_for_a_writer_that_is_about_to_end(program: Program):
     program.fill(400)
     program.submit()
     time.sleep(0.2)
-    [holder, *_] = indexers_of(program)
-    os.kill(holder, signal.SIGSTOP)  # so that it does not see the end of its server
+    holders = indexers_of(program)
+    for each in holders:
+        os.kill(each, signal.SIGSTOP)  # so that it does not see the end of its server
     program.kill()
     program.start()
     job_id = program.submit()
     time.sleep(0.7)
-    os.kill(holder, signal.SIGCONT)
+    for each in holders:
+        os.kill(each, signal.SIGCONT)
     assert program.finish(job_id)["state"] == "succeeded"
-    assert not alive(holder)
+    assert wait_until_gone(holders, 5) == []
 
 
 def test_jobs_submitted_at_once_are_one_job_and_refusals_that_name_it(program: Program):

@@ -73,6 +73,19 @@ def test_related_goes_by_meaning_and_needs_no_endpoint(program: Program, endpoin
     assert reply.warnings == []
 
 
+@pytest.mark.parametrize("mode", ["embedding", "hybrid"])
+def test_operators_are_no_part_of_what_is_meant(program: Program, endpoint: Endpoint, mode: str):
+    program.start()
+    program.index()
+    program.search('"sourdough starter" -crust tag:baking', mode=mode)
+    assert any(text.endswith("sourdough starter") for text in endpoint.texts)
+    asked = len(endpoint.texts)
+    found = program.search("path:日記", mode=mode)
+    assert [result["path"] for result in found.data["results"]] == ["日記/東京.md"]
+    assert found.data["usedMode"] == "lexical"
+    assert len(endpoint.texts) == asked
+
+
 def test_nothing_is_sent_twice(program: Program, endpoint: Endpoint):
     program.start()
     program.index()

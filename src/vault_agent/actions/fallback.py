@@ -16,13 +16,6 @@ def unavailable(message: str) -> Unavailable:
     return Unavailable("EMBEDDING_UNAVAILABLE", message)
 
 
-def next_step(verb: str, rest: str, *, indexing: bool) -> str:
-    """Return how what is missing comes about: by the job that runs, or by one to be started."""
-    if indexing:
-        return f"The running job {verb}s {rest}."
-    return f"{verb.capitalize()} {rest}: vault-agent index."
-
-
 def fell_back(reason: Unavailable) -> Warning:
     """Return the warning that words alone answered, and why."""
     return Warning(reason.code, f"These results come from words alone. {reason.message}")

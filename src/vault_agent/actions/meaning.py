@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_agent.actions.fallback import next_step, unavailable
+from vault_agent.actions.fallback import unavailable
+from vault_agent.errors import next_step
 from vault_agent.model import CHUNK_BITS, Warning
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
 

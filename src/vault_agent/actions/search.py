@@ -39,6 +39,8 @@ async def search(
 ) -> Answer:
     """Return ranked candidates; without a mode, by both where embeddings are usable.
 
+    A query of operators alone has no meaning to search by: its filters decide, in every mode.
+
     `indexing` tells whether a job runs at this moment, for what is said of missing embeddings.
 
     Raises:
@@ -47,10 +49,10 @@ async def search(
     """
     mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     compiled = compile_query(query.query)
-    if mode is Mode.LEXICAL:
+    if mode is Mode.LEXICAL or not compiled.text:  # operators alone have no meaning
         return await _lexical(snapshot, query, compiled, warnings)
     try:
-        vector = await _vector(snapshot, embedder, query.query, indexing=indexing)
+        vector = await _vector(snapshot, embedder, compiled.text, indexing=indexing)
     except Unavailable as reason:
         if mode is Mode.EMBEDDING:
             raise

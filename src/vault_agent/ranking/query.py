@@ -60,6 +60,7 @@ def compile_query(text: str) -> LexicalQuery:
         phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
         excluded=tuple(filter(None, excluded)),
         name=" ".join(terms(" ".join(plain))),
+        text=" ".join(plain),
         filters=Filters(tags=tuple(wanted["tag"]), paths=tuple(wanted["path"])),
         without=Filters(tags=tuple(unwanted["tag"]), paths=tuple(unwanted["path"])),
     )
