@@ -15,6 +15,8 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; d
 	done)
 
 ARGS ?=
+# Tests mostly wait for processes: one runner a core, four at most. `-n0` in ARGS is one after another.
+PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format bench long recording build lock clean
@@ -26,7 +28,7 @@ demo: $(VENV)/.runtime  ## Serve, index, search and read a synthetic vault
 	@$(BIN)/vault-agent demo
 
 test: lint  ## Linter, formatter, types, and all tests but the long ones
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
 lint: $(VENV)/.dev  ## Linter, formatter and types
 	$(BIN)/ruff check .
