@@ -99,6 +99,20 @@ async def test_an_edit_that_keeps_size_and_time_is_noticed(vault: Vault):
     assert (await vault.index()).changed == 1
 
 
+async def test_a_number_that_a_note_has_had_is_never_given_to_another(vault: Vault):
+    """A reader of an older revision would pair its matches with another note's text."""
+    given: set[int] = set()
+    for number in range(3):
+        vault.write("Last.md", f"turn {number}")
+        await vault.index()
+        async with vault.reader() as connection:
+            [row] = [f for f in await reading.files(connection) if f.entry.path == "Last.md"]
+        assert row.rowid not in given
+        given.add(row.rowid)
+        (vault.root / "Last.md").unlink()
+        await vault.index()
+
+
 async def test_a_rename_is_recognised_by_content(vault: Vault):
     await vault.index()
     (vault.root / "folder/Rye.md").rename(vault.root / "Rye bread.md")

@@ -111,3 +111,18 @@ def test_a_damaged_index_is_refused_put_aside_and_rebuilt(program: Program, vict
     assert program.search("filler").code == "INDEX_INCOMPATIBLE"
     program.index("reindex")
     assert program.search("filler").data["results"]
+
+
+def test_damage_that_a_search_comes_upon_is_looked_into_and_put_aside(program: Program):
+    program.fill(50)
+    program.start()
+    program.index()
+    for file in program.indexes.rglob("*.term"):
+        with file.open("r+b") as damaged:  # in place: the server has it mapped
+            damaged.write(b"\xff" * file.stat().st_size)
+    assert program.search("filler").code == "INDEX_INCOMPATIBLE"
+    deadline = time.monotonic() + 10
+    while not list(program.indexes.rglob("damaged-*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert program.call("GET", "/health").data["status"] == "error"
