@@ -281,6 +281,15 @@ async def test_an_index_of_other_settings_is_not_touched_by_index_and_replaced_b
     assert (await vault.index(rebuild=True)).added == 2
 
 
+async def test_an_index_whose_terms_are_made_in_another_way_is_incompatible(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    await vault.index()
+    monkeypatch.setattr("vault_agent.actions.task.TEXT_VERSION", 0)
+    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
+        await vault.index()
+
+
 async def test_an_index_of_another_version_is_incompatible(vault: Vault):
     await vault.index()
     with sqlite3.connect(vault.directory.database(1)) as connection:

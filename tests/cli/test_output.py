@@ -331,6 +331,38 @@ async def test_an_attachment_can_be_piped(run: Run, server: FakeServer):
 
 
 @needs_pty
+@pytest.mark.parametrize("typed", [b"%s\n", b"\x04", b"\x03"])
+async def test_a_key_typed_at_a_terminal_is_asked_for_and_not_shown(
+    run: Run, environment: dict[str, str], typed: bytes
+):
+    import pty
+
+    key = "k" * 40
+    leader, follower = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "config", "set", "server.api_key", "-",
+        env=environment, stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
+    )  # fmt: skip
+    os.close(follower)
+    seen = b""
+    while b"server.api_key: " not in seen:
+        seen += await asyncio.to_thread(os.read, leader, 65536)
+    if typed == b"\x03":  # without a controlling terminal it is a character like any other
+        process.send_signal(signal.SIGINT)
+    else:
+        os.write(leader, typed.replace(b"%s", key.encode()))
+    async with asyncio.timeout(20):
+        code = await process.wait()
+    seen += await asyncio.to_thread(os.read, leader, 65536)
+    os.close(leader)
+    assert key.encode() not in seen
+    assert b"Traceback" not in seen
+    stored = (await run("config", "reveal-api-key")).out.strip()
+    expected = {b"%s\n": (0, key), b"\x04": (2, ""), b"\x03": (130, "")}[typed]
+    assert (code, stored) == expected
+
+
+@needs_pty
 @pytest.mark.parametrize("command", ["search x", "serve --port 0 --vault-root {vault}"])
 async def test_ctrl_c_leaves_the_prompt_a_line_of_its_own(
     environment: dict[str, str], tmp_path: Path, command: str

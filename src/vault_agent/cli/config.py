@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.terminal import clean, complain, envelope, say, style, tell
+from vault_agent.cli.terminal import clean, complain, envelope, is_terminal, say, style, tell
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import InvalidRequest, Misconfigured
 
@@ -90,7 +91,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
 
     key = known_key(name)
     if value == "-":
-        value = _typed_in()
+        value = _typed_in(key)
     value = in_full(key, value)
     problems = set_value(config_path(invocation.config), name, value)
     shown = "removed" if not value.strip() else "set" if key.secret else value
@@ -145,9 +146,24 @@ async def reveal_api_key(invocation: Invocation) -> None:
         say(key)
 
 
-def _typed_in() -> str:
-    """Return a line of standard input; none at all is no wish to remove a setting."""
-    line = sys.stdin.readline()
+def _typed_in(key: Key) -> str:
+    """Return a line of standard input; none at all is no wish to remove a setting.
+
+    At a terminal a secret is asked for, and not shown.
+    """
+    # The loop's own way would heed Ctrl-C after the line.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        if key.secret and is_terminal(sys.stdin):
+            from getpass import getpass
+
+            line = getpass(f"{key.name}: ") + "\n"
+        else:
+            line = sys.stdin.readline()
+    except EOFError:
+        line = ""
+    finally:
+        signal.signal(signal.SIGINT, before)
     if not line:
         raise InvalidRequest("INVALID_REQUEST", "VALUE is -, and nothing came on standard input")
     return line.strip()

@@ -140,7 +140,7 @@ async def _run(arguments: list[str]) -> int:
         error: VaultAgentError = InvalidRequest("INVALID_REQUEST", _usage(misuse))
     except VaultAgentError as refusal:
         error = refusal
-    except (_ReaderGone, BrokenPipeError):
+    except (_ReaderGone, BrokenPipeError, click.Abort):
         raise
     except Exception as defect:  # noqa: BLE001 - its text could be anybody's, so it is not shown
         error = _unwritten(defect) or _internal(defect)
