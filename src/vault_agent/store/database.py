@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import aiosqlite
 import anyio
 
+from vault_agent.errors import IndexUnavailable
 from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writable, system_failure
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 Connection = aiosqlite.Connection
 """A connection by its name outside this package, which is the only one to know SQLite."""
 
-BUSY_TIMEOUT_MS = 5_000
+_BUSY_SECONDS = 5.0
+"""How long a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_OUR_SCHEMA = ("no such ", "has no column", "unsupported file format")
 _NOT_ALLOWED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
@@ -86,6 +88,31 @@ async def check_pages(connection: Connection, *, indexes: bool = False) -> None:
         said = await connection.execute_fetchall(f"PRAGMA {check}(1)")
     if [tuple(row) for row in said] != [("ok",)]:
         raise damaged()
+
+
+async def open_or_renew(path: Path, prepare: Callable[[Connection], Awaitable[None]]) -> Connection:
+    """Open a database that is no part of a generation, making it where there is none.
+
+    `prepare` makes its schema and raises `IndexUnavailable` where something in it is damaged: then
+    the file is put aside, and a new one begun.
+    """
+    with translated():
+        try:
+            return await _prepared(path, prepare)
+        except IndexUnavailable:
+            put_aside(path)
+            return await _prepared(path, prepare)
+
+
+async def _prepared(path: Path, prepare: Callable[[Connection], Awaitable[None]]) -> Connection:
+    connection = await connect(path)
+    try:
+        with translated():
+            await prepare(connection)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
 
 
 def put_aside(path: Path) -> None:
@@ -173,7 +200,7 @@ async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Conne
 
 
 async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
-    connection = aiosqlite.connect(database, uri=uri, isolation_level=None)
+    connection = aiosqlite.connect(database, uri=uri, isolation_level=None, timeout=_BUSY_SECONDS)
     try:
         return await connection
     except sqlite3.Error:
@@ -189,7 +216,6 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
             raise damaged()  # it was put aside, or somebody took it away
         connection = await connect(uri, uri=True)
     try:
-        await connection.execute_fetchall(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         yield connection
     except BaseException:
         # aiosqlite's thread outlives a cancelled await: stop what it runs, or close() waits for it.

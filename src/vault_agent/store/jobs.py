@@ -11,14 +11,7 @@ import orjson
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.model import Job, JobKind, JobState, JobSummary, PhaseProgress, Warning
-from vault_agent.store.database import (
-    BUSY_TIMEOUT_MS,
-    check_pages,
-    connect,
-    make_schema,
-    put_aside,
-    translated,
-)
+from vault_agent.store.database import check_pages, make_schema, open_or_renew, translated
 from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
@@ -37,36 +30,23 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
     Raises:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
-    with translated():
-        try:
-            connection = await _open(path)
-        except IndexUnavailable:
-            # History is worth less than a server that starts.
-            put_aside(path)
-            connection = await _open(path)
+    # History is worth less than a server that starts.
+    connection = await open_or_renew(path, _prepare)
     try:
         yield JobStore(connection)
     finally:
         await connection.close()
 
 
-async def _open(path: Path) -> aiosqlite.Connection:
-    connection = await connect(path)
+async def _prepare(connection: aiosqlite.Connection) -> None:
+    # Not WAL: one small file and one process, and nothing to sweep up beside it.
+    await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
+    await make_schema(connection, "jobs.sql")
+    await check_pages(connection, indexes=True)
     try:
-        with translated():
-            # Not WAL: one small file and one process, and nothing to sweep up beside it.
-            for pragma in (f"busy_timeout = {BUSY_TIMEOUT_MS}", "journal_mode = TRUNCATE"):
-                await connection.execute_fetchall(f"PRAGMA {pragma}")
-            await make_schema(connection, "jobs.sql")
-            await check_pages(connection, indexes=True)
-            try:
-                await _newest_first(connection)
-            except (ValueError, TypeError, KeyError):
-                raise damaged() from None
-    except BaseException:
-        await connection.close()
-        raise
-    return connection
+        await _newest_first(connection)
+    except (ValueError, TypeError, KeyError):
+        raise damaged() from None
 
 
 class JobStore:

@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from vault_agent.errors import IndexUnavailable
 from vault_agent.model import VectorSpace
-from vault_agent.store.database import (
-    BUSY_TIMEOUT_MS,
-    check_pages,
-    connect,
-    make_schema,
-    put_aside,
-    translated,
-)
+from vault_agent.store.database import check_pages, make_schema, open_or_renew, translated
 from vault_agent.store.matrix import RowFiles, planes_path, rows_path, write_map
 from vault_agent.store.threads import in_thread
 
@@ -72,12 +64,8 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
     folder = path.with_suffix("")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with translated():
-        try:
-            connection = await _open(path)
-        except IndexUnavailable:
-            # What is missing is made anew by the next run; what is wrong would never be noticed.
-            put_aside(path)
-            connection = await _open(path)
+        # What is missing is made anew by the next run; what is wrong would never be noticed.
+        connection = await open_or_renew(path, _prepare)
         store = VectorStore(connection, folder)
         try:
             yield store
@@ -91,29 +79,16 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
             await connection.close()
 
 
-async def _open(path: Path) -> aiosqlite.Connection:
-    connection = await connect(path)
-    try:
-        with translated():
-            for pragma in (
-                f"busy_timeout = {BUSY_TIMEOUT_MS}",
-                "journal_mode = WAL",
-                # A power cut may cost the last statements, a kill costs nothing.
-                "synchronous = NORMAL",
-            ):
-                await connection.execute_fetchall(f"PRAGMA {pragma}")
-            await make_schema(connection, "vectors.sql")
-            await check_pages(connection)
-            # A copy that was never finished.
-            for (number,) in await connection.execute_fetchall(
-                "SELECT id FROM space WHERE NOT ready"
-            ):
-                await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
-                await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
-    except BaseException:
-        await connection.close()
-        raise
-    return connection
+async def _prepare(connection: aiosqlite.Connection) -> None:
+    await connection.execute_fetchall("PRAGMA journal_mode = WAL")
+    # A power cut may cost the last statements, a kill costs nothing.
+    await connection.execute_fetchall("PRAGMA synchronous = NORMAL")
+    await make_schema(connection, "vectors.sql")
+    await check_pages(connection)
+    # A copy that was never finished.
+    for (number,) in await connection.execute_fetchall("SELECT id FROM space WHERE NOT ready"):
+        await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
+        await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
 
 
 class VectorStore:
