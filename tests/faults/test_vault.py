@@ -53,9 +53,11 @@ async def test_notes_that_all_go_before_they_are_read_are_not_taken_for_removed(
     assert await vault.dump() == held
 
 
-async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
+async def test_a_folder_that_cannot_be_listed_keeps_its_notes_and_attachments(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
+    vault.write("folder/crumb.png", b"\x89PNG")
+    vault.write("Links.md", "![[crumb.png]] and [[Rye]]")
     await vault.index()
     held = await vault.dump()
     listing = VaultRoot.listing
@@ -70,7 +72,11 @@ async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
     vault.write("New.md", "new")
     assert (await vault.index()).removed == 0
     assert vault.heard.codes == ["FILE_UNREADABLE"]
-    assert (await vault.dump())["folder/Rye.md"] == held["folder/Rye.md"]
+    after = await vault.dump()
+    assert {path: after[path] for path in held if path != "totals"} == {
+        path: note for path, note in held.items() if path != "totals"
+    }
+    assert (await vault.links("Links.md"))["crumb.png"] == ("folder/crumb.png", False)
 
 
 async def test_a_note_that_goes_during_the_walk_costs_nothing_but_itself(

@@ -28,7 +28,7 @@ from vault_agent.store.rows import handle_of, name_hash
 from vault_agent.store.seal import seal
 from vault_agent.store.threads import in_thread
 from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
-from vault_agent.vault.diff import diff
+from vault_agent.vault.diff import diff, is_unknown
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
@@ -143,7 +143,10 @@ class _Run:
         self._known = base.files if base else {}
         settled = base.settled if base else {}
         self._diff = diff(settled, found.notes, found.unlisted)
-        self._attachments = frozenset(entry.path for entry in found.attachments)
+        before = base.attachments if base else frozenset()
+        self._attachments = frozenset(entry.path for entry in found.attachments) | {
+            path for path in before if is_unknown(path, found.unlisted)
+        }
         self._removed = [path for path in self._diff.removed if path in self._known]
         self._moved_away = Counter(self._known[path].hash for path in self._removed)
         # Those that are read again, or have gone, are taken off; those that fail again, put back.

@@ -64,6 +64,10 @@ def diff(
     if len(present) - len(added) < len(stored):
         for path in stored:
             if path not in present:
-                unknown = any(lies_in(path, folder) for folder in unlisted)
-                (kept if unknown else removed).append(path)
+                (kept if is_unknown(path, unlisted) else removed).append(path)
     return Diff(added, maybe_changed, unchanged, removed, kept)
+
+
+def is_unknown(path: str, unlisted: Collection[str]) -> bool:
+    """Whether a walk could not tell if a path is there, for what it could not list."""
+    return any(lies_in(path, folder) for folder in unlisted)
