@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.indexing import Vault
@@ -126,6 +126,22 @@ async def test_a_page_that_no_row_is_read_from_is_looked_at_too(
         file.seek(offset)
         file.write(damage)
     assert await refused(vault)
+
+
+async def test_a_run_that_publishes_in_the_middle_of_the_look_is_no_damage(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    from vault_agent.store import check
+
+    check_pages = check.check_pages
+
+    async def and_then_a_run(connection: Any) -> None:
+        await check_pages(connection)
+        vault.write("New.md", "# New\n\nnew [[Nowhere]]\n")
+        await vault.index()
+
+    monkeypatch.setattr(check, "check_pages", and_then_a_run)
+    await verify(vault.task())
 
 
 async def test_a_reader_reads_its_own_revision_to_the_end_and_then_lets_go(vault: Vault):

@@ -15,7 +15,7 @@ import pytest
 from vault_agent.model import VectorSpace
 from vault_agent.store.database import put_aside
 from vault_agent.store.matrix import BLOCK, RowFiles, open_matrix, signs
-from vault_agent.store.vectors import open_vectors
+from vault_agent.store.vectors import are_whole, open_vectors
 
 DIMENSION = 72  # no multiple of 64
 GENERATOR = np.random.default_rng(3)
@@ -252,7 +252,7 @@ async def test_a_row_that_a_map_has_named_is_never_given_to_another_vector(datab
         file.write(bytes(DIMENSION * 4))
     async with open_vectors(database) as store:
         await store.use(space())
-        assert not await store.check()  # the last row's vector is forgotten
+        await store.mend()  # the last row's vector is forgotten
     async with open_vectors(database) as store:
         await store.use(space())
         assert await store.save(keys(1, 9), units(1)) == 4
@@ -367,6 +367,23 @@ async def test_the_log_of_a_database_that_was_put_aside_goes_with_it(database):
     assert database.with_suffix(".damaged").exists()
 
 
+async def test_vectors_are_looked_at_while_a_run_writes_and_its_own_are_no_damage(
+    database, map_path
+):
+    async with open_vectors(database) as store:
+        await store.use(space())
+        plan = await store.plan(chunk_keys(BLOCK + 4), keys(BLOCK + 4))
+        plan.fill(keys(4), await store.save(keys(4), units(4)))
+        await store.publish(plan, map_path)
+        served = reopen(database, map_path)
+        for start in range(4, BLOCK + 4, BLOCK // 4):
+            count = min(BLOCK // 4, BLOCK + 4 - start)
+            plan.fill(keys(count, start), await store.save(keys(count, start), units(count)))
+            assert await are_whole(database, served)
+        await store.publish(plan, map_path)
+    assert await are_whole(database, reopen(database, map_path))
+
+
 async def test_damaged_planes_are_found_and_mended(database, map_path):
     vectors = units(4)
     async with open_vectors(database) as store:
@@ -376,10 +393,11 @@ async def test_damaged_planes_are_found_and_mended(database, map_path):
         await store.publish(plan, map_path)
     planes = next(database.with_suffix("").glob("*.planes"))
     planes.write_bytes(b"\xff" + planes.read_bytes()[1:])
+    assert not await are_whole(database, reopen(database, map_path))
     async with open_vectors(database) as store:
         await store.use(space())
-        assert not await store.check()
-        assert await store.check()
+        await store.mend()
+    assert await are_whole(database, reopen(database, map_path))
     [block] = reopen(database, map_path).planes
     assert np.array_equal(block.T[:4], signs(vectors))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from vault_agent.store import notes as reading
 from vault_agent.store.database import open_reader
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.matrix import open_matrix
-from vault_agent.store.vectors import open_vectors
+from vault_agent.store.vectors import are_whole, open_vectors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -88,35 +87,41 @@ async def embed(
 
 
 async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
-    """Look through the vectors of the current generation; False where some were damaged.
+    """Look through the vectors that are searched; False where some were damaged.
 
-    Those are forgotten and no longer searched, and the next run makes them anew. Nothing is done
-    while a run is writing.
+    Those are forgotten and no longer searched, and the next run makes them anew. While a run is
+    writing nothing is changed: the next start looks again.
     """
     folder = IndexDirectory(Path(directory))
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(folder.writing(wait=False))
-        except Busy:
-            return True
-        number = folder.current()
-        if number is None or not folder.vectors.exists():
-            return True
-        vectors_map = folder.vectors_map(number)
-        async with open_vectors(folder.vectors) as store:
-            known = await store.last_space(settings.model, *settings.prefixes)
-            if known is None:
-                had = vectors_map.exists()
-                vectors_map.unlink(missing_ok=True)  # nothing vouches for what it names
-                return not had
-            await store.use(known)
-            whole = await store.check()
-            if whole and open_matrix(vectors_map, store.folder) is not None:
-                return True
-            async with open_reader(folder.database(number)) as connection:
-                chunks, keys = await _inputs(connection, settings)
-            await store.publish(await store.plan(chunks, keys), vectors_map)
-            return False
+    number = folder.current()
+    if number is None or not folder.vectors.exists():
+        return True
+    matrix = open_matrix(folder.vectors_map(number), folder.vectors_folder)
+    if matrix is not None and await are_whole(folder.vectors, matrix):
+        return True
+    try:
+        with folder.writing(wait=False):
+            await _mend(folder, settings)
+    except Busy:
+        return True
+    return False
+
+
+async def _mend(folder: IndexDirectory, settings: EndpointSettings) -> None:
+    """Forget what is damaged, and let searches have the rest."""
+    number = folder.current()
+    assert number is not None  # noqa: S101 - there is an index, or nothing would be damaged
+    async with open_vectors(folder.vectors) as store:
+        known = await store.last_space(settings.model, *settings.prefixes)
+        if known is None:
+            # Nothing vouches for what the map names.
+            folder.vectors_map(number).unlink(missing_ok=True)
+            return
+        await store.use(known)
+        await store.mend()
+        async with open_reader(folder.database(number)) as connection:
+            chunks, keys = await _inputs(connection, settings)
+        await store.publish(await store.plan(chunks, keys), folder.vectors_map(number))
 
 
 class _Run:

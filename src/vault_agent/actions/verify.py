@@ -26,6 +26,8 @@ async def verify(task: IndexTask) -> None:
     if number is None:
         return
     async with open_reader(directory.database(number)) as connection:
+        # One state of it: a run may commit another in the middle.
+        await connection.execute_fetchall("BEGIN")
         meta = await read_meta(connection)
         await check_database(connection, meta)
     check_seal(directory.fulltext(number, meta.revision))

@@ -106,17 +106,12 @@ class RowFiles:
         with self._lock:
             return self._read(first, count)
 
-    def mend_planes(self, first: int) -> bool:
-        """Make the planes fit the rows from the block of row `first` on; True if they did not."""
-        wrong = False
+    def rebuild_planes(self, first: int) -> None:
+        """Write the planes again from the block that holds row `first`."""
         with self._lock:
-            size = self._block.nbytes
             for block in range(first // BLOCK, -(-self._next // BLOCK)):
                 self._restore_block(block)
-                if _read_at(self._planes, block * size, size) != self._block.tobytes():
-                    wrong = True
-                    self._write_block(block)
-        return wrong
+                self._write_block(block)
 
     def sync(self) -> int:
         """Make all rows so far durable and return their number."""
@@ -171,14 +166,16 @@ class Matrix:
         self,
         *,
         space: VectorSpace,
+        files: int,
         total: int,
         keys: Integers,
         rows: Integers,
         vectors: Floats,
         planes: NDArray[np.uint64],
     ) -> None:
-        """Take the chunks' keys and rows, both (chunks,), and the mapped arrays."""
+        """Take the chunks' keys and rows, both (chunks,), and the arrays mapped from `files`."""
         self.space = space
+        self.files = files
         self.total = total
         self.vectors = vectors
         self.planes = planes
@@ -221,6 +218,15 @@ class Matrix:
         step = -(-self.count // _SAMPLE)
         mean: Floats = self.vectors[self._sorted_rows[::step]].mean(axis=0, dtype=np.float32)
         return mean
+
+    def planes_fit(self) -> bool:
+        """Whether the planes hold the signs of the vectors; looks at all of them."""
+        return all(
+            np.array_equal(self.planes[block][:, : len(rows)], signs(rows).T)
+            for block, rows in enumerate(
+                self.vectors[first : first + BLOCK] for first in range(0, len(self.vectors), BLOCK)
+            )
+        )
 
     def signs(self, vector: Floats) -> NDArray[np.uint64]:
         """Return the signs of one vector as the planes hold them: (words,)."""
@@ -323,7 +329,13 @@ def open_matrix(map_path: Path, folder: Path) -> Matrix | None:
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return Matrix(
-        space=space, total=header.total, keys=keys, rows=rows, vectors=vectors, planes=planes
+        space=space,
+        files=header.files,
+        total=header.total,
+        keys=keys,
+        rows=rows,
+        vectors=vectors,
+        planes=planes,
     )
 
 

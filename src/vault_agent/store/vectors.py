@@ -14,18 +14,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from vault_agent.errors import IndexUnavailable
 from vault_agent.model import VectorSpace
-from vault_agent.store.database import check_pages, make_schema, open_or_renew, translated
+from vault_agent.store.database import (
+    check_pages,
+    make_schema,
+    open_or_renew,
+    open_reader,
+    translated,
+)
 from vault_agent.store.matrix import RowFiles, planes_path, rows_path, write_map
 from vault_agent.store.threads import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
     import aiosqlite
 
-    from vault_agent.store.matrix import Floats, Integers
+    from vault_agent.store.matrix import Floats, Integers, Matrix
 
 # Rows of one statement: five values each, and SQLite takes 32,766.
 _ROWS: Final = 4_000
@@ -89,6 +96,32 @@ async def _prepare(connection: aiosqlite.Connection) -> None:
     for (number,) in await connection.execute_fetchall("SELECT id FROM space WHERE NOT ready"):
         await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
         await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
+
+
+async def are_whole(path: Path, matrix: Matrix) -> bool:
+    """Whether the vectors that are searched are those that were written, by the store at `path`.
+
+    Only reads: a run may be writing meanwhile.
+    """
+    vouched = np.zeros(len(matrix.vectors), np.bool_)
+    after = b""
+    try:
+        async with open_reader(path) as connection:
+            await check_pages(connection)
+            while page := list(
+                await connection.execute_fetchall(
+                    "SELECT key, row, crc FROM vector WHERE space = ? AND key > ? AND row < ?"
+                    " ORDER BY key LIMIT ?",
+                    (matrix.files, after, len(matrix.vectors), _ROWS),
+                )
+            ):
+                if await in_thread(_damaged, matrix.vectors.__getitem__, page):
+                    return False
+                vouched[[row for _, row, _ in page]] = True
+                after = page[-1][0]
+    except IndexUnavailable:
+        return False
+    return bool(vouched[matrix.alive].all()) and await in_thread(matrix.planes_fit)
 
 
 class VectorStore:
@@ -187,14 +220,11 @@ class VectorStore:
                 [value for key, reason in part for value in (number, key, reason)],
             )
 
-    async def check(self) -> bool:
-        """Compare every vector in use with what was written; False where some were lost by that.
-
-        They count as missing from then on: the next run makes them anew.
-        """
+    async def mend(self) -> None:
+        """Forget every vector that is not what was written: the next run makes it anew."""
         number, _, files = self._current()
-        lost = await self._drop_damaged(number, files, 0)
-        return not (lost or await in_thread(files.mend_planes, 0))
+        await self._drop_damaged(number, files, 0)
+        await in_thread(files.rebuild_planes, 0)
 
     async def failures(self) -> dict[bytes, str]:
         """Return the inputs that could not be embedded, with the reasons."""
@@ -332,11 +362,11 @@ class VectorStore:
         )
         if synced <= last:
             await self._drop_damaged(number, files, synced)
-            await in_thread(files.mend_planes, synced)
+            await in_thread(files.rebuild_planes, synced)
         return files
 
-    async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> bool:
-        """Forget the vectors from row `first` on that are not what was written; True if any."""
+    async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> None:
+        """Forget the vectors from row `first` on that are not what was written."""
         lost: list[bytes] = []
         after = b""
         while page := list(
@@ -346,12 +376,11 @@ class VectorStore:
                 (space, after, first, _ROWS),
             )
         ):
-            lost += await in_thread(_damaged, files, page)
+            lost += await in_thread(_damaged, lambda row: files.read(row, 1), page)
             after = page[-1][0]
         await self._connection.executemany(
             "DELETE FROM vector WHERE space = ? AND key = ?", [(space, key) for key in lost]
         )
-        return bool(lost)
 
     def _current(self) -> tuple[int, VectorSpace, RowFiles]:
         if self._space is None or self._files is None:
@@ -359,6 +388,6 @@ class VectorStore:
         return *self._space, self._files
 
 
-def _damaged(files: RowFiles, vectors: Sequence[Sequence[Any]]) -> list[bytes]:
+def _damaged(read: Callable[[int], Floats], vectors: Sequence[Sequence[Any]]) -> list[bytes]:
     """Return the keys of those whose rows do not hold what was written: (key, row, CRC-32)."""
-    return [key for key, row, crc in vectors if zlib.crc32(files.read(row, 1).tobytes()) != crc]
+    return [key for key, row, crc in vectors if zlib.crc32(read(row).tobytes()) != crc]
