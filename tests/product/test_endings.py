@@ -48,6 +48,7 @@ def test_sigterm_in_the_middle_of_a_job_ends_everything_in_time(program: Program
     running = processes_of(program)
     assert len(running) > 1
     code, seconds = program.stop()
+    print(f"\n{len(running)} processes at work, gone {seconds:.1f} s after SIGTERM")
     assert (code, wait_until_gone(running, 1)) == (0, [])
     assert seconds < 5
 
@@ -73,6 +74,7 @@ def test_an_idle_process_that_does_not_answer_holds_up_no_stop(program: Program)
     assert program.search("sourdough").data["results"]  # which has the files looked at
     running = processes_of(program)
     code, seconds = program.stop()
+    print(f"\n{len(running)} processes at work, gone {seconds:.1f} s after SIGTERM")
     assert (code, wait_until_gone(running, 1)) == (0, [])
     assert seconds < 5
 
