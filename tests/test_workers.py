@@ -6,11 +6,13 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from vault_agent import workers
 from vault_agent.workers import MEMORY_LIMIT_BYTES, WorkerCrashed, WorkerPool
 
 if TYPE_CHECKING:
@@ -91,6 +93,40 @@ async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
                 await pool.run("hang", timeout_seconds=0.2)
         assert gone(pid)
         assert await pool.run("c", timeout_seconds=20) == "C!"
+
+
+async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
+    pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    receive, close = workers._Worker._receive, workers._Worker.close
+    reading = 0
+    begun = threading.Event()
+    at_closing: list[int] = []
+
+    def counted(worker: workers._Worker, timeout_seconds: float) -> object:
+        nonlocal reading
+        reading += 1
+        begun.set()
+        try:
+            return receive(worker, timeout_seconds)
+        finally:
+            time.sleep(0.1)  # as long as a thread may take to see that it is over
+            reading -= 1
+
+    def noted(worker: workers._Worker) -> None:
+        at_closing.append(reading)
+        close(worker)
+
+    async with pool:
+        await pool.run("a", timeout_seconds=20)
+        monkeypatch.setattr(workers._Worker, "_receive", counted)
+        monkeypatch.setattr(workers._Worker, "close", noted)
+        hanging = asyncio.create_task(pool.run("hang", timeout_seconds=60))
+        await asyncio.to_thread(begun.wait, 20)
+        hanging.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await hanging
+        assert at_closing == [0]
 
 
 async def test_a_worker_that_is_slow_to_start_is_waited_for():

@@ -69,6 +69,8 @@ class WorkerPool(Generic[Task, Result]):
     ) -> None:
         for worker in self._all:
             worker.kill()
+        for worker in self._idle:
+            worker.close()  # those at work are closed by whoever waits for them
         self._all.clear()
         self._idle.clear()
 
@@ -82,12 +84,17 @@ class WorkerPool(Generic[Task, Result]):
         """
         async with self._free:
             worker = self._idle.pop() if self._idle else self._start()
+            working = asyncio.ensure_future(asyncio.to_thread(worker.call, task, timeout_seconds))
             try:
-                result: Result = await asyncio.to_thread(worker.call, task, timeout_seconds)
+                result: Result = await asyncio.shield(working)
             except BaseException:
                 # Also when cancelled: its answer would be taken for the next task's.
                 self._all.discard(worker)
                 worker.kill()
+                # Not closed under the thread that reads: it would go on with the next worker's
+                # connection, which gets the same number from the system.
+                await asyncio.wait([working])
+                worker.close()
                 raise
             self._idle.append(worker)
             return result
@@ -136,6 +143,8 @@ class _Worker:
     def kill(self) -> None:
         self._process.kill()
         self._process.join()
+
+    def close(self) -> None:
         self._connection.close()
 
 
