@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "vault_agent"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-VALUES = {"errors", "lexical", "model", "names", "text"}
+VALUES = {"cancelling", "errors", "lexical", "model", "names", "text"}
 ROOMS = {"markdown", "ranking", "vault", "store", "embedding", "config"}
 WORK = {"actions", "checks", "jobs", "process", "workers"}
 ROOTS = {"engine", "indexer"}

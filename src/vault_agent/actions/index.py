@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.actions.compare import read_stored
 from vault_agent.actions.parse import FileTask, Outcome
+from vault_agent.cancelling import in_thread
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model import CHUNK_BITS, JobSummary, LinkKind
@@ -26,7 +27,6 @@ from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.meta import Meta, write_meta
 from vault_agent.store.rows import handle_of, name_hash
 from vault_agent.store.seal import seal
-from vault_agent.store.threads import in_thread
 from vault_agent.store.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.vault.diff import diff, is_unknown
 from vault_agent.vault.exclude import Exclusions

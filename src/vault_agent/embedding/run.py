@@ -6,13 +6,13 @@ so that saving costs little where replies are quick, and never holds up a reques
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
+from vault_agent.cancelling import to_its_end
 from vault_agent.embedding.embedder import Embedded, Outcome, Reason
 from vault_agent.errors import Unavailable
 
@@ -148,18 +148,7 @@ async def _save_all(
 ) -> None:
     async for first in arrived:
         arrivals = [first, *_waiting(arrived)]
-        await _to_its_end(save(_collect(arrivals, counts)))
-
-
-async def _to_its_end(saving: Awaitable[None]) -> None:
-    """Await what a cancellation may follow, but not cut short."""
-    task = asyncio.ensure_future(saving)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        with anyio.CancelScope(shield=True):  # anyio's cancellations come again and again
-            await asyncio.wait([task])
-        raise
+        await to_its_end(save(_collect(arrivals, counts)))
 
 
 async def _save_rest(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from vault_agent.cancelling import in_thread
 from vault_agent.errors import IndexUnavailable
 from vault_agent.model import VectorSpace
 from vault_agent.store.database import (
@@ -24,7 +25,6 @@ from vault_agent.store.database import (
     translated,
 )
 from vault_agent.store.matrix import RowFiles, planes_path, rows_path, write_map
-from vault_agent.store.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
