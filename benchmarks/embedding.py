@@ -26,8 +26,8 @@ from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 from vault_agent.embedding.embedder import Embedded
 from vault_agent.embedding.prefixes import vector_key
 from vault_agent.embedding.run import embed_all
-from vault_agent.model import VectorSpace
-from vault_agent.store.vectors import open_vectors
+from vault_agent.model.vectors import VectorSpace
+from vault_agent.store.vectors.cache import open_vectors
 
 WORDS = [
     "harbour",

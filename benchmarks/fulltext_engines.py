@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.vault import Vault, queries
 
 from vault_agent.markdown.parse import parse_note
-from vault_agent.model import Filters
+from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
-from vault_agent.store.fulltext import FulltextReader
-from vault_agent.store.fulltext_clauses import any_of
-from vault_agent.store.fulltext_schema import FulltextNote, to_fulltext
-from vault_agent.store.fulltext_writer import FulltextWriter
+from vault_agent.store.fulltext.clauses import any_of
+from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.schema import FulltextNote, to_fulltext
+from vault_agent.store.fulltext.writer import FulltextWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,26 +21,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vault_agent.actions.index import index
-from vault_agent.actions.parse import parser
-from vault_agent.actions.search import search
-from vault_agent.actions.task import IndexTask, fingerprint_of
 from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
 from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
-from vault_agent.model import Filters, Mode, SearchQuery, identify
+from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import parser
+from vault_agent.indexing.task import IndexTask, fingerprint_of
+from vault_agent.model.identifiers import identify
+from vault_agent.model.search import Filters, Mode, SearchQuery
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
 from vault_agent.ranking.fuse import fuse
 from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Names, attainable, rank, shortlist
-from vault_agent.store import notes as reading
+from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import open_reader
-from vault_agent.store.fulltext import FulltextReader
+from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.matrix import open_matrix
-from vault_agent.store.meta import read_meta
-from vault_agent.store.vectors import open_vectors
+from vault_agent.store.vectors.cache import open_vectors
+from vault_agent.store.vectors.matrix import open_matrix
 from vault_agent.vault.exclude import Exclusions
 
 MAX_NOTE_BYTES = 1 << 24

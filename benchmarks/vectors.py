@@ -24,10 +24,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vault_agent.model import VectorSpace
+from vault_agent.model.vectors import VectorSpace
 from vault_agent.ranking.cosine import Scan, nearest
-from vault_agent.store.matrix import open_matrix
-from vault_agent.store.vectors import open_vectors
+from vault_agent.store.vectors.cache import open_vectors
+from vault_agent.store.vectors.matrix import open_matrix
 
 BATCH = 20_000
 

@@ -9,7 +9,7 @@ import pytest
 
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
-from vault_agent.model import Link, LinkKind, ParsedNote
+from vault_agent.model.notes import Link, LinkKind, ParsedNote
 
 ROOT = Path(__file__).parent.parent
 # Left open in the demo on purpose: a note that is still to be written.

@@ -73,7 +73,7 @@ def test_every_code_is_documented_and_every_documented_code_exists():
 
 def test_every_documented_code_has_its_status_and_its_exit_code():
     from vault_agent.cli.exits import exit_code
-    from vault_agent.client import error_of
+    from vault_agent.client.client import error_of
     from vault_agent.server.replies import STATUS
 
     rows = re.findall(r"^\| `([A-Z_]+)` \| (\d*) ?\| (\d) \|", page("codes"), re.MULTILINE)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import orjson
 from aiohttp import web
 
-from vault_agent.model import JobKind, JobState, Mode, Reason
+from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.search import Mode, Reason
 from vault_agent.wire.base import dump, parse
 from vault_agent.wire.replies import (
     AttachmentData,

@@ -11,9 +11,10 @@ from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, FakeServer, job
 
 from vault_agent import errors
-from vault_agent.client import Client, error_of
+from vault_agent.client.client import Client, error_of
 from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentError
-from vault_agent.model import Filters, JobState, Mode
+from vault_agent.model.jobs import JobState
+from vault_agent.model.search import Filters, Mode
 from vault_agent.server.replies import STATUS
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ class Watcher:
 
 sys.meta_path.insert(0, Watcher())
 from vault_agent.config import load_config
-from vault_agent.engine import open_engine
-from vault_agent.model import SearchQuery
+from vault_agent.library.engine import open_engine
+from vault_agent.model.search import SearchQuery
 from vault_agent.server import handlers, serve
 
 async def main(folder, enabled):

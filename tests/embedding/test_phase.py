@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests import endpoint as misbehaviour
-from tests.indexing import Vault
+from tests.index_runs import Vault
 
-from vault_agent.actions import embed as phase
-from vault_agent.actions.embed import Account, embed
 from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.errors import Busy
-from vault_agent.store import vectors
-from vault_agent.store.matrix import open_matrix
+from vault_agent.indexing import embed as phase
+from vault_agent.indexing.embed import Account, embed
+from vault_agent.store.vectors import cache as vectors
+from vault_agent.store.vectors.matrix import open_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vault_agent.store.matrix import Matrix
+    from vault_agent.store.vectors.matrix import Matrix
 
 NOTES = 6
 

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tests.endpoint import hashed_vector
-from tests.indexing import Vault
+from tests.index_runs import Vault
 
-from vault_agent.actions.embed import embed
-from vault_agent.actions.search import search
 from vault_agent.embedding.client import HttpEmbedder
-from vault_agent.model import Mode, SearchQuery
+from vault_agent.indexing.embed import embed
+from vault_agent.model.search import Mode, SearchQuery
+from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.embedding.embedder import Embedder
-    from vault_agent.model import Answer
+    from vault_agent.model.search import Answer
 
 
 def vault_of(folder: Path, notes: dict[str, str]) -> Vault:

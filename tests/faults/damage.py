@@ -19,20 +19,21 @@ from typing import TYPE_CHECKING, Any
 
 from tests.faults.disk import ROOT
 from tests.faults.embedder import MadeUp, settings
-from tests.indexing import Vault
+from tests.index_runs import Vault
 
-from vault_agent.actions.embed import embed, verify_vectors
-from vault_agent.actions.verify import verify
 from vault_agent.errors import IndexUnavailable
-from vault_agent.model import Filters, Job, JobKind, JobState
+from vault_agent.indexing.embed import embed, verify_vectors
+from vault_agent.indexing.verify import verify
+from vault_agent.model.jobs import Job, JobKind, JobState
+from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import open_reader
-from vault_agent.store.jobs import open_jobs
+from vault_agent.store.jobs.record import open_jobs
 
 if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
-    from vault_agent.store.matrix import Matrix
+    from vault_agent.store.vectors.matrix import Matrix
 
 QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")
 

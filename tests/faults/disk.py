@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.indexing import Vault
+from tests.index_runs import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -152,7 +152,7 @@ class Scenario:
 
     async def check(self, outcome: str) -> list[str]:
         """Return what is wrong after a disturbed run."""
-        from vault_agent.actions.verify import verify
+        from vault_agent.indexing.verify import verify
 
         vault = self.vault
         wrong = []
@@ -188,12 +188,12 @@ class Embedding(Scenario):
     async def _embed(self):
         from tests.faults.embedder import MadeUp, settings
 
-        from vault_agent.actions.embed import embed
+        from vault_agent.indexing.embed import embed
 
         return await embed(str(self.vault.directory.path), MadeUp(), settings(), self.vault.heard)
 
     async def check(self, outcome: str) -> list[str]:
-        from vault_agent.store.matrix import open_matrix
+        from vault_agent.store.vectors.matrix import open_matrix
 
         wrong = []
         await self._embed()

@@ -9,7 +9,7 @@ from tests.endpoint import hashed_vector
 from vault_agent.embedding.client import EndpointSettings
 from vault_agent.embedding.embedder import Embedded
 from vault_agent.embedding.prefixes import Prefixes
-from vault_agent.model import VectorSpace
+from vault_agent.model.vectors import VectorSpace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

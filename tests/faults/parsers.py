@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_agent import workers
-from vault_agent.actions.parse import FileTask, ParsedFile, parser
+from vault_agent.indexing.parse import FileTask, ParsedFile, parser
+from vault_agent.system import workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,21 +11,21 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.indexing import Vault
+from tests.index_runs import Vault
 
-from vault_agent.actions.index import index
-from vault_agent.actions.parse import FileTask, ParsedFile, parser
-from vault_agent.actions.verify import verify
 from vault_agent.errors import Busy
+from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import FileTask, ParsedFile, parser
+from vault_agent.indexing.verify import verify
 from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.database import open_reader
-from vault_agent.store.vectors import open_vectors
+from vault_agent.store.vectors.cache import open_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
-    from vault_agent.model import JobSummary
+    from vault_agent.model.jobs import JobSummary
 
 MAX_NOTE_BYTES = 1 << 20
 
@@ -223,8 +223,8 @@ async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Pat
 @pytest.mark.parametrize(
     "step",
     [
-        "vault_agent.store.fulltext_writer.FulltextWriter.commit",
-        "vault_agent.actions.index.seal",
+        "vault_agent.store.fulltext.writer.FulltextWriter.commit",
+        "vault_agent.indexing.index.seal",
         "vault_agent.store.layout.IndexDirectory.publish",
     ],
 )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.faults.damage import Finding, damage_some
-from tests.indexing import Vault
+from tests.index_runs import Vault
 
-from vault_agent.checks import Background, Checks
 from vault_agent.errors import IndexUnavailable
+from vault_agent.library.checks import Background, Checks
 from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:

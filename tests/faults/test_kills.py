@@ -21,8 +21,8 @@ from tests.product.program import Program
 
 from vault_agent.embedding.prefixes import vector_key
 from vault_agent.errors import IndexUnavailable
+from vault_agent.store.fulltext.seal import check_seal
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.seal import check_seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.faults import parsers
 from tests.faults.disk import ROOT
-from tests.indexing import MAX_NOTE_BYTES, Heard, Vault
+from tests.index_runs import MAX_NOTE_BYTES, Heard, Vault
 from tests.product.processes import wait_until_gone
 
-from vault_agent import indexer
-from vault_agent.actions.index import index
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.workers import WorkerPool
+from vault_agent.indexing import keeper as indexer
+from vault_agent.indexing.index import index
+from vault_agent.system.workers import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from vault_agent.actions.parse import FileTask, ParsedFile
-    from vault_agent.model import JobSummary
+    from vault_agent.indexing.parse import FileTask, ParsedFile
+    from vault_agent.model.jobs import JobSummary
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 
@@ -142,7 +142,7 @@ def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str
     program = (
         "import asyncio\n"
         "from tests.faults import parsers\n"
-        "from vault_agent.workers import WorkerPool\n"
+        "from vault_agent.system.workers import WorkerPool\n"
         "async def main():\n"
         f"    async with WorkerPool(parsers.{setup}, (), size=1) as pool:\n"
         "        print(await pool.run('pid', timeout_seconds=20), flush=True)\n"

@@ -20,7 +20,7 @@ from tests.faults.disk import build, compiler
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import PROGRAM, Program
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.indexing import MAX_NOTE_BYTES, Vault
+from tests.index_runs import MAX_NOTE_BYTES, Vault
 
-from vault_agent.actions.compare import is_stale
-from vault_agent.actions.index import index
-from vault_agent.actions.parse import FileTask, ParsedFile, parser
 from vault_agent.errors import Failed
+from vault_agent.indexing.compare import is_stale
+from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import FileTask, ParsedFile, parser
 from vault_agent.vault import read as reading
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.root import VaultRoot
@@ -200,7 +200,7 @@ async def test_a_disk_that_fails_for_want_of_room_is_said_to_be_full(
     def fail(*_: object) -> None:
         raise OSError(errno.EIO, "no word of room")
 
-    monkeypatch.setattr("vault_agent.actions.index.seal", fail)
+    monkeypatch.setattr("vault_agent.indexing.index.seal", fail)
     with pytest.raises(Failed, match="INDEX_IO_ERROR"):
         await vault.index()
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))

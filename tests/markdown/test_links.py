@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_agent.markdown.parse import parse_note
-from vault_agent.model import LinkKind
+from vault_agent.model.notes import LinkKind
 
 W, E, M, I, F = LinkKind  # noqa: E741 - one letter a kind keeps the table readable
 

@@ -8,7 +8,7 @@ from itertools import permutations
 import pytest
 
 from vault_agent.markdown.resolve import LinkResolver, Resolution, names_of, target_key
-from vault_agent.model import LinkKind
+from vault_agent.model.notes import LinkKind
 
 NOTES = {
     "Note.md": [],

@@ -48,7 +48,7 @@ def indexers_of(program: Program) -> list[int]:
     for pid in processes_of(program)[1:]:
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as line:  # noqa: PTH123
-                if b"vault_agent.indexer" in line.read():
+                if b"vault_agent.indexing.keeper" in line.read():
                     found.append(pid)
         except FileNotFoundError:  # it has just ended
             continue

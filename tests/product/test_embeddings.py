@@ -11,7 +11,7 @@ import pytest
 from tests import endpoint as misbehaviour
 from tests.product.endpoint import running_endpoint
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from tests.product.program import Program

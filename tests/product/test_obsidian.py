@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.indexing import Vault
+from tests.index_runs import Vault
 from tests.obsidian import Expected, ObsidianVault, made_up
 from tests.product.program import Program
 
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_agent.model import Filters
+from vault_agent.model.search import Filters
 from vault_agent.ranking.query import MAX_TERMS, compile_query
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_agent.lexical import Candidates, ChunkEvidence, NoteEvidence
+from vault_agent.model.lexical import Candidates, ChunkEvidence, NoteEvidence
 from vault_agent.ranking.rank import Names, rank, shortlist
 
 WORDS = {"zebra": 3.0, "stripe": 3.0}

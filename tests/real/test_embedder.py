@@ -10,8 +10,8 @@ from vault_agent.embedding.prefixes import document_input, vector_key
 from vault_agent.embedding.run import embed_all
 from vault_agent.ranking.cosine import Scan, nearest
 from vault_agent.ranking.fuse import fuse
-from vault_agent.store.matrix import open_matrix
-from vault_agent.store.vectors import open_vectors
+from vault_agent.store.vectors.cache import open_vectors
+from vault_agent.store.vectors.matrix import open_matrix
 
 pytestmark = pytest.mark.real_embedding
 

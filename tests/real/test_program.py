@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.real.notes import EVERYDAY, NOTES, PARAPHRASES
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from tests.product.program import Program

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.server.routes import ROUTES
 
 if TYPE_CHECKING:

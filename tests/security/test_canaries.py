@@ -23,7 +23,7 @@ from tests.product.test_endings import processes_of
 from tests.security.conftest import Fortress
 from tests.security.test_access_table import ALLOWED
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.server.log import Fields
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.vault.spellings import CLIMBING, HARMLESS, LEAVING, MALFORMED
 
-from vault_agent.actions.parse import FileTask, Outcome, ParsedFile, parse_file
 from vault_agent.errors import Forbidden, InvalidRequest
+from vault_agent.indexing.parse import FileTask, Outcome, ParsedFile, parse_file
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
-from vault_agent.model import FileEntry, LinkKind
+from vault_agent.model.notes import FileEntry, LinkKind
 from vault_agent.ranking.query import MAX_TERMS, compile_query
 from vault_agent.vault.paths import MAX_PATH_BYTES, validate
 from vault_agent.vault.root import VaultRoot

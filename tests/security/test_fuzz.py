@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.security.fuzz import Account, Requests, run
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from tests.security.conftest import Fortress

@@ -16,7 +16,7 @@ import pytest
 from tests.vault.spellings import HARMLESS, SECRET, refused
 
 from vault_agent.cli.run import run
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.server.routes import ROUTES
 
 if TYPE_CHECKING:

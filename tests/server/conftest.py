@@ -16,19 +16,11 @@ from tests.privacy import Confidences
 
 from vault_agent.config import Config
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
-from vault_agent.model import (
-    Answer,
-    AttachmentInfo,
-    ChunkContent,
-    Health,
-    Hit,
-    Job,
-    JobState,
-    Metadata,
-    Mode,
-    NoteContent,
-    Reason,
-)
+from vault_agent.model.health import Health
+from vault_agent.model.jobs import Job, JobState
+from vault_agent.model.notes import Metadata
+from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+from vault_agent.model.search import Answer, Hit, Mode, Reason
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
-from vault_agent.model import JobState, JobSummary, PhaseProgress, Warning
+from vault_agent.model.jobs import JobState, JobSummary, PhaseProgress
+from vault_agent.model.warning import Warning
 from vault_agent.server import events
 
 from .conftest import run

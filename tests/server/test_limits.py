@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from vault_agent.model import JobKind
+from vault_agent.model.jobs import JobKind
 from vault_agent.server.connection import Connection, Limits
 
 from .conftest import CONTENT, NOTE_ID, hang_up, run

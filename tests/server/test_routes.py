@@ -7,7 +7,9 @@ import json
 import pytest
 
 from vault_agent.errors import IndexUnavailable, Unavailable
-from vault_agent.model import JobKind, JobState, Mode, Warning
+from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.search import Mode
+from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS, STATUS
 from vault_agent.server.routes import ROUTES

@@ -9,7 +9,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model import Answer, Job, JobKind, JobState, Mode, Warning
+from vault_agent.model.jobs import Job, JobKind, JobState
+from vault_agent.model.search import Answer, Mode
+from vault_agent.model.warning import Warning
 from vault_agent.wire import base, replies, requests
 from vault_agent.wire.base import Model, dump, parse
 from vault_agent.wire.compact import ROW_BYTES, compact_row

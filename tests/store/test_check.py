@@ -6,13 +6,13 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.indexing import Vault
+from tests.index_runs import Vault
 
-from vault_agent.actions.verify import verify
 from vault_agent.errors import IndexUnavailable
-from vault_agent.model import Job, JobKind, JobState
+from vault_agent.indexing.verify import verify
+from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.store.current import CurrentIndex
-from vault_agent.store.jobs import open_jobs
+from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ async def test_a_page_that_no_row_is_read_from_is_looked_at_too(
 async def test_a_run_that_publishes_in_the_middle_of_the_look_is_no_damage(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    from vault_agent.store import check
+    from vault_agent.store.index import check
 
     check_pages = check.check_pages
 

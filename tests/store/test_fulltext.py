@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
-from vault_agent.model import CHUNK_BITS, Chunk, Filters, ParsedNote
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.notes import Chunk, ParsedNote
+from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
-from vault_agent.store import fulltext as engine
-from vault_agent.store.fulltext import FulltextReader
-from vault_agent.store.fulltext_guard import guarded
-from vault_agent.store.fulltext_schema import to_fulltext
-from vault_agent.store.fulltext_spelling import edits
-from vault_agent.store.fulltext_writer import FulltextWriter
+from vault_agent.store.fulltext import reader as engine
+from vault_agent.store.fulltext.guard import guarded
+from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.schema import to_fulltext
+from vault_agent.store.fulltext.spelling import edits
+from vault_agent.store.fulltext.writer import FulltextWriter
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,10 @@ import anyio
 import numpy as np
 import pytest
 
-from vault_agent.model import VectorSpace
+from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import put_aside
-from vault_agent.store.matrix import BLOCK, RowFiles, open_matrix, signs
-from vault_agent.store.vectors import are_whole, open_vectors
+from vault_agent.store.vectors.cache import are_whole, open_vectors
+from vault_agent.store.vectors.matrix import BLOCK, RowFiles, open_matrix, signs
 
 DIMENSION = 72  # no multiple of 64
 GENERATOR = np.random.default_rng(3)
@@ -234,7 +234,7 @@ async def test_a_vector_that_could_not_be_written_is_not_known(database, monkeyp
 
     async with open_vectors(database) as store:
         await store.use(space())
-        monkeypatch.setattr("vault_agent.store.matrix._write_at", fail)
+        monkeypatch.setattr("vault_agent.store.vectors.matrix._write_at", fail)
         with pytest.raises(OSError, match="no room"):
             await store.save(keys(4), units(4))
         assert len((await store.plan(chunk_keys(4), keys(4))).waiting) == 4
@@ -259,7 +259,7 @@ async def test_a_row_that_a_map_has_named_is_never_given_to_another_vector(datab
 
 
 async def test_a_copy_that_is_cut_off_costs_no_vector(database, map_path, monkeypatch):
-    monkeypatch.setattr("vault_agent.store.vectors._UNUSED_LEAST", 1)
+    monkeypatch.setattr("vault_agent.store.vectors.cache._UNUSED_LEAST", 1)
     append = RowFiles.append
 
     def fail_in_the_copy(files, vectors):
@@ -332,7 +332,7 @@ async def test_a_map_that_is_whole_and_says_what_cannot_be_is_no_matrix(
     database, map_path, monkeypatch, wrong
 ):
     if wrong == "format":
-        monkeypatch.setattr("vault_agent.store.matrix._FORMAT", 9)
+        monkeypatch.setattr("vault_agent.store.vectors.matrix._FORMAT", 9)
     async with open_vectors(database) as store:
         await store.use(space())
         plan = await store.plan(chunk_keys(4), keys(4))
@@ -412,7 +412,7 @@ async def test_saving_nothing_is_no_error(database):
 async def test_a_map_that_is_held_open_is_replaced_once_it_is_let_go(tmp_path, monkeypatch):
     from pathlib import Path
 
-    from vault_agent.store import matrix
+    from vault_agent.store.vectors import matrix
 
     replace, refusals = Path.replace, [PermissionError(13, "in use")] * 2
 
@@ -431,7 +431,7 @@ async def test_a_map_that_is_held_open_is_replaced_once_it_is_let_go(tmp_path, m
 async def test_a_publication_that_is_cancelled_writes_nothing_afterwards(
     database, map_path, monkeypatch, native
 ):
-    from vault_agent.store import vectors
+    from vault_agent.store.vectors import cache as vectors
 
     begun, go_on, write_map = threading.Event(), threading.Event(), vectors.write_map
 
@@ -475,7 +475,7 @@ _SAVE_AND_TELL = """
 import asyncio, sys
 from pathlib import Path
 from tests.store.test_vectors import keys, space, units
-from vault_agent.store.vectors import open_vectors
+from vault_agent.store.vectors.cache import open_vectors
 
 async def main():
     async with open_vectors(Path(sys.argv[1])) as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from vault_agent.model import FileEntry
+from vault_agent.model.notes import FileEntry
 from vault_agent.vault.diff import diff
 from vault_agent.vault.scan import scan
 

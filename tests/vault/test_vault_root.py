@@ -15,7 +15,7 @@ import pytest
 from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.vault import system
 from vault_agent.vault.opening import CannotOpen, Cause, cannot_open
 from vault_agent.vault.root import Strategy, VaultRoot

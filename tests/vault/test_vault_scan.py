@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.vault import scan as scanning
 from vault_agent.vault.diff import diff
 from vault_agent.vault.entry import file_entry

@@ -15,7 +15,7 @@ from vault_agent.errors import Unavailable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from vault_agent.client import Client
+    from vault_agent.client.client import Client
     from vault_agent.config.layers import Layer
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
@@ -47,7 +47,7 @@ class Invocation:
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
         """Return a client of the configured server."""
-        from vault_agent.client import Client
+        from vault_agent.client.client import Client
         from vault_agent.config.connection import connection
 
         layers = self.layers()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncIterator
 
-    from vault_agent.client import Client
+    from vault_agent.client.client import Client
 
 # Not -m: there is nothing to be run twice. -P keeps the current folder off the import path.
 _PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
@@ -70,7 +70,7 @@ def _program() -> str:
 
 
 async def _show(folder: Path) -> None:
-    from vault_agent.client import Client
+    from vault_agent.client.client import Client
 
     source, vault = _notes(), folder / "Notes"
     port = _free_port()

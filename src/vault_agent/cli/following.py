@@ -12,13 +12,13 @@ from vault_agent.cli.progress import display, duration
 from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import Unavailable
-from vault_agent.model import JobState
-from vault_agent.model import Warning as Notice
+from vault_agent.model.jobs import JobState
+from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.client import Client
+    from vault_agent.client.client import Client
     from vault_agent.wire.replies import JobData
 
 _TRIES = 5
@@ -69,7 +69,7 @@ def report(job: JobData) -> int:
 
 def ending(job: JobData) -> int:
     """Return the exit code that a job's end stands for."""
-    from vault_agent.client import error_of
+    from vault_agent.client.client import error_of
 
     if job.state is JobState.SUCCEEDED or not job.state.final:
         return exits.SUCCESS

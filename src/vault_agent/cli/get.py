@@ -30,7 +30,7 @@ from vault_agent.errors import Failed
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from vault_agent.client import Client, Reply
+    from vault_agent.client.client import Client, Reply
     from vault_agent.wire.replies import ChunkData, NoteData
 
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the limit on the size.")

@@ -13,7 +13,7 @@ from vault_agent.cli.terminal import clean, pass_on, say
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.client import Client, Reply
+    from vault_agent.client.client import Client, Reply
     from vault_agent.wire.replies import OneJob
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")

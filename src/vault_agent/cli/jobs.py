@@ -10,10 +10,10 @@ from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import NotFound
-from vault_agent.model import JobState
+from vault_agent.model.jobs import JobState
 
 if TYPE_CHECKING:
-    from vault_agent.client import Client
+    from vault_agent.client.client import Client
     from vault_agent.wire.replies import JobData
 
 _JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)

@@ -12,12 +12,12 @@ import asyncclick as click
 
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
 from vault_agent.cli.wrap import fitted
-from vault_agent.model import Filters, Mode
+from vault_agent.model.search import Filters, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from vault_agent.client import Reply
+    from vault_agent.client.client import Reply
     from vault_agent.wire.replies import ResultsData
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")

@@ -16,7 +16,7 @@ from vault_agent.config import rules
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
-    from vault_agent.model import Health
+    from vault_agent.model.health import Health
     from vault_agent.server.serve import Listening
 
 _NAMES = len("embeddings  ")

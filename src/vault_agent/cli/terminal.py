@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vault_agent.errors import VaultAgentError
-    from vault_agent.model import Warning as Notice
+    from vault_agent.model.warning import Warning as Notice
 
 # C0 and C1 controls, DEL, the marks and overrides of bidirectional text (UAX #9), line and
 # paragraph separators, the deprecated format controls, BOM, and surrogates, which are no text.

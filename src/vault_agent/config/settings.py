@@ -26,7 +26,7 @@ from vault_agent.config import rules
 from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.embedding.embedder import Outcome, Vector
-    from vault_agent.model import VectorSpace
+    from vault_agent.model.vectors import VectorSpace
 
 _QUERIES_KEPT: Final = 256
 # These are the query's own fault; another one may well be answered.

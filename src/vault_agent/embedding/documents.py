@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.embedding.endpoint import Endpoint
     from vault_agent.embedding.gate import Gate
     from vault_agent.embedding.probe import Probe
-    from vault_agent.model import VectorSpace
+    from vault_agent.model.vectors import VectorSpace
 
 # Attempts with the same texts before they come under suspicion; one where not named.
 _ATTEMPTS: Final = {

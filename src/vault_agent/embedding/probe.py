@@ -8,7 +8,7 @@ import anyio
 import numpy as np
 
 from vault_agent.embedding.replies import Fault, Kind
-from vault_agent.model import VectorSpace
+from vault_agent.model.vectors import VectorSpace
 
 if TYPE_CHECKING:
     from vault_agent.embedding.embedder import Vector, Vectors

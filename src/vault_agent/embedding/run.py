@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
-from vault_agent.cancelling import to_its_end
 from vault_agent.embedding.embedder import Embedded, Outcome, Reason
 from vault_agent.errors import Unavailable
+from vault_agent.system.cancelling import to_its_end
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream

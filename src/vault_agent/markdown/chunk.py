@@ -10,8 +10,8 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
-from vault_agent.model import Chunk
-from vault_agent.text import continues
+from vault_agent.model.notes import Chunk
+from vault_agent.text.terms import continues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from vault_agent.model import Link, LinkKind
+from vault_agent.model.notes import Link, LinkKind
 
 from .frontmatter import texts_of
 

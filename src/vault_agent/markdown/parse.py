@@ -6,8 +6,9 @@ import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from vault_agent.model import ParsedNote, Warning
-from vault_agent.names import stem
+from vault_agent.model.notes import ParsedNote
+from vault_agent.model.warning import Warning
+from vault_agent.text.names import stem
 
 from . import frontmatter, links, tags
 from .chunk import chunk_body
@@ -17,7 +18,7 @@ from .structure import scan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.model import Link
+    from vault_agent.model.notes import Link
 
     from .frontmatter import Value
     from .structure import Structure

@@ -25,8 +25,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from vault_agent.model import LinkKind
-from vault_agent.names import NOTE_SUFFIXES, fold, is_note
+from vault_agent.model.notes import LinkKind
+from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vault_agent.names import fold
+from vault_agent.text.names import fold
 
 from .frontmatter import texts_of
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vault_agent.text import is_pair, is_unit, located_terms
+from vault_agent.text.terms import is_pair, is_unit, located_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from vault_agent.lexical import LexicalQuery, Terms
-from vault_agent.model import Filters
-from vault_agent.text import is_unit, prepare, sequence, terms, units
+from vault_agent.model.lexical import LexicalQuery, Terms
+from vault_agent.model.search import Filters
+from vault_agent.text.terms import is_unit, prepare, sequence, terms, units
 
 MAX_COMPOUND = 8
 """A longer run of parts is a sentence in an unspaced script or a URL: its pairs say enough."""

@@ -18,15 +18,15 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.lexical import CONTEXT_WEIGHT, NoteEvidence, rarity
-from vault_agent.model import CHUNK_BITS
-from vault_agent.names import stem
-from vault_agent.text import terms
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.lexical import CONTEXT_WEIGHT, NoteEvidence, rarity
+from vault_agent.text.names import stem
+from vault_agent.text.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.lexical import Candidates, LexicalQuery
+    from vault_agent.model.lexical import Candidates, LexicalQuery
 
 
 CHUNK_WEIGHT = 0.5

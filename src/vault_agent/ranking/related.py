@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.lexical import LexicalQuery
-from vault_agent.text import is_unit, terms
+from vault_agent.model.lexical import LexicalQuery
+from vault_agent.text.terms import is_unit, terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

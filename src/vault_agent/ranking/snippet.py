@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.ranking.locate import locate
-from vault_agent.text import continues
+from vault_agent.text.terms import continues
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

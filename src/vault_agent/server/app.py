@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.config import Config
-    from vault_agent.engine import Engine
+    from vault_agent.library.engine import Engine
     from vault_agent.server.log import EventLog
 
 

@@ -16,7 +16,7 @@ from vault_agent.wire.convert import job_data
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from vault_agent.model import Job
+    from vault_agent.model.jobs import Job
 
 HEARTBEAT_SECONDS = 5.0
 """How long a client that went away can go unnoticed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from vault_agent.jobs import JobOptions
-from vault_agent.model import JobKind
+from vault_agent.library.jobs import JobOptions
+from vault_agent.model.jobs import JobKind
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events
 from vault_agent.server.keys import ENGINE, OPENAPI, TRACE
@@ -37,8 +37,8 @@ from vault_agent.wire.replies import (
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from vault_agent.engine import Engine
-    from vault_agent.model import Answer
+    from vault_agent.library.engine import Engine
+    from vault_agent.model.search import Answer
     from vault_agent.wire.requests import (
         AttachmentParams,
         AttachmentPath,

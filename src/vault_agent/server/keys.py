@@ -15,7 +15,7 @@ from vault_agent.server.log import EventLog, Fields
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.engine import Engine
+    from vault_agent.library.engine import Engine
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent.config.rules import endpoint_of, is_loopback
-from vault_agent.engine import open_engine
 from vault_agent.errors import Misconfigured, Unauthorized
+from vault_agent.library.engine import open_engine
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
 from vault_agent.server.keys import ENGINE
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.config import Config
-    from vault_agent.engine import Engine
-    from vault_agent.model import Health
+    from vault_agent.library.engine import Engine
+    from vault_agent.model.health import Health
 
 _BACKLOG = 1024
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests to end, then to be cancelled

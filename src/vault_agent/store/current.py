@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.store.database import open_reader, translated
-from vault_agent.store.fulltext import FulltextReader
-from vault_agent.store.meta import check_compatible, read_meta
+from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.index.meta import check_compatible, read_meta
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     import aiosqlite
 
+    from vault_agent.store.index.meta import Meta
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.store.matrix import Matrix
-    from vault_agent.store.meta import Meta
+    from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2
 """Connections a snapshot keeps: one more than the engine's threads gain from on small machines."""
@@ -195,6 +195,8 @@ class CurrentIndex:
     def _open_matrix(self, number: int) -> Matrix | None:
         if not self._vectors:
             return None
-        from vault_agent.store.matrix import open_matrix  # brings numpy: 20 MB for nothing if off
+        from vault_agent.store.vectors.matrix import (
+            open_matrix,  # brings numpy: 20 MB for nothing if off
+        )
 
         return open_matrix(self._directory.vectors_map(number), self._directory.vectors_folder)

@@ -22,7 +22,7 @@ import shutil
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.store.lock import locked
+from vault_agent.system.locks import locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

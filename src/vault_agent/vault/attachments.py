@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
-from vault_agent.model import AttachmentInfo
-from vault_agent.names import is_note
+from vault_agent.model.retrieval import AttachmentInfo
+from vault_agent.text.names import is_note
 from vault_agent.vault.media import media_type
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import validate

@@ -10,7 +10,7 @@ from vault_agent.vault.paths import lies_in
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from vault_agent.model import FileEntry
+    from vault_agent.model.notes import FileEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.skipped import Skipped, not_opened, notice
 
 if TYPE_CHECKING:
-    from vault_agent.model import FileEntry
-    from vault_agent.model import Warning as Notice
+    from vault_agent.model.notes import FileEntry
+    from vault_agent.model.warning import Warning as Notice
     from vault_agent.vault.root import OpenedFile, VaultRoot
 
 MAX_ATTEMPTS = 3

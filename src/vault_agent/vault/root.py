@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 from vault_agent.errors import Misconfigured
-from vault_agent.model import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.vault import system
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.opening import (

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from vault_agent.model import Warning as Notice
-from vault_agent.names import is_note
+from vault_agent.model.warning import Warning as Notice
+from vault_agent.text.names import is_note
 from vault_agent.vault import system
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.exclude import Verdict
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from vault_agent.model import FileEntry
+    from vault_agent.model.notes import FileEntry
     from vault_agent.vault.root import VaultRoot
 
 # How far a folder that is left out by default is searched for notes, to be told of them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_agent.model import Warning as Notice
+from vault_agent.model.warning import Warning as Notice
 from vault_agent.vault.entry import printable
 from vault_agent.vault.opening import Cause
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 if TYPE_CHECKING:
-    from vault_agent.model import Hit
+    from vault_agent.model.search import Hit
 
 ROW_BYTES = 134
 """What a row may take: (1,500 - 155 of envelope) / 10."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.model import MAX_WARNINGS
+from vault_agent.model.warning import MAX_WARNINGS
 from vault_agent.wire.compact import COLUMNS, compact_row
 from vault_agent.wire.replies import (
     AttachmentData,
@@ -28,18 +28,12 @@ from vault_agent.wire.replies import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vault_agent.model import (
-        Answer,
-        AttachmentInfo,
-        ChunkContent,
-        Health,
-        Hit,
-        Job,
-        LinkSummary,
-        Metadata,
-        NoteContent,
-    )
-    from vault_agent.model import Warning as Notice
+    from vault_agent.model.health import Health
+    from vault_agent.model.jobs import Job
+    from vault_agent.model.notes import Metadata
+    from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, LinkSummary, NoteContent
+    from vault_agent.model.search import Answer, Hit
+    from vault_agent.model.warning import Warning as Notice
 
 MARKDOWN = "text/markdown; charset=utf-8"
 

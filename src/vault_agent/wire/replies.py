@@ -6,7 +6,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from vault_agent.model import JobKind, JobState, LinkKind, Mode, Reason
+from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.notes import LinkKind
+from vault_agent.model.search import Mode, Reason
 from vault_agent.wire.base import Model
 from vault_agent.wire.compact import CompactRow
 

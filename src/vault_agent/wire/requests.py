@@ -9,7 +9,7 @@ from typing import Annotated, Literal, LiteralString
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from vault_agent.model import Filters, Mode, RelatedQuery, SearchQuery
+from vault_agent.model.search import Filters, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
 
 _CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"

@@ -1,1 +1,0 @@
-"""What the product can do, one module each."""

@@ -1,0 +1,348 @@
+"""The typed client of the HTTP server: every call of the contract, and the same errors.
+
+A reply keeps the bytes that came. `envelope` is their plain JSON; `data` is the model of the
+contract, and pydantic is imported only when it is asked for, because that doubles what a short
+command costs over aiohttp itself.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from urllib.parse import quote
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from vault_agent.errors import (
+    Busy,
+    Failed,
+    Forbidden,
+    IndexUnavailable,
+    InvalidRequest,
+    Misconfigured,
+    NotFound,
+    TooLarge,
+    Unauthorized,
+    Unavailable,
+    Unsupported,
+    VaultAgentError,
+)
+from vault_agent.model.warning import Warning as Notice
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from types import TracebackType
+
+    from vault_agent.model.search import Filters, Mode
+    from vault_agent.wire.replies import (
+        AttachmentData,
+        ChunkData,
+        HealthData,
+        JobData,
+        JobList,
+        NoteData,
+        OneJob,
+        ResultsData,
+    )
+
+Data = TypeVar("Data")
+
+_CONNECT_SECONDS = 5.0
+_READ_SECONDS = 120.0  # between two reads: a query may have to wait for a model that loads
+_SILENCE_SECONDS = 30.0  # events come with a heartbeat every five
+_BLOCK = 1 << 16
+
+_KINDS: dict[type[VaultAgentError], tuple[str, ...]] = {
+    InvalidRequest: ("RANGE_NOT_SATISFIABLE",),  # and all that begin with INVALID_
+    Unauthorized: ("UNAUTHORIZED", "API_KEY_REQUIRED"),
+    Forbidden: (
+        "PATH_OUTSIDE_VAULT",
+        "ATTACHMENT_NOT_ALLOWED",
+        "ORIGIN_NOT_ALLOWED",
+        "HOST_NOT_ALLOWED",
+    ),
+    NotFound: (
+        "NOTE_NOT_FOUND",
+        "CHUNK_NOT_FOUND",
+        "ATTACHMENT_NOT_FOUND",
+        "JOB_NOT_FOUND",
+        "ROUTE_NOT_FOUND",
+    ),
+    IndexUnavailable: ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE"),
+    Busy: ("INDEX_BUSY", "INDEX_LOCKED"),
+    TooLarge: ("NOTE_TOO_LARGE", "ATTACHMENT_TOO_LARGE", "BODY_TOO_LARGE"),
+    Unsupported: ("UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED"),
+    Unavailable: ("EMBEDDING_UNAVAILABLE", "SERVER_UNAVAILABLE"),
+    Misconfigured: ("CONFIG_INVALID", "VAULT_NOT_FOUND", "PORT_IN_USE"),
+}
+_BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes}
+
+
+class Reply(Generic[Data]):
+    """A success, as it came."""
+
+    def __init__(self, body: bytes, envelope: dict[str, Any], model: str) -> None:
+        self.body = body
+        self.envelope = envelope
+        self._model = model
+
+    @cached_property
+    def data(self) -> Data:
+        """What was asked for. A field that this version does not know is passed over."""
+        return _read(self._model, orjson.dumps(self.envelope["data"]))  # type: ignore[no-any-return]
+
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What the server added."""
+        return tuple(
+            Notice(str(item["code"]), str(item["message"]), dict(item.get("details") or {}))
+            for item in self.envelope.get("warnings", ())
+        )
+
+
+class Client:
+    """One server's calls; an asynchronous context manager.
+
+    Every call raises the errors of `vault_agent.errors`, by the code that the server replied
+    with, and Unavailable SERVER_UNAVAILABLE where none answers. Redirects are not followed and
+    proxies of the environment are not used: a note goes to the configured server or nowhere.
+    """
+
+    def __init__(self, endpoint: str, api_key: str | None = None) -> None:
+        self._endpoint = str(URL(endpoint)).rstrip("/")
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            headers=self._headers,
+            trust_env=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    # --- what the server does ------------------------------------------------------------------
+
+    async def health(self) -> Reply[HealthData]:
+        """Return what the server can do at this moment."""
+        return await self._call("GET", "/health", "HealthData")
+
+    async def index(self, *, require_embeddings: bool = False) -> Reply[OneJob]:
+        """Start an incremental run; Busy INDEX_BUSY has `details["jobId"]` of the one that runs."""
+        body = {"requireEmbeddings": require_embeddings}
+        return await self._call("POST", "/index", "OneJob", body)
+
+    async def reindex(
+        self, *, require_embeddings: bool = False, fresh_embeddings: bool = False
+    ) -> Reply[OneJob]:
+        """Start a run that builds the index anew; Busy as `index`."""
+        body = {
+            "requireEmbeddings": require_embeddings,
+            "freshEmbeddings": fresh_embeddings,
+        }
+        return await self._call("POST", "/reindex", "OneJob", body)
+
+    async def jobs(self) -> Reply[JobList]:
+        """Return the last jobs, newest first."""
+        return await self._call("GET", "/jobs", "JobList")
+
+    async def job(self, job_id: str) -> Reply[OneJob]:
+        """Return one job."""
+        return await self._call("GET", f"/jobs/{_segment(job_id)}", "OneJob")
+
+    async def cancel(self, job_id: str) -> Reply[OneJob]:
+        """End a job; the last complete index still serves."""
+        return await self._call("DELETE", f"/jobs/{_segment(job_id)}", "OneJob")
+
+    async def search(
+        self,
+        query: str,
+        *,
+        mode: Mode | None = None,
+        limit: int = 10,
+        filters: Filters | None = None,
+        explain: bool = False,
+    ) -> Reply[ResultsData]:
+        """Return what matches a query, best first."""
+        body = {"query": query, **_ranking(mode, limit, filters, explain=explain)}
+        return await self._call("POST", "/search", "ResultsData", body)
+
+    async def related(
+        self,
+        note_or_chunk_id: str,
+        *,
+        mode: Mode | None = None,
+        limit: int = 10,
+        filters: Filters | None = None,
+        explain: bool = False,
+    ) -> Reply[ResultsData]:
+        """Return what is like a note or chunk, best first."""
+        body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, explain=explain)}
+        return await self._call("POST", "/related", "ResultsData", body)
+
+    async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteData]:
+        """Return a note's original Markdown; `allow_large` lifts the limit of 200 KiB."""
+        path = f"/notes/{_segment(note_id)}{_query(allowLarge=allow_large)}"
+        return await self._call("GET", path, "NoteData")
+
+    async def chunk(self, chunk_id: str) -> Reply[ChunkData]:
+        """Return one chunk by its ID, `{noteId}:{index}`."""
+        note_id, _, index = chunk_id.partition(":")
+        return await self._call(
+            "GET", f"/chunks/{_segment(note_id)}/{_segment(index)}", "ChunkData"
+        )
+
+    async def attachment(self, path: str) -> Reply[AttachmentData]:
+        """Return what is known of an attachment, by its vault-relative path."""
+        return await self._call("GET", f"/attachments/{quote(path, safe='/')}", "AttachmentData")
+
+    async def download(self, path: str, *, allow_large: bool = False) -> AsyncGenerator[bytes]:
+        """Yield an attachment's bytes; `allow_large` lifts the limit of 10 MiB."""
+        query = _query(download=True, allowLarge=allow_large)
+        async with self._open("GET", f"/attachments/{quote(path, safe='/')}{query}") as response:
+            async for block in response.content.iter_chunked(_BLOCK):
+                yield block
+
+    async def events(self, job_id: str) -> AsyncGenerator[JobData]:
+        """Yield a job as it changes, until it has ended."""
+        path = f"/jobs/{_segment(job_id)}/events"
+        async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
+            lines: list[bytes] = []
+            async for line in response.content:
+                if line.startswith(b"data:"):
+                    lines.append(line[5:].strip())
+                elif not line.strip() and lines:
+                    yield _read("JobData", b"\n".join(lines))
+                    lines = []
+
+    # --- how ----------------------------------------------------------------------------------
+
+    async def _call(
+        self, method: str, path: str, model: str, body: Mapping[str, Any] | None = None
+    ) -> Reply[Any]:
+        async with self._open(method, path, body) as response:
+            content = await response.read()
+        envelope = _object(content)
+        if envelope is None or "data" not in envelope:
+            raise self._stranger()
+        return Reply(content, envelope, model)
+
+    @asynccontextmanager
+    async def _open(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        silence: float = _READ_SECONDS,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send a request; what is yielded is a success whose body is yet to be read."""
+        if self._session is None:
+            raise RuntimeError("use the client as an asynchronous context manager")
+        # The path goes as it is: that `..` or an encoded slash is refused is the server's part.
+        url = URL(self._endpoint + path, encoded=True)
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        content = orjson.dumps(body) if body is not None else None
+        patience = aiohttp.ClientTimeout(
+            total=None, sock_connect=_CONNECT_SECONDS, sock_read=silence
+        )
+        try:
+            async with self._session.request(
+                method, url, data=content, headers=headers, timeout=patience, allow_redirects=False
+            ) as response:
+                if response.status >= 300:
+                    raise self._error(_object(await response.read()))
+                yield response
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+            raise Unavailable(
+                "SERVER_UNAVAILABLE",
+                f"no server answers at {self._endpoint}: start one with `vault-agent serve`, or"
+                " name another with --endpoint",
+            ) from None
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            raise Unavailable(
+                "SERVER_UNAVAILABLE",
+                f"the server at {self._endpoint} did not answer to the end: see whether"
+                " `vault-agent serve` still runs, then try again",
+            ) from None
+
+    def _error(self, envelope: dict[str, Any] | None) -> VaultAgentError:
+        error = envelope.get("error") if envelope else None
+        if not isinstance(error, dict) or not isinstance(error.get("code"), str):
+            return self._stranger()
+        details = error.get("details")
+        return error_of(
+            error["code"],
+            str(error.get("message", "")),
+            details if isinstance(details, dict) else None,
+        )
+
+    def _stranger(self) -> Unavailable:
+        return Unavailable(
+            "SERVER_UNAVAILABLE",
+            f"what answers at {self._endpoint} is not vault-agent: start a server on another port"
+            " with `vault-agent serve --port PORT`, and name it with --endpoint",
+        )
+
+
+def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) -> VaultAgentError:
+    """Return the error that a code of the contract stands for; an unknown one is Failed."""
+    kind = InvalidRequest if code.startswith("INVALID_") else _BY_CODE.get(code, Failed)
+    return kind(code, message, details)
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _read(model: str, content: bytes) -> Any:
+    from pydantic import ValidationError
+
+    from vault_agent.wire import replies
+
+    try:
+        return getattr(replies, model).model_validate_json(content, extra="ignore")
+    except ValidationError:
+        # From a server of another version; its content must not be part of the message.
+        raise Failed(
+            "INTERNAL_ERROR", "the server replied in another form: are both of one version?"
+        ) from None
+
+
+def _segment(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _query(**flags: bool) -> str:
+    given = "&".join(f"{name}=true" for name, value in flags.items() if value)
+    return f"?{given}" if given else ""
+
+
+def _ranking(
+    mode: Mode | None, limit: int, filters: Filters | None, *, explain: bool
+) -> dict[str, Any]:
+    body: dict[str, Any] = {"limit": limit}
+    if mode is not None:
+        body["mode"] = mode
+    if filters is not None:
+        body["filters"] = {key: value for key, value in asdict(filters).items() if value}
+    if explain:
+        body["explain"] = True
+    return body

@@ -1,0 +1,1 @@
+"""From what changed in the vault to a published revision of the index."""

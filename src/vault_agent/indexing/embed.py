@@ -1,0 +1,275 @@
+"""The embedding phase of an index run: what has no vector yet gets one, and is kept at once.
+
+Begins when the lexical index is complete and serves. What was paid for is never sent twice: vectors
+are known by their exact input, across runs, rebuilds, renames and kills.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_agent.embedding.prefixes import document_input, vector_key
+from vault_agent.embedding.run import embed_all
+from vault_agent.errors import Busy, Unavailable
+from vault_agent.model.warning import Warning
+from vault_agent.store.database import open_reader
+from vault_agent.store.index import notes as reading
+from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.vectors.cache import are_whole, open_vectors
+from vault_agent.store.vectors.matrix import open_matrix
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+    from vault_agent.embedding.run import Arrived, Document
+    from vault_agent.indexing.task import Report
+    from vault_agent.store.database import Connection
+    from vault_agent.store.vectors.cache import Plan, VectorStore
+    from vault_agent.store.vectors.matrix import Integers
+
+PUBLISH_SECONDS = 1.0
+"""How often searches get what has arrived so far."""
+
+_PUBLISHING_SHARE = 1 / 20
+"""Of a run's time, where a large vault's map takes long to write."""
+_PAGE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of the chunks: the three add up to all of them."""
+
+    embedded: int
+    reused: int
+    failed: int
+
+
+async def embed(
+    directory: str,
+    embedder: HttpEmbedder,
+    settings: EndpointSettings,
+    report: Report,
+    *,
+    fresh: bool = False,
+    doubted: bool = False,
+) -> Account:
+    """Give every chunk of the current generation its vector, as far as the endpoint can.
+
+    An endpoint that fails is a warning and shows in the account. `fresh` makes all vectors anew;
+    `doubted` asks the endpoint which model it serves also where no vector is missing.
+
+    Raises:
+        Busy: `INDEX_LOCKED` while another process writes this index.
+        Failed: `DISK_FULL`.
+    """
+    folder = IndexDirectory(Path(directory))
+    with folder.writing():  # two writers would give one row to two vectors
+        number = folder.current()
+        if number is None:
+            return Account(0, 0, 0)
+        async with (
+            open_reader(folder.database(number)) as connection,
+            open_vectors(folder.vectors) as store,
+        ):
+            run = _Run(connection, store, embedder, settings, report, folder.vectors_map(number))
+            try:
+                await run.carry_out(fresh=fresh, doubted=doubted)
+            except Unavailable as error:
+                report.warn(Warning(error.code, error.message))
+            return run.account()
+
+
+async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
+    """Look through the vectors that are searched; False where some were damaged.
+
+    Those are forgotten and no longer searched, and the next run makes them anew. While a run is
+    writing nothing is changed: the next start looks again.
+    """
+    folder = IndexDirectory(Path(directory))
+    number = folder.current()
+    if number is None or not folder.vectors.exists():
+        return True
+    matrix = open_matrix(folder.vectors_map(number), folder.vectors_folder)
+    if matrix is not None and await are_whole(folder.vectors, matrix):
+        return True
+    try:
+        with folder.writing(wait=False):
+            await _mend(folder, settings)
+    except Busy:
+        return True
+    return False
+
+
+async def _mend(folder: IndexDirectory, settings: EndpointSettings) -> None:
+    """Forget what is damaged, and let searches have the rest."""
+    number = folder.current()
+    assert number is not None  # noqa: S101 - there is an index, or nothing would be damaged
+    async with open_vectors(folder.vectors) as store:
+        known = await store.last_space(settings.model, *settings.prefixes)
+        if known is None:
+            # Nothing vouches for what the map names.
+            folder.vectors_map(number).unlink(missing_ok=True)
+            return
+        await store.use(known)
+        await store.mend()
+        async with open_reader(folder.database(number)) as connection:
+            chunks, keys = await _inputs(connection, settings)
+        await store.publish(await store.plan(chunks, keys), folder.vectors_map(number))
+
+
+class _Run:
+    """One phase: a plan of which chunks lack a vector, filled as replies come."""
+
+    def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
+        self,
+        connection: Connection,
+        store: VectorStore,
+        embedder: HttpEmbedder,
+        settings: EndpointSettings,
+        report: Report,
+        vectors_map: Path,
+    ) -> None:
+        self._connection = connection
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._report = report
+        self._map = vectors_map
+        self._plan: Plan | None = None
+        self._total = self._reused = 0
+        self._arrived = asyncio.Event()  # vectors that searches do not have yet
+
+    async def carry_out(self, *, fresh: bool, doubted: bool) -> None:
+        chunks, keys = await _inputs(self._connection, self._settings)
+        self._total = len(chunks)
+        served_in_full = False
+        known = await self._store.last_space(self._settings.model, *self._settings.prefixes)
+        if known is not None:
+            # Before the endpoint is asked for anything: an unchanged vault asks for nothing, and
+            # searches have the vectors that there are.
+            await self._store.use(known)
+            old = await self._store.plan(chunks, keys)
+            await self._serve(old)
+            served_in_full = not old.waiting
+            if not fresh:
+                self._adopt(old)
+        if not self._total or (served_in_full and not fresh and not doubted):
+            return
+        space = await self._embedder.prepare()
+        same = known is not None and known.matches(space)
+        if fresh or not same:
+            await self._store.use(space, fresh=fresh)
+            self._adopt(await self._store.plan(chunks, keys))
+        plan = self._plan
+        assert plan is not None  # noqa: S101 - adopted just now, or before the endpoint was asked
+        # Not where as good a vector of every chunk serves until the end.
+        gradual = not (same and served_in_full)
+        total = len(plan.waiting)
+        self._report.phase("embed", 0, total)
+
+        async def save(arrived: Arrived) -> None:
+            if arrived.keys:
+                vectors = np.stack(arrived.vectors)
+                first = await self._store.save(arrived.keys, vectors, truncated=arrived.truncated)
+                plan.fill(arrived.keys, first)
+            if arrived.failures:
+                await self._store.fail(arrived.failures)
+            settled = arrived.done + arrived.failed
+            self._report.phase("embed", settled, total, arrived.characters)
+            self._arrived.set()
+
+        # Beside the saving, which it does not hold up, and on time also where replies are slow.
+        publishing = asyncio.create_task(self._publish_as_they_come(plan)) if gradual else None
+        try:
+            await embed_all(
+                self._embedder,
+                self._documents(plan),
+                save,
+                batch_size=self._settings.batch_size,
+                concurrency=self._settings.concurrency,
+            )
+        except Unavailable:
+            if gradual:
+                await self._publish(plan)
+            raise
+        finally:
+            if publishing is not None:
+                publishing.cancel()
+                await asyncio.wait([publishing])
+        await self._store.tidy(plan, self._map)
+        self._report.published()
+        if plan.waiting:
+            self._report.warn(
+                Warning(
+                    "EMBEDDING_FAILED",
+                    "The endpoint could not embed some texts: they are found by their words. The "
+                    "next run tries them again.",
+                    {"count": len(plan.waiting)},
+                )
+            )
+
+    def account(self) -> Account:
+        """Count the chunks by what became of them."""
+        have = int(np.count_nonzero(self._plan.rows >= 0)) if self._plan is not None else 0
+        return Account(have - self._reused, self._reused, self._total - have)
+
+    async def _documents(self, plan: Plan) -> AsyncIterator[Document]:
+        """Yield what is missing, a page at a time: a vault's text need not fit into memory."""
+        missing = [(key, int(plan.chunks[place])) for key, place in plan.missing]
+        for start in range(0, len(missing), _PAGE):
+            part = missing[start : start + _PAGE]
+            page = await reading.chunk_texts_of(self._connection, [chunk for _, chunk in part])
+            texts = {chunk.key: _input(chunk, self._settings) for chunk in page}
+            for key, chunk_key in part:
+                yield key, texts[chunk_key]
+
+    def _adopt(self, plan: Plan) -> None:
+        """Make a plan this run's own: what has a vector in it is reused."""
+        self._plan = plan
+        self._reused = int(np.count_nonzero(plan.rows >= 0))
+
+    async def _serve(self, plan: Plan) -> None:
+        """Let searches have the vectors that there are, unless they have."""
+        have = plan.rows >= 0
+        served = open_matrix(self._map, self._store.folder)
+        if served is None or not served.holds(plan.chunks[have], len(plan.chunks)):
+            await self._publish(plan)
+
+    async def _publish(self, plan: Plan) -> None:
+        await self._store.publish(plan, self._map)
+        self._report.published()
+
+    async def _publish_as_they_come(self, plan: Plan) -> None:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            began = time.monotonic()
+            await self._publish(plan)
+            took = time.monotonic() - began
+            await asyncio.sleep(max(PUBLISH_SECONDS, took / _PUBLISHING_SHARE))
+
+
+async def _inputs(
+    connection: Connection, settings: EndpointSettings
+) -> tuple[Integers, list[bytes]]:
+    """Return the key of every chunk, and what its vector is known by."""
+    chunks: list[int] = []
+    keys: list[bytes] = []
+    after = -1
+    while page := await reading.chunk_texts(connection, after=after):
+        for chunk in page:
+            chunks.append(chunk.key)
+            keys.append(vector_key(settings.model, _input(chunk, settings)))
+        after = page[-1].key
+    return np.array(chunks, np.int64), keys
+
+
+def _input(chunk: reading.ChunkText, settings: EndpointSettings) -> str:
+    return document_input(settings.prefixes.document, chunk.title, chunk.heading_path, chunk.text)

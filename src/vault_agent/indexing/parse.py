@@ -1,0 +1,146 @@
+"""Files into rows and prepared text: what the disposable worker processes do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum, auto
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.errors import Failed
+from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.resolve import target_key
+from vault_agent.model.notes import ParsedNote
+from vault_agent.model.warning import Warning
+from vault_agent.store.fulltext.schema import to_fulltext
+from vault_agent.store.index.rows import MAX_CHUNKS, to_rows
+from vault_agent.text.names import stem
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.skipped import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vault_agent.model.notes import FileEntry
+    from vault_agent.store.fulltext.schema import FulltextNote
+    from vault_agent.store.index.rows import NoteRows
+
+
+class FileTask(NamedTuple):
+    """A file to read, and the hash of its content as the index knows it."""
+
+    entry: FileEntry
+    known_hash: bytes | None
+
+
+class Outcome(Enum):
+    """What became of a file."""
+
+    PARSED = auto()
+    SAME = auto()  # touched, but its content is what the index holds
+    GONE = auto()  # no longer there, or no longer a note
+    KEPT = auto()  # can't be read for now: what the index holds of it stays
+
+
+class ParsedFile(NamedTuple):
+    """What a worker sends back; `rows` and `text` where the outcome is PARSED."""
+
+    entry: FileEntry
+    outcome: Outcome
+    hash: bytes = b""
+    rows: NoteRows | None = None
+    text: FulltextNote | None = None
+    aliases: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+
+
+def parser(
+    root: str, exclude: Sequence[str], max_note_bytes: int
+) -> Callable[[list[FileTask]], list[ParsedFile]]:
+    """Set a worker process up and return its handler of batches."""
+    vault = VaultRoot.open(root, Exclusions(exclude))
+
+    def parse_batch(tasks: list[FileTask]) -> list[ParsedFile]:
+        return [parse_file(vault, task, max_note_bytes) for task in tasks]
+
+    return parse_batch
+
+
+def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFile:
+    """Read and parse one file; whatever it holds, there is an outcome."""
+    path = task.entry.path
+    if task.entry.size > max_note_bytes:
+        return _too_large(task.entry)
+    try:
+        content = read_bytes(root, path, max_note_bytes)
+        if not content.complete:
+            return _too_large(content.entry)
+        content_hash = blake2b(content.data, digest_size=16).digest()
+        if content_hash == task.known_hash:
+            return ParsedFile(content.entry, Outcome.SAME, content_hash, warnings=content.warnings)
+        text, warnings = decode(content.data, path)
+    except Skipped as skipped:
+        code = skipped.warning.code
+        outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
+        return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
+    return _parsed(
+        content.entry, content_hash, parse_note(text, path=path), content.warnings + warnings
+    )
+
+
+def _too_large(entry: FileEntry) -> ParsedFile:
+    warning = Warning(
+        "FILE_TOO_LARGE_FOR_INDEXING",
+        "A note is over index.max_note_bytes: it is found by title and path, not by its text.",
+        {"path": entry.path, "size": entry.size},
+    )
+    return _registered(entry, warning)
+
+
+def _registered(entry: FileEntry, warning: Warning) -> ParsedFile:
+    """Keep a note that can't be parsed findable by its name."""
+    note = replace(_NAMELESS, title=stem(entry.path))
+    identity = blake2b(repr(entry).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    return _parsed(entry, identity, note, (warning,))
+
+
+def _parsed(
+    entry: FileEntry, content_hash: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
+) -> ParsedFile:
+    if len(note.chunks) > MAX_CHUNKS:
+        raise Failed("NOTE_TOO_LONG", "A note has more chunks than an index can name.")
+    return ParsedFile(
+        entry,
+        Outcome.PARSED,
+        content_hash,
+        to_rows(note, target_key),
+        to_fulltext(entry.path, note),
+        note.aliases,
+        warnings + note.warnings,
+    )
+
+
+def put_aside(entry: FileEntry) -> ParsedFile:
+    """Return what is kept of a note that broke the process that parsed it."""
+    warning = Warning(
+        "NOTE_PARSER_CRASHED",
+        "A note could not be parsed in its time or memory: it is found by title and path only.",
+        {"path": entry.path},
+    )
+    return _registered(entry, warning)
+
+
+_NAMELESS = ParsedNote(
+    title="",
+    aliases=(),
+    tags=(),
+    date=None,
+    created=None,
+    updated=None,
+    type=None,
+    headings=(),
+    chunks=(),
+    links=(),
+)

@@ -1,0 +1,283 @@
+"""Jobs: one thing at a time, tracked, watched, cancelled, and never forgotten.
+
+Knows no action: what a job does is a coroutine given at construction, which reports its progress.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress
+from vault_agent.model.warning import MAX_WARNINGS, Warning
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine
+
+    from vault_agent.store.jobs.record import JobStore
+
+WATCH_INTERVAL_SECONDS = 0.2
+_RATE_WINDOW_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What may be asked of a job beyond its kind."""
+
+    require_embeddings: bool = False
+    fresh_embeddings: bool = False
+
+
+class Progress(Protocol):
+    """What a running job tells of itself."""
+
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+        """Say how far a phase is; the last one named is the current one.
+
+        `characters` is how much text it has gone through, where that is what takes the time.
+        """
+
+    def warn(self, warning: Warning) -> None:
+        """Add a warning."""
+
+
+class Jobs:
+    """Submits, watches and cancels; at most one job is active."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        run: Callable[[JobKind, JobOptions, Progress], Coroutine[Any, Any, JobSummary]],
+    ) -> None:
+        self._store = store
+        self._run = run
+        self._active: _Active | None = None
+        self._submitting: set[asyncio.Task[Job]] = set()
+        # States that could not be recorded, as on a full disk. The next submission tries again.
+        self._unrecorded: dict[str, Job] = {}
+
+    async def recover(self) -> None:
+        """Mark what an earlier process left running as interrupted."""
+        for job in await self._store.list():
+            if not job.state.final:
+                ended = replace(job, state=JobState.INTERRUPTED, finished_at=_now(), rate=None)
+                await self._record(ended)
+
+    @property
+    def running(self) -> Job | None:
+        """The active job as it is now, or None."""
+        return self._active.job if self._active else None
+
+    async def submit(self, kind: JobKind, options: JobOptions | None = None) -> Job:
+        """Start a job and return it.
+
+        Raises:
+            Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` where it can't be recorded.
+        """
+        # Shielded: a caller that goes away between the row and the work must not leave a row
+        # that says "queued" and holds the lock for ever.
+        submitting = asyncio.create_task(self._submit(kind, options))
+        self._submitting.add(submitting)
+        submitting.add_done_callback(self._submitting.discard)
+        return await asyncio.shield(submitting)
+
+    async def _submit(self, kind: JobKind, options: JobOptions | None) -> Job:
+        for unrecorded in tuple(self._unrecorded.values()):
+            await self._store.update(unrecorded)
+            self._unrecorded.pop(unrecorded.id, None)  # another caller may have been first
+        job = Job(
+            id=f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}",
+            kind=kind,
+            state=JobState.QUEUED,
+            created_at=_now(),
+        )
+        await self._store.insert(job)
+        active = _Active(job)
+        self._active = active
+        active.work = asyncio.ensure_future(self._run(kind, options or JobOptions(), active))
+        active.account = asyncio.create_task(self._account(active, active.work))
+        return job
+
+    async def get(self, job_id: str) -> Job:
+        """Return one job as it is now.
+
+        Raises:
+            NotFound: `JOB_NOT_FOUND`.
+        """
+        if self._active and self._active.job.id == job_id:
+            return self._active.job
+        job = self._unrecorded.get(job_id) or await self._store.get(job_id)
+        if job is None:
+            raise NotFound("JOB_NOT_FOUND", "There is no such job. List them: vault-agent jobs.")
+        return job
+
+    async def list(self) -> tuple[Job, ...]:
+        """Return the last hundred jobs, newest first."""
+        newer = dict(self._unrecorded)
+        if self.running:
+            newer[self.running.id] = self.running
+        return tuple(newer.get(job.id, job) for job in await self._store.list())
+
+    async def last_finished(self) -> Job | None:
+        """Return the newest job that has ended, or None."""
+        return next((job for job in await self.list() if job.state.final), None)
+
+    async def cancel(self, job_id: str) -> Job:
+        """Cancel a job, wait until it has let go, and return it; one that has ended stays so."""
+        active = self._active
+        if active is not None and active.job.id == job_id:
+            active.cancel()
+            await active.ended.wait()
+            return active.job
+        return await self.get(job_id)
+
+    async def watch(self, job_id: str) -> AsyncIterator[Job]:
+        """Yield a job now, whenever it changes (five times a second at most), and at its end."""
+        active = self._active
+        if active is None or active.job.id != job_id:
+            yield await self.get(job_id)
+            return
+        while True:
+            job = active.job
+            yield job
+            if job.state.final:
+                return
+            if active.job is job:
+                await active.changed.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(active.ended.wait(), WATCH_INTERVAL_SECONDS)
+
+    async def close(self) -> None:
+        """End the active job as interrupted: the server is stopping."""
+        await asyncio.gather(*self._submitting, return_exceptions=True)
+        if self._active is not None:
+            self._active.cancel(JobState.INTERRUPTED)
+            await self._active.ended.wait()
+
+    async def _account(self, active: _Active, work: asyncio.Future[JobSummary]) -> None:
+        """See a job through: only the work is ever cancelled, never the account of it."""
+        active.update(state=JobState.RUNNING, started_at=_now())
+        try:
+            await self._record(active.job)
+            await asyncio.wait({work})
+            final = replace(
+                active.job,
+                finished_at=_now(),
+                rate=None,
+                character_rate=None,
+                eta_seconds=None,
+                **_outcome(work, active.cancelled_as),
+            )
+            # Recorded before it is told: whoever sees the end may submit the next one.
+            await self._record(final)
+            active.job = final
+        finally:
+            if self._active is active:
+                self._active = None
+            active.end()
+
+    async def _record(self, job: Job) -> None:
+        """Record a job's state, or keep it in mind: work does not end for want of a record."""
+        try:
+            await self._store.update(job)
+        except VaultAgentError:
+            self._unrecorded[job.id] = job
+        else:
+            self._unrecorded.pop(job.id, None)
+
+
+def _outcome(work: asyncio.Future[JobSummary], cancelled_as: JobState | None) -> dict[str, Any]:
+    if work.cancelled():
+        return {"state": cancelled_as or JobState.INTERRUPTED}
+    error = work.exception()
+    if error is None:
+        return {"state": JobState.SUCCEEDED, "summary": work.result()}
+    if isinstance(error, VaultAgentError):
+        warning = Warning(error.code, error.message)
+    else:
+        warning = Warning(
+            "INTERNAL_ERROR",
+            f"The job failed unexpectedly ({type(error).__name__}). The last complete index still "
+            "serves; run vault-agent index again.",
+        )
+    return {"state": JobState.FAILED, "error": warning}
+
+
+class _Active:
+    """The running job: its newest state, and whoever waits for the next."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.work: asyncio.Future[JobSummary] | None = None
+        self.account: asyncio.Task[None] | None = None  # held here, or it could be collected
+        self.changed = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.cancelled_as: JobState | None = None
+        self._phases: dict[str, PhaseProgress] = {}
+        self._rate, self._character_rate = _Rate(), _Rate()
+
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+        if self.job.phase != name:
+            self._rate, self._character_rate = _Rate(), _Rate()
+        self._phases[name] = PhaseProgress(name, done, total)
+        rate = self._rate.observe(done)
+        remaining = None if total is None or not rate else max(total - done, 0) / rate
+        self.update(
+            phase=name,
+            phases=tuple(self._phases.values()),
+            rate=rate,
+            character_rate=self._character_rate.observe(characters) or None,
+            eta_seconds=remaining,
+        )
+
+    def warn(self, warning: Warning) -> None:
+        count = self.job.warning_count + 1
+        kept = self.job.warnings
+        self.update(
+            warnings=(*kept, warning) if count <= MAX_WARNINGS else kept, warning_count=count
+        )
+
+    def update(self, **changes: Any) -> None:
+        self.job = replace(self.job, **changes)
+        self._announce()
+
+    def cancel(self, state: JobState = JobState.CANCELLED) -> None:
+        # Once: a second time would cut short how the work lets go.
+        if self.work is not None and not self.work.done() and self.cancelled_as is None:
+            self.cancelled_as = state
+            self.work.cancel()
+
+    def end(self) -> None:
+        self.ended.set()
+        self._announce()
+
+    def _announce(self) -> None:
+        # A new event each time: a watcher that was busy compares jobs and can't miss a change.
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class _Rate:
+    """Items a second over the last few seconds: what a person expects of "time left"."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[float, int]] = []
+
+    def observe(self, done: int) -> float | None:
+        now = time.monotonic()
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and now - self._seen[0][0] > _RATE_WINDOW_SECONDS:
+            self._seen.pop(0)
+        began, first = self._seen[0]
+        return (done - first) / (now - began) if now - began > 0.2 else None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

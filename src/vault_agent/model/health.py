@@ -1,0 +1,27 @@
+"""What the server can do at this moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from vault_agent.model.warning import Warning
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the server can do at this moment."""
+
+    status: Literal["ok", "degraded", "error"]
+    version: str
+    index_available: bool
+    index_stale: bool
+    index_generation: int | None
+    notes: int
+    chunks: int
+    embeddings_enabled: bool
+    embeddings_available: bool
+    embeddings_share: float  # of the chunks, 0 to 1
+    running_job: str | None
+    warnings: tuple[Warning, ...] = ()

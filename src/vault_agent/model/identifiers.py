@@ -1,0 +1,17 @@
+"""Identifiers of notes, chunks and vaults."""
+
+from __future__ import annotations
+
+import hashlib
+
+CHUNK_BITS = 20
+"""A chunk's key is its note's rowid shifted by this much, plus its index."""
+
+
+def identify(text: str) -> str:
+    """Return the opaque identifier of a vault-relative path or a vault root: 32 hex digits.
+
+    SHA-256, first 16 bytes. A name that is not UTF-8 keeps its bytes (surrogateescape), so that
+    two different files never share an identifier.
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,0 +1,80 @@
+"""Tracked runs and their progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vault_agent.model.warning import Warning
+
+
+class JobKind(StrEnum):
+    """What a job does."""
+
+    INDEX = "index"
+    REINDEX = "reindex"
+
+
+class JobState(StrEnum):
+    """Where a job stands; the last four are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def final(self) -> bool:
+        """Whether the job has ended."""
+        return self not in (JobState.QUEUED, JobState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseProgress:
+    """How far one phase is; `total` is None until it is known."""
+
+    name: str  # scan, parse, store, embed
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """The account of a finished index job."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    renamed: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    links: int = 0
+    unresolved_links: int = 0
+    embedded: int = 0
+    reused: int = 0
+    embedding_failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One tracked run, at one moment."""
+
+    id: str
+    kind: JobKind
+    state: JobState
+    created_at: str  # ISO 8601, UTC
+    started_at: str | None = None
+    finished_at: str | None = None
+    phase: str | None = None
+    phases: tuple[PhaseProgress, ...] = ()
+    rate: float | None = None  # items of the current phase a second
+    character_rate: float | None = None  # the same in characters, of phases that count them
+    eta_seconds: float | None = None
+    warnings: tuple[Warning, ...] = ()  # the first MAX_WARNINGS
+    warning_count: int = 0
+    summary: JobSummary | None = None
+    error: Warning | None = None  # code and message of what ended it

@@ -1,0 +1,71 @@
+"""What is returned for one note, chunk or attachment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vault_agent.model.notes import LinkKind, Metadata
+    from vault_agent.model.warning import Warning
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSummary:
+    """A note's link with what it resolves to; `ambiguous` where a tie had to be broken."""
+
+    kind: LinkKind
+    target: str
+    fragment: str | None
+    text: str | None
+    line: int
+    resolved: bool
+    ambiguous: bool
+    path: str | None  # vault-relative path of the note or attachment it resolves to
+    note_id: str | None  # None for attachments and unresolved links
+
+
+@dataclass(frozen=True, slots=True)
+class NoteContent:
+    """One note's original Markdown, as the file is now."""
+
+    id: str
+    path: str
+    title: str
+    metadata: Metadata
+    content: str
+    size: int  # bytes on disk
+    etag: str
+    links: tuple[LinkSummary, ...]
+    attachments: tuple[LinkSummary, ...]
+    warnings: tuple[Warning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkContent:
+    """One chunk, as it was indexed."""
+
+    id: str
+    note_id: str
+    chunk_index: int
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    metadata: Metadata
+    content: str
+    etag: str
+    warnings: tuple[Warning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentInfo:
+    """What is known of an attachment without reading it."""
+
+    path: str
+    name: str
+    size: int
+    media_type: str
+    modified: str  # ISO 8601, UTC
+    etag: str

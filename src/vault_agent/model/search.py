@@ -1,0 +1,97 @@
+"""Queries, filters and ranked results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.model.notes import Metadata
+    from vault_agent.model.warning import Warning
+
+
+class Mode(StrEnum):
+    """How candidates are found."""
+
+    LEXICAL = "lexical"
+    EMBEDDING = "embedding"
+    HYBRID = "hybrid"
+
+
+class Reason(StrEnum):
+    """Why a candidate is in the list."""
+
+    LEXICAL_MATCH = "lexical_match"
+    EMBEDDING_MATCH = "embedding_match"
+    HYBRID_MATCH = "hybrid_match"
+    RELATED_LEXICAL = "related_lexical"
+    RELATED_EMBEDDING = "related_embedding"
+    RELATED_LINK = "related_link"
+    RELATED_HYBRID = "related_hybrid"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a candidate must satisfy before it is ranked."""
+
+    paths: tuple[str, ...] = ()  # folder prefixes or globs; any of them
+    tags: tuple[str, ...] = ()  # all of them; a tag includes those nested under it
+    types: tuple[str, ...] = ()  # any of them
+    after: str | None = None  # ISO dates, inclusive
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A search as asked; `mode` None means the best that is usable."""
+
+    query: str
+    mode: Mode | None = None
+    limit: int = 10
+    filters: Filters = field(default_factory=Filters)
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedQuery:
+    """A note or chunk ID, to find its like."""
+
+    id: str
+    mode: Mode | None = None
+    limit: int = 10
+    filters: Filters = field(default_factory=Filters)
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A ranked candidate: enough to decide whether to fetch it, never its whole text."""
+
+    id: str
+    type: Literal["chunk", "note"]
+    note_id: str
+    chunk_index: int | None
+    path: str
+    title: str
+    heading: str | None
+    heading_path: tuple[str, ...]
+    snippet: str
+    matches: tuple[tuple[int, int], ...]  # ranges of the snippet, in characters
+    score: float
+    reason: Reason
+    metadata: Metadata
+    explanation: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The reply to a search or related query."""
+
+    requested_mode: Mode | None
+    used_mode: Mode
+    limit: int
+    hits: tuple[Hit, ...]
+    warnings: tuple[Warning, ...] = ()

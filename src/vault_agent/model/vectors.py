@@ -1,0 +1,41 @@
+"""What makes two embedding vectors comparable."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """What makes two vectors comparable; another space means that stored vectors are stale.
+
+    `probe` is the unit vector (little-endian float32) of a fixed text: other weights under the
+    same model name show there, and nowhere else.
+    """
+
+    model: str
+    dimension: int
+    query_prefix: str
+    document_prefix: str
+    probe: bytes
+
+    def matches(self, other: VectorSpace) -> bool:
+        """Whether vectors of both may be compared: all equal, and the probes' cosine over .999."""
+        return (
+            self.model == other.model
+            and self.dimension == other.dimension
+            and self.query_prefix == other.query_prefix
+            and self.document_prefix == other.document_prefix
+            and self.cosine(other) > 0.999
+        )
+
+    def cosine(self, other: VectorSpace) -> float:
+        """Cosine of the two probe vectors; 0 where they cannot be compared."""
+        if len(self.probe) != len(other.probe):
+            return 0.0
+        layout = f"<{len(self.probe) // 4}f"
+        pairs = zip(
+            struct.unpack(layout, self.probe), struct.unpack(layout, other.probe), strict=True
+        )
+        return float(sum(a * b for a, b in pairs))

@@ -1,0 +1,1 @@
+"""Answering from the index: search, related notes, and retrieval by ID."""

@@ -1,0 +1,122 @@
+"""Lexical candidates of a snapshot, ranked; search and related build on it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.search import Hit
+from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
+from vault_agent.ranking.snippet import Snippet, snippet
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index.rows import MAX_CHUNKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from vault_agent.model.lexical import Candidates, LexicalQuery
+    from vault_agent.model.search import Filters, Reason
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.index.notes import StoredChunk, StoredNote
+
+
+class Ranking(NamedTuple):
+    """A ranked list, and what was looked for."""
+
+    places: list[Ranked]
+    candidates: Candidates
+    notes: Mapping[int, StoredNote]
+
+
+async def ranked(
+    snapshot: Snapshot,
+    query: LexicalQuery,
+    filters: Filters,
+    *,
+    limit: int,
+    without_note: int | None = None,
+) -> Ranking:
+    """Return the best `limit` places for a compiled query."""
+    candidates = await asyncio.to_thread(
+        snapshot.fulltext.candidates, query, filters, without_note=without_note
+    )
+    wanted = shortlist(candidates, limit)
+    async with snapshot.connection() as connection:
+        notes = {
+            note.rowid: note for note in await reading.notes_by_rowid(connection, wanted.rowids)
+        }
+        headings = await reading.headings(connection, wanted.keys)
+    if len(notes) < len(wanted.rowids):
+        raise SnapshotOutdated
+    names = {
+        rowid: Names(note.path, note.title, note.metadata.aliases) for rowid, note in notes.items()
+    }
+    places = rank(candidates, names, headings, limit=limit)
+    return Ranking(places, candidates, notes)
+
+
+async def with_notes(
+    snapshot: Snapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
+) -> dict[int, StoredNote]:
+    """Return `notes` with those of `rowids` that are still there and were not among them."""
+    missing = set(rowids) - notes.keys()
+    if not missing:
+        return dict(notes)
+    async with snapshot.connection() as connection:
+        found = await reading.notes_by_rowid(connection, missing)
+    return {**notes, **{note.rowid: note for note in found}}
+
+
+async def hits(
+    snapshot: Snapshot,
+    places: Sequence[Ranked],
+    notes: Mapping[int, StoredNote],
+    information: Mapping[str, float],
+    *,
+    reasons: Sequence[Reason],
+    explain: bool,
+) -> tuple[Hit, ...]:
+    """Turn places into hits, each with the snippet that shows why; `reasons` has one a place."""
+    # A note that no chunk speaks for still shows how it begins.
+    keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
+    async with snapshot.connection() as connection:
+        chunks = {chunk.key: chunk for chunk in await reading.chunks(connection, keys)}
+    if any(place.key is not None and place.key not in chunks for place in places):
+        raise SnapshotOutdated
+    return tuple(
+        _hit(place, notes[place.rowid], chunks.get(key), information, reason, explain=explain)
+        for place, key, reason in zip(places, keys, reasons, strict=True)
+    )
+
+
+def _hit(
+    place: Ranked,
+    note: StoredNote,
+    chunk: StoredChunk | None,
+    information: Mapping[str, float],
+    reason: Reason,
+    *,
+    explain: bool,
+) -> Hit:
+    note_id = note.id
+    index = place.key & (MAX_CHUNKS - 1) if place.key is not None else None
+    heading_path = chunk.heading_path if chunk is not None and index is not None else ()
+    excerpt = snippet(chunk.text, information) if chunk is not None else Snippet("", ())
+    return Hit(
+        id=note_id if index is None else f"{note_id}:{index}",
+        type="note" if index is None else "chunk",
+        note_id=note_id,
+        chunk_index=index,
+        path=note.path,
+        title=note.title,
+        heading=heading_path[-1] if heading_path else None,
+        heading_path=heading_path,
+        snippet=excerpt.text,
+        matches=excerpt.matches,
+        score=place.score,
+        reason=reason,
+        metadata=note.metadata,
+        explanation={"votes": place.votes} if explain else None,
+    )

@@ -1,0 +1,55 @@
+"""Notes and chunks as clients name them, by their IDs; and what is said where there is no such."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index.rows import MAX_CHUNKS
+
+if TYPE_CHECKING:
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.notes import StoredChunk, StoredNote
+
+_NOTE_ID = re.compile(r"[0-9a-f]{32}")
+
+
+async def named_note(connection: Connection, note_id: str) -> StoredNote:
+    """Return the note with an ID.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    if not _NOTE_ID.fullmatch(note_id):
+        raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
+    note = await reading.note_by_id(connection, note_id)
+    if note is None:
+        raise no_note()
+    return note
+
+
+async def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredChunk:
+    """Return the chunk of a note with an index.
+
+    Raises:
+        NotFound: `CHUNK_NOT_FOUND`.
+    """
+    if 0 <= index < MAX_CHUNKS:
+        for chunk in await reading.chunks(connection, [note.rowid << CHUNK_BITS | index]):
+            return chunk
+    raise NotFound(
+        "CHUNK_NOT_FOUND",
+        f"The note has no such chunk; it has {note.chunk_count}, counted from 0.",
+    )
+
+
+def no_note() -> NotFound:
+    """Return the refusal for a note that is not there, or no longer."""
+    return NotFound(
+        "NOTE_NOT_FOUND",
+        "There is no such note in the index. IDs change when a note is renamed: search again.",
+    )

@@ -1,0 +1,209 @@
+"""Search: a query to ranked candidates, by words, by meaning, or by both."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Unavailable
+from vault_agent.model.lexical import rarity
+from vault_agent.model.search import Answer, Filters, Mode, Reason
+from vault_agent.ranking.query import compile_query
+from vault_agent.ranking.rank import Ranked, attainable
+from vault_agent.search import lexical
+from vault_agent.search.fallback import OFF, fell_back, unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.embedding.embedder import Embedder, Vector
+    from vault_agent.model.lexical import LexicalQuery
+    from vault_agent.model.search import Hit, SearchQuery
+    from vault_agent.model.warning import Warning
+    from vault_agent.search.lexical import Ranking
+    from vault_agent.search.semantic import Near
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.fulltext.reader import FulltextReader
+    from vault_agent.store.index.notes import StoredNote
+
+POOL = 200
+"""Lexical candidates that meaning may still reorder."""
+
+
+async def search(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    *,
+    embedder: Embedder | None = None,
+    warnings: tuple[Warning, ...] = (),
+    indexing: bool = False,
+) -> Answer:
+    """Return ranked candidates; without a mode, by both where embeddings are usable.
+
+    A query of operators alone has no meaning to search by: its filters decide, in every mode.
+
+    `indexing` tells whether a job runs at this moment, for what is said of missing embeddings.
+
+    Raises:
+        Unavailable: `EMBEDDING_UNAVAILABLE` where only embeddings would do.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index is damaged.
+    """
+    mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
+    compiled = compile_query(query.query)
+    if mode is Mode.LEXICAL or not compiled.text:  # operators alone have no meaning
+        return await _lexical(snapshot, query, compiled, warnings)
+    try:
+        vector = await _vector(snapshot, embedder, compiled.text, indexing=indexing)
+    except Unavailable as reason:
+        if mode is Mode.EMBEDDING:
+            raise
+        return await _lexical(snapshot, query, compiled, (*warnings, fell_back(reason)))
+    from vault_agent.search.semantic import share_warnings
+
+    answer = _by_both if mode is Mode.HYBRID else _by_meaning
+    return Answer(
+        query.mode,
+        mode,
+        query.limit,
+        await answer(snapshot, query, compiled, vector),
+        (*warnings, *share_warnings(snapshot, indexing=indexing)),
+    )
+
+
+async def _vector(
+    snapshot: Snapshot, embedder: Embedder | None, text: str, *, indexing: bool
+) -> Vector:
+    if embedder is None:
+        raise unavailable(OFF)
+    from vault_agent.search.semantic import query_vector  # brings numpy
+
+    return await query_vector(snapshot, embedder, text, indexing=indexing)
+
+
+async def _lexical(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    compiled: LexicalQuery,
+    warnings: tuple[Warning, ...],
+) -> Answer:
+    ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=query.limit)
+    hits = await lexical.hits(
+        snapshot,
+        ranking.places,
+        ranking.notes,
+        ranking.candidates.information,
+        reasons=[Reason.LEXICAL_MATCH] * len(ranking.places),
+        explain=query.explain,
+    )
+    return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings)
+
+
+async def _by_meaning(
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector
+) -> tuple[Hit, ...]:
+    from vault_agent.search.semantic import near, usable_matrix
+
+    admitted = await _admitted(snapshot, query, compiled)
+    found = await asyncio.to_thread(near, usable_matrix(snapshot), vector, admitted=admitted)
+    information = await asyncio.to_thread(_information, snapshot.fulltext, compiled)
+    scored = sorted(_nearest(found), key=lambda each: -each[0].score)
+    # Twice as many, since a note may be gone, and all that tie with the last.
+    last = scored[: 2 * query.limit][-1:]
+    scored = [each for each in scored if each[0].score >= last[0][0].score]
+    notes = await lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
+    return await _hits(snapshot, query, scored, notes, information)
+
+
+async def _by_both(
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector
+) -> tuple[Hit, ...]:
+    from vault_agent.search.semantic import near, usable_matrix
+
+    ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=POOL)
+    admitted = await _admitted(snapshot, query, compiled)
+    found = await asyncio.to_thread(
+        near, usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes
+    )
+    scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.meta.notes))
+    notes = await lexical.with_notes(snapshot, ranking.notes, found.cosines)
+    return await _hits(snapshot, query, scored, notes, ranking.candidates.information)
+
+
+async def _admitted(
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery
+) -> set[int] | None:
+    """Return the notes that filters and conditions leave, or None where there are none."""
+    if query.filters == Filters() and not compiled.conditions:
+        return None
+    return await asyncio.to_thread(snapshot.fulltext.admitted, query.filters, query=compiled)
+
+
+async def _hits(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    scored: list[tuple[Ranked, Reason]],
+    notes: Mapping[int, StoredNote],
+    information: Mapping[str, float],
+) -> tuple[Hit, ...]:
+    """Return the best of the scored places whose notes are still there."""
+    places = sorted(
+        ((place, reason) for place, reason in scored if place.rowid in notes),
+        key=lambda each: (-each[0].score, notes[each[0].rowid].path),
+    )[: query.limit]
+    return await lexical.hits(
+        snapshot,
+        [place for place, _ in places],
+        notes,
+        information,
+        reasons=[reason for _, reason in places],
+        explain=query.explain,
+    )
+
+
+def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, float]:
+    """Return what each word of a query tells, for the snippets of what was found without them."""
+    frequencies = fulltext.document_frequencies(compiled.weights)
+    return {
+        term: compiled.weights[term] * rarity(fulltext.note_count, found)
+        for term, found in frequencies.items()
+        if found
+    }
+
+
+def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
+    return [
+        (
+            Ranked(rowid, found.chunks[rowid], min(max(cosine, 0.0), 1.0), {"cosine": cosine}),
+            Reason.EMBEDDING_MATCH,
+        )
+        for rowid, exact in found.cosines.items()
+        if (cosine := round(exact, 6)) > 0
+    ]
+
+
+def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Reason]]:
+    """Join what the words and the vectors say of each note."""
+    from vault_agent.ranking.fuse import fuse
+
+    best: dict[int, Ranked] = {}
+    for place in ranking.places:
+        best.setdefault(place.rowid, place)
+    fused = fuse(
+        {rowid: sum(place.votes.values()) for rowid, place in best.items()},
+        found.cosines,
+        ceiling=most,
+        background=found.background,
+    )
+    scored = []
+    for rowid, each in fused.items():
+        words = best.get(rowid)
+        by_words = words is not None and each.lexical >= each.embedding
+        key = words.key if words is not None and by_words else found.chunks.get(rowid)
+        votes = {"words": round(each.lexical, 4), "meaning": round(each.embedding, 4)}
+        votes = {vote: value for vote, value in votes.items() if value}
+        if not each.lexical:
+            reason = Reason.EMBEDDING_MATCH
+        else:
+            reason = Reason.HYBRID_MATCH if each.embedding else Reason.LEXICAL_MATCH
+        scored.append((Ranked(rowid, key, round(min(each.score, 1.0), 6), votes), reason))
+    return scored

@@ -1,0 +1,152 @@
+"""Candidates by meaning: the vectors of a snapshot that are nearest to one vector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from vault_agent.errors import next_step
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.warning import Warning
+from vault_agent.ranking.cosine import Scan, cosines_of, nearest
+from vault_agent.search.fallback import unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from vault_agent.embedding.embedder import Embedder, Vector
+    from vault_agent.model.vectors import VectorSpace
+    from vault_agent.ranking.cosine import Floats, Integers
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.vectors.matrix import Matrix
+
+DEPTH = 200
+"""Notes that are worth fusing."""
+
+_CHUNKS = 1_000
+"""Chunks looked at for them: a note has a few that are near."""
+
+
+class Near(NamedTuple):
+    """The nearest notes, each with its nearest chunk."""
+
+    cosines: dict[int, float]  # by rowid of the note
+    chunks: dict[int, int]  # key of the chunk, by rowid of the note
+    background: float  # the cosine of an average chunk
+
+
+async def query_vector(
+    snapshot: Snapshot, embedder: Embedder, text: str, *, indexing: bool = False
+) -> Vector:
+    """Return a query's vector, comparable with those of the snapshot.
+
+    Raises:
+        Unavailable: `EMBEDDING_UNAVAILABLE` with what to do.
+    """
+    usable_matrix(snapshot, indexing=indexing)
+    vector = await embedder.embed_query(text)
+    usable_matrix(snapshot, embedder.space, indexing=indexing)
+    return vector
+
+
+def usable_matrix(
+    snapshot: Snapshot, space: VectorSpace | None = None, *, indexing: bool = False
+) -> Matrix:
+    """Return the snapshot's vectors; `indexing` tells whether a job runs that may make more.
+
+    Raises:
+        Unavailable: `EMBEDDING_UNAVAILABLE` where there are none yet, or where they can't be
+            compared with those of `space`.
+    """
+    matrix = snapshot.matrix
+    if matrix is None or not matrix.count:
+        step = next_step("make", "them", indexing=indexing)
+        raise unavailable(f"No chunk has an embedding yet. {step}")
+    if space is not None and not matrix.space.matches(space):
+        step = next_step("make", "them anew", indexing=indexing)
+        raise unavailable(
+            f"The embeddings were made by another model or with other prefixes. {step}"
+        )
+    return matrix
+
+
+def near(
+    matrix: Matrix,
+    vector: Floats,
+    *,
+    admitted: Collection[int] | None = None,
+    without_note: int | None = None,
+    witnesses: Iterable[int] = (),
+) -> Near:
+    """Return the notes nearest to a unit vector, `DEPTH` at most; blocking, for a thread.
+
+    `admitted` restricts them to notes that pass a filter. The cosines of `witnesses`, notes that
+    were found by words, are returned too wherever they have a vector.
+    """
+    scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
+    among = None
+    if admitted is not None:
+        among = np.unique(matrix.of_notes(np.array(sorted(admitted), np.int64))[1])
+    found = nearest(scan, vector, matrix.signs(vector), _CHUNKS, among=among)
+    cosines: dict[int, float] = {}
+    chunks: dict[int, int] = {}
+    keys, values = matrix.chunks_of(found.rows, found.cosines)
+    _keep_best(cosines, chunks, keys, values, admitted, without_note)
+    for rowid in list(cosines)[DEPTH:]:
+        del cosines[rowid], chunks[rowid]
+    missing = np.array(sorted(set(witnesses) - cosines.keys()), np.int64)
+    keys, rows = matrix.of_notes(missing)
+    values = cosines_of(matrix.vectors, rows, vector)
+    _keep_best(cosines, chunks, keys, values, None, without_note)
+    return Near(cosines, chunks, float(matrix.centre @ vector))
+
+
+def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) -> Floats:
+    """Return the unit vector that stands for some chunks together; blocking, for a thread.
+
+    Raises:
+        Unavailable: `EMBEDDING_UNAVAILABLE` where none of them has a vector.
+    """
+    _, rows = matrix.find(np.array(sorted(keys), np.int64))
+    if not len(rows):
+        step = next_step("make", "it", indexing=indexing)
+        raise unavailable(f"This note has no embedding yet. {step}")
+    mean: Floats = matrix.vectors[rows].mean(axis=0, dtype=np.float32)
+    norm = float(np.linalg.norm(mean))
+    if norm == 0.0:
+        raise unavailable("The embeddings of this note cancel each other out.")
+    return (mean / np.float32(norm)).astype(np.float32)
+
+
+def share_warnings(snapshot: Snapshot, *, indexing: bool = False) -> tuple[Warning, ...]:
+    """Return the warning that part of the chunks have no vector, where that is so."""
+    share = snapshot.embedded_share
+    if share >= 1:
+        return ()
+    return (
+        Warning(
+            "EMBEDDING_INCOMPLETE",
+            f"{share:.0%} of the chunks have an embedding; the others are found by their words "
+            f"only. {next_step('embed', 'them', indexing=indexing)}",
+            {"share": round(share, 4)},
+        ),
+    )
+
+
+def _keep_best(  # noqa: PLR0917 - private, two callers
+    cosines: dict[int, float],
+    chunks: dict[int, int],
+    keys: Integers,
+    values: Floats,
+    admitted: Collection[int] | None,
+    without_note: int | None,
+) -> None:
+    """Keep each note's best chunk; a row that several notes share belongs to all of them."""
+    for key, cosine in zip(keys.tolist(), values.tolist(), strict=True):
+        rowid = key >> CHUNK_BITS
+        if rowid == without_note or (admitted is not None and rowid not in admitted):
+            continue
+        if cosine > cosines.get(rowid, -2.0):
+            cosines[rowid] = cosine
+            chunks[rowid] = key

@@ -1,0 +1,1 @@
+"""The full-text index of one generation, in tantivy."""

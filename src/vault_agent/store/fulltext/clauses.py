@@ -1,0 +1,156 @@
+"""Clauses of the full-text engine: built as objects, so that no text is ever parsed as a query."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tantivy import FieldType, Occur, Query
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.store.fulltext.schema import comparable_path, day_number, tag_key
+from vault_agent.text.names import NOTE_SUFFIXES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tantivy import Schema
+
+    from vault_agent.model.search import Filters
+
+_GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_REGEX_SYNTAX = re.compile(r"[\\^$.|?*+()\[\]{}\-~&#\s]")
+MAX_WILDCARDS = 16
+MAX_WILDCARDS_IN_ALL = 100
+"""A pattern becomes an automaton, built before anything is searched: these cost 0.1 s at most."""
+_FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days; the calendar's own ends lie between
+
+
+class Clauses:
+    """Makes clauses for one of the two indexes."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def term(self, field: str, term: str, *, positions: bool = True) -> Query:
+        """Return documents that hold a term, scored by BM25 where the field keeps counts."""
+        return Query.term_query(self._schema, field, term, "position" if positions else "basic")
+
+    def words(self, field: str, weights: Mapping[str, float]) -> list[Query]:
+        """Return one clause a term, each counting as often as its weight says."""
+        return [
+            Query.boost_query(self.term(field, term), weight) for term, weight in weights.items()
+        ]
+
+    def phrase(self, field: str, words: Sequence[str], *, slop: int = 0) -> Query:
+        """Return documents where the words stand in this order; one word is a plain term."""
+        if len(words) == 1:
+            return self.term(field, words[0])
+        return Query.phrase_query(self._schema, field, list(words), slop)
+
+    def rowids(self, rowids: Iterable[int]) -> Query:
+        """Return the documents of these notes, without a score.
+
+        A disjunction, not a term set: for a hundred notes it is five times faster (measured).
+        """
+        terms = [Query.term_query(self._schema, "rowid", rowid, "basic") for rowid in rowids]
+        return silent(any_of(terms))
+
+    def filters(self, filters: Filters) -> list[Query]:
+        """Return what must all hold, without a score.
+
+        Raises:
+            InvalidRequest: where the path patterns are more than the engine can be asked to build.
+        """
+        _check_patterns(filters.paths)
+        clauses = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
+        if filters.types:
+            clauses.append(any_of([self._raw("type", tag_key(kind)) for kind in filters.types]))
+        if filters.paths:
+            clauses.append(any_of([self._path(pattern) for pattern in filters.paths]))
+        if filters.after is not None or filters.before is not None:
+            clauses.append(self._days(filters.after, filters.before))
+        return [silent(clause) for clause in clauses]
+
+    def excluded(self, filters: Filters) -> list[Query]:
+        """Return what must not hold, one clause each: a match of any part rules a document out.
+
+        Raises:
+            InvalidRequest: as `filters`.
+        """
+        _check_patterns(filters.paths)
+        tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
+        return [*tags, *(self._path(pattern) for pattern in filters.paths)]
+
+    def _raw(self, field: str, value: str) -> Query:
+        return self.term(field, value, positions=False)
+
+    def _days(self, after: str | None, before: str | None) -> Query:
+        first = day_number(after) if after is not None else None
+        last = day_number(before) if before is not None else None
+        return Query.range_query(
+            self._schema,
+            "day",
+            FieldType.Integer,
+            _FAR_PAST if first is None else first,
+            _FAR_FUTURE if last is None else last,
+        )
+
+    def _path(self, pattern: str) -> Query:
+        """Return notes in a folder, a note by its path (suffix optional), or those a glob matches.
+
+        A glob without `/` is tried on the file's name in any folder, as in gitignore.
+        """
+        comparable = comparable_path(pattern)
+        if "*" in comparable or "?" in comparable:
+            anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
+            try:
+                return Query.regex_query(self._schema, "path", anchor + _glob_regex(comparable))
+            except ValueError:  # the automaton is over the engine's own limit
+                raise _too_complex() from None
+        names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
+        return any_of(
+            [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
+        )
+
+
+def any_of(clauses: Sequence[Query]) -> Query:
+    """Return documents that match at least one clause."""
+    return Query.boolean_query([(Occur.Should, clause) for clause in clauses])
+
+
+def silent(clause: Query) -> Query:
+    """Return a clause that decides, but adds nothing to the score."""
+    return Query.const_score_query(clause, 0.0)
+
+
+def combined(*, must: Sequence[Query], must_not: Sequence[Query]) -> Query:
+    """Return documents that match all of `must` and none of `must_not`."""
+    clauses = [(Occur.Must, clause) for clause in must]
+    clauses += [(Occur.MustNot, clause) for clause in must_not]
+    return Query.boolean_query(clauses)
+
+
+def _check_patterns(patterns: Iterable[str]) -> None:
+    counts = [
+        sum(token.startswith(("*", "?")) for token in _GLOB_TOKEN.findall(pattern))
+        for pattern in patterns
+    ]
+    if max(counts, default=0) > MAX_WILDCARDS or sum(counts) > MAX_WILDCARDS_IN_ALL:
+        raise _too_complex()
+
+
+def _too_complex() -> InvalidRequest:
+    return InvalidRequest(
+        "INVALID_REQUEST",
+        "The path patterns have too many wildcards. Name the folder, and use `*` or `?` less.",
+    )
+
+
+def _glob_regex(pattern: str) -> str:
+    """Translate `*` and `?` (within one folder) and `**` (any depth); all else is literal."""
+    translated = {"**/": "(.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(
+        translated.get(token) or _REGEX_SYNTAX.sub(r"\\\g<0>", token)
+        for token in _GLOB_TOKEN.findall(pattern)
+    )

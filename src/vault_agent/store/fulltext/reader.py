@@ -1,0 +1,313 @@
+"""Searching full text: one reader for one revision, safe to use from any thread.
+
+tantivy releases the interpreter's lock while it searches, so callers run `candidates` in a thread.
+A search is a handful of bounded queries, each of which costs well under a millisecond at 100,000
+chunks: the best notes, the best chunks, the pairs of words that stand together, and then the
+missing half of the evidence for whatever only one of them has found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tantivy import Index, Order, Query
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.lexical import (
+    CONTEXT_WEIGHT,
+    Candidates,
+    ChunkEvidence,
+    LexicalQuery,
+    NoteEvidence,
+    rarity,
+)
+from vault_agent.store.fulltext.clauses import Clauses, any_of, combined, silent
+from vault_agent.store.fulltext.guard import guarded
+from vault_agent.store.fulltext.schema import ANALYZER
+from vault_agent.store.fulltext.spelling import neighbours_of
+from vault_agent.text.terms import analyzer, is_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from tantivy import Searcher
+
+    from vault_agent.model.search import Filters
+
+NOTES = 60
+CHUNKS = 100
+NAMES = 30
+_NAMED = 50
+# A pair counts only where one of its words is in at most this share of the notes: the rest is
+# grammar, costs most of the time and gains nothing.
+_RARE_SHARE = 0.1
+_PAIR_SLOP = 1
+_OPENINGS = 30  # pairs that a single character stands for
+_TIED_LIMIT = 1_000
+_DECIMALS = 4  # of a score that hold, whatever the order of addition
+
+
+class FulltextReader:
+    """One revision, opened once and unchanged until `close`."""
+
+    def __init__(self, directory: Path) -> None:
+        with guarded():
+            self._notes = _Shelf(directory / "notes", "rowid")
+            self._chunks = _Shelf(directory / "chunks", "key")
+
+    def close(self) -> None:
+        """Let go of the files; searches under way end undisturbed."""
+        del self._notes, self._chunks
+
+    @property
+    def note_count(self) -> int:
+        """How many notes there are, removed ones not counted."""
+        return self._notes.searcher.num_docs
+
+    def document_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return in how many notes each term stands."""
+        with guarded():
+            return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
+
+    def admitted(
+        self,
+        filters: Filters,
+        rowids: Iterable[int] | None = None,
+        *,
+        query: LexicalQuery | None = None,
+    ) -> set[int]:
+        """Return the notes that pass the filters and a query's conditions, of all or of `rowids`.
+
+        For evidence that full text knows nothing of: links and vectors.
+        """
+        with guarded():
+            clauses = self._notes.clauses
+            must, must_not = _conditions(clauses, query or LexicalQuery(), filters, "body", None)
+            if rowids is not None:
+                must.append(clauses.rowids(rowids))
+            every = combined(must=[silent(Query.all_query()), *must], must_not=must_not)
+            return set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
+
+    def candidates(
+        self, query: LexicalQuery, filters: Filters, *, without_note: int | None = None
+    ) -> Candidates:
+        """Return what is worth ranking for a query; filters hold before anything is scored.
+
+        The same index and query give the same candidates: ties at the cut go to lower rowids.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` where the files are damaged.
+        """
+        with guarded():
+            return _Search(self._notes, self._chunks, query, filters, without_note).run()
+
+
+class _Shelf:
+    """One of the two indexes, with the fast field that names its documents."""
+
+    def __init__(self, directory: Path, key: str) -> None:
+        index = Index.open(str(directory))
+        index.register_tokenizer(ANALYZER, analyzer())
+        self.searcher: Searcher = index.searcher()
+        self.clauses = Clauses(index.schema)
+        self._key = key
+
+    def top(self, query: Query, limit: int) -> dict[int, float]:
+        """Return the best `limit` documents, best first; ties by key, also at the cut.
+
+        Which segment a document is in differs from run to run, and with it the order in which its
+        score was added up: what differs by less than that ties.
+        """
+        hits = self.searcher.search(query, limit + 1, count=False).hits
+        if len(hits) > limit and abs(hits[-1][0] - hits[-2][0]) < 10**-_DECIMALS:
+            hits = self.searcher.search(query, _TIED_LIMIT, count=False).hits
+        keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
+        ranked = sorted(
+            (-round(score, _DECIMALS), key)
+            for (score, _), key in zip(hits, keys, strict=True)
+            if isinstance(key, int)  # always: the column is whole
+        )
+        return {key: -score for score, key in ranked[:limit]}
+
+    def first(self, query: Query, limit: int) -> list[int]:
+        """Return the keys of the first `limit` documents by key, whatever their score."""
+        found = self.searcher.search(
+            query, limit, count=False, order_by_field=self._key, order=Order.Asc
+        )
+        return [key for key, _ in found.hits]
+
+
+class _Search:
+    """One search, from a compiled query to the evidence."""
+
+    def __init__(
+        self,
+        notes: _Shelf,
+        chunks: _Shelf,
+        query: LexicalQuery,
+        filters: Filters,
+        without_note: int | None,
+    ) -> None:
+        self._notes = notes
+        self._chunks = chunks
+        self._query = query
+        self._note_must, self._note_not = _conditions(
+            notes.clauses, query, filters, "body", without_note
+        )
+        self._chunk_must, self._chunk_not = _conditions(
+            chunks.clauses, query, filters, "text", without_note
+        )
+        self._neighbours: dict[str, tuple[str, ...]] = {}
+        self._frequencies: dict[str, int] = {}
+        self._weights = self._look_up(query.weights)
+        self._openings = self._open(self._weights)
+
+    def run(self) -> Candidates:
+        if not self._weights and (self._query.weights or not self._note_must):
+            return Candidates(neighbours=self._neighbours)
+        body = self._notes.top(self._body_query(), NOTES)
+        # Without openings their queries would have no words, and so match everything.
+        text = self._chunks.top(self._text_query(), CHUNKS) if self._openings else {}
+        pairs = self._pairs()
+        names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
+        named = self._exact(self._notes, self._note_must, self._note_not)
+        headed = self._exact(self._chunks, self._chunk_must, self._chunk_not)
+        self._complete(body, text, named | pairs.keys() | names.keys(), headed)
+        if self._query.excluded and self._weights:
+            # Asked of a whole note: a part that lacks the word does not bring the note back.
+            text = {key: score for key, score in text.items() if key >> CHUNK_BITS in body}
+            headed = {key for key in headed if key >> CHUNK_BITS in body}
+        return Candidates(
+            notes={
+                rowid: NoteEvidence(
+                    body.get(rowid, 0.0),
+                    pairs.get(rowid, 0.0),
+                    names.get(rowid, 0.0),
+                    rowid in named,
+                )
+                for rowid in sorted({*body, *named})
+            },
+            chunks={
+                key: ChunkEvidence(text.get(key, 0.0), key in headed)
+                for key in sorted({*text, *headed})
+            },
+            information=self._information(),
+            neighbours=self._neighbours,
+        )
+
+    def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Replace words that are in no note by their neighbours."""
+        searcher = self._notes.searcher
+        found: dict[str, float] = {}
+        for term, weight in weights.items():
+            frequency = searcher.doc_freq("body", term)
+            if frequency or not self._query.tolerant or is_unit(term):
+                known = {term: frequency}
+            else:
+                known = neighbours_of(searcher, term)
+                self._neighbours[term] = tuple(known)
+            for each, count in known.items():
+                found[each] = found.get(each, 0.0) + weight
+                self._frequencies[each] = count
+        return found
+
+    def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Replace words of one character by the pairs they begin: a chunk has no other terms."""
+        found: dict[str, float] = {}
+        for term, weight in weights.items():
+            if is_unit(term):
+                opened = self._chunks.searcher.terms_with_prefix("text", term, None, _OPENINGS)
+                found |= dict.fromkeys((pair for pair, _ in opened), weight)
+            else:
+                found[term] = weight
+        return found
+
+    def _information(self) -> dict[str, float]:
+        """Return BM25's inverse document frequency of each term, times its weight."""
+        count = self._notes.searcher.num_docs
+        return {
+            term: weight * rarity(count, self._frequencies[term])
+            for term, weight in self._weights.items()
+        }
+
+    def _body_query(self, rowids: Sequence[int] | None = None) -> Query:
+        clauses = self._notes.clauses
+        words = clauses.words("body", {**self._query.units, **self._weights})
+        return _scored(words, self._note_must, self._note_not, clauses, rowids)
+
+    def _names_query(self) -> Query:
+        clauses = self._notes.clauses
+        words = clauses.words("names", self._openings)
+        return _scored(words, self._note_must, self._note_not, clauses, None)
+
+    def _text_query(self, rowids: Sequence[int] | None = None) -> Query:
+        clauses = self._chunks.clauses
+        context = {term: CONTEXT_WEIGHT * weight for term, weight in self._openings.items()}
+        words = clauses.words("text", self._openings) + clauses.words("context", context)
+        return _scored(words, self._chunk_must, self._chunk_not, clauses, rowids)
+
+    def _pairs(self) -> dict[int, float]:
+        rare = _RARE_SHARE * self._notes.searcher.num_docs
+        clauses = self._notes.clauses
+        words = [
+            clauses.phrase("body", pair, slop=_PAIR_SLOP)
+            for pair in self._query.pairs
+            if min(self._frequencies.get(term, 0) for term in pair) <= rare
+            and all(self._frequencies.get(term) for term in pair)
+        ]
+        words += [clauses.phrase("body", parts) for parts in self._query.compounds]
+        if not words:
+            return {}
+        return self._notes.top(
+            combined(must=[any_of(words), *self._note_must], must_not=self._note_not), NOTES
+        )
+
+    def _exact(self, shelf: _Shelf, must: Sequence[Query], must_not: Sequence[Query]) -> set[int]:
+        if not self._query.name:
+            return set()
+        name = shelf.clauses.term("name", self._query.name, positions=False)
+        return set(shelf.first(combined(must=[name, *must], must_not=must_not), _NAMED))
+
+    def _complete(
+        self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]
+    ) -> None:
+        """Score what only some of the queries have found in the others too, in place."""
+        if not self._weights:
+            return
+        scored = {key >> CHUNK_BITS for key in text}
+        seen = rowids | scored | {key >> CHUNK_BITS for key in headed}
+        if missing := sorted(seen - body.keys()):
+            body |= self._notes.top(self._body_query(missing), len(missing))
+        if self._openings and (missing := sorted(body.keys() - scored)):
+            text |= self._chunks.top(self._text_query(missing), CHUNKS)
+
+
+def _conditions(
+    clauses: Clauses, query: LexicalQuery, filters: Filters, field: str, without_note: int | None
+) -> tuple[list[Query], list[Query]]:
+    """Return what must and what must not hold, on top of the words."""
+    must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
+    must += clauses.filters(filters) + clauses.filters(query.filters)
+    must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
+    must_not += clauses.excluded(query.without)
+    if without_note is not None:
+        must_not.append(clauses.rowids([without_note]))
+    return must, must_not
+
+
+def _scored(
+    words: list[Query],
+    must: Sequence[Query],
+    must_not: Sequence[Query],
+    clauses: Clauses,
+    rowids: Sequence[int] | None,
+) -> Query:
+    conditions = list(must)
+    if rowids is not None:
+        conditions.append(clauses.rowids(rowids))
+    if not words:
+        return combined(must=[silent(Query.all_query()), *conditions], must_not=must_not)
+    if not conditions and not must_not:
+        return any_of(words)  # the plain disjunction is what the engine prunes best
+    return combined(must=[any_of(words), *conditions], must_not=must_not)

@@ -1,0 +1,148 @@
+"""What the full-text engine keeps of a note and of a chunk, and how filters are spelt in it.
+
+Two tantivy indexes, so that the statistics of notes and of their parts never mix:
+
+notes   one document a note: `body` (its whole text, its names and tags; in
+        unspaced scripts single characters too), `names` (title, aliases, file
+        name), `name` (each of those whole, for exact matches)
+chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
+
+Both hold what filters ask for, because a filter must hold before anything is ranked: `path`,
+`folder` (every folder above), `tag` (with those it is nested under), `type`, `day`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from tantivy import SchemaBuilder
+
+from vault_agent.text.names import fold, stem
+from vault_agent.text.terms import prepare, terms, units
+
+if TYPE_CHECKING:
+    from tantivy import Schema
+
+    from vault_agent.model.notes import ParsedNote
+
+ANALYZER = "terms"
+_ISO_DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+
+
+def notes_schema() -> Schema:
+    """Return the schema of the index of notes."""
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("rowid", indexed=True, fast=True)
+    builder.add_text_field("body", tokenizer_name=ANALYZER, index_option="position")
+    builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="position")
+    _add_filters(builder)
+    return builder.build()
+
+
+def chunks_schema() -> Schema:
+    """Return the schema of the index of chunks; `rowid` is the note's."""
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("key", fast=True)
+    builder.add_unsigned_field("rowid", indexed=True)
+    builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="position")
+    builder.add_text_field("context", tokenizer_name=ANALYZER, index_option="position")
+    _add_filters(builder)
+    return builder.build()
+
+
+def _add_filters(builder: SchemaBuilder) -> None:
+    for field in ("name", "path", "folder", "tag", "type"):
+        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("day", indexed=True, fast=True)
+
+
+class FulltextNote(NamedTuple):
+    """One note ready for the engine: text prepared, filters normalised. Plain data, to be sent."""
+
+    names: str
+    beside: str
+    """What counts for the whole note only: its tags, single characters of unspaced scripts."""
+    name: list[str]
+    path: str
+    folder: list[str]
+    tag: list[str]
+    type: str | None
+    day: int | None
+    chunks: list[tuple[str, str, str]]
+    """Of each chunk: text, context, the key of its own heading."""
+
+
+def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
+    """Prepare a parsed note; this is where the time goes, so it runs in the parser processes."""
+    names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
+    comparable = comparable_path(path)
+    names_text = prepare("\n".join(names))
+    tags_text = prepare("\n".join(f"#{tag}" for tag in note.tags))
+    texts = [prepare(chunk.text) for chunk in note.chunks]
+    return FulltextNote(
+        names=names_text,
+        beside="\n".join(
+            (tags_text, *chain.from_iterable(map(units, (names_text, tags_text, *texts))))
+        ),
+        name=list(dict.fromkeys(filter(None, map(name_key, names)))),
+        path=comparable,
+        folder=_ancestors(comparable.rpartition("/")[0]),
+        tag=list(dict.fromkeys(each for tag in note.tags for each in _ancestors(tag_key(tag)))),
+        type=tag_key(note.type) if note.type else None,
+        day=first_day(note.date, note.created, note.updated),
+        chunks=[
+            (
+                text,
+                prepare("\n".join((note.title, *chunk.heading_path))),
+                name_key(chunk.heading) if chunk.heading else "",
+            )
+            for chunk, text in zip(note.chunks, texts, strict=True)
+        ],
+    )
+
+
+def name_key(name: str) -> str:
+    """Return what equal names share: their terms, in order."""
+    return " ".join(terms(name))
+
+
+def comparable_path(path: str) -> str:
+    """Return a path as names are compared, from the vault's root; no surrogates."""
+    return _comparable(path).strip("/")
+
+
+def tag_key(tag: str) -> str:
+    """Return a tag, or a type, as it is compared; with or without its `#`."""
+    return _comparable(tag).strip().lstrip("#").strip("/")
+
+
+def _comparable(text: str) -> str:
+    # Lone surrogates are no UTF-8, and the engine takes nothing else.
+    return fold(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _ancestors(path: str) -> list[str]:
+    """Return `a`, `a/b`, `a/b/c` for `a/b/c`; nothing for the empty path."""
+    parts = [part for part in path.split("/") if part]
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def day_number(text: str) -> int | None:
+    """Return the day an ISO date or date and time names, counted from 1970-01-01, or None."""
+    match = _ISO_DATE.match(text)
+    if match is None:
+        return None
+    try:
+        day = datetime.date(*map(int, match.groups()))
+    except ValueError:
+        return None
+    return (day - datetime.date(1970, 1, 1)).days
+
+
+def first_day(*dates: str | None) -> int | None:
+    """Return the first of `dates` that names a day."""
+    days = (day_number(date) for date in dates if date)
+    return next((day for day in days if day is not None), None)

@@ -1,0 +1,1 @@
+"""Notes, chunks and links of one generation, in SQLite."""

@@ -1,0 +1,102 @@
+"""Looking through a database: its pages, as SQLite can, and what the rows say, as it cannot.
+
+SQLite's own check finds a broken tree, and not a changed word. So each note has a checksum of what
+was written of it.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.database import check_pages, translated
+from vault_agent.store.failures import damaged
+from vault_agent.store.index.rows import MAX_CHUNKS, checksum_of, handle_of, keys_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import aiosqlite
+
+    from vault_agent.store.index.meta import Meta
+
+_NOTES = 500  # a page
+
+
+async def check_database(connection: aiosqlite.Connection, meta: Meta) -> None:
+    """Compare a database with what was written.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where it is damaged.
+    """
+    await check_pages(connection)
+    with translated():
+        totals = await connection.execute_fetchall(_TOTALS)
+        strays = await connection.execute_fetchall(_STRAY_LINKS)
+        attachments = await connection.execute_fetchall("SELECT path, handle FROM attachment")
+        expected = (meta.notes, meta.chunks, meta.chunks, meta.links, meta.unresolved_links)
+        if (
+            [tuple(row) for row in totals] != [expected]
+            or list(strays)
+            or any(handle_of(path) != handle for path, handle in attachments)
+        ):
+            raise damaged()
+        last = 0
+        while notes := list(await connection.execute_fetchall(_PAGE, (last, _NOTES))):
+            await _check_notes(connection, notes)
+            last = notes[-1][0]
+        if last >= meta.next_rowid:
+            raise damaged()
+
+
+async def _check_notes(connection: aiosqlite.Connection, notes: Sequence[Sequence[Any]]) -> None:
+    span = (keys_of(notes[0][0])[0], keys_of(notes[-1][0])[1])
+    chunks = _by_note(await connection.execute_fetchall(_CHUNKS, span))
+    links = _by_note(await connection.execute_fetchall(_LINKS, span))
+    for rowid, path, handle, title, aliases, metadata, checksum in notes:
+        rows = chunks.pop(rowid, []), links.pop(rowid, [])
+        try:
+            found = checksum_of(title, aliases, metadata, *rows)
+        except TypeError:  # bytes where text was
+            raise damaged() from None
+        if found != checksum or handle_of(path) != handle:
+            raise damaged()
+    if chunks or links:  # of no note
+        raise damaged()
+
+
+def _by_note(rows: Iterable[Sequence[Any]]) -> dict[int, list[tuple[Any, ...]]]:
+    """Group rows by their note, their keys turned into their places in it."""
+    return {
+        rowid: [(row[0] & (MAX_CHUNKS - 1), *row[1:]) for row in group]
+        for rowid, group in groupby(rows, key=lambda row: int(row[0]) >> CHUNK_BITS)
+    }
+
+
+_TOTALS = """
+SELECT (SELECT count(*) FROM note), (SELECT coalesce(sum(chunk_count), 0) FROM note),
+       (SELECT count(*) FROM chunk), (SELECT count(*) FROM link),
+       (SELECT count(*) FROM link WHERE dest IS NULL)
+"""
+
+# What a link leads to is not part of its note's checksum, since it changes with other notes.
+_STRAY_LINKS = """
+SELECT 1 FROM link WHERE dest IS NOT NULL AND dest NOT IN (SELECT handle FROM note)
+    AND dest NOT IN (SELECT handle FROM attachment) LIMIT 1
+"""
+
+_PAGE = """
+SELECT rowid, path, handle, title, aliases, metadata, checksum FROM note
+WHERE rowid > ? ORDER BY rowid LIMIT ?
+"""
+
+_CHUNKS = """
+SELECT key, heading_path, start_line, end_line, text FROM chunk
+WHERE key >= ? AND key < ? ORDER BY key
+"""
+
+_LINKS = """
+SELECT key, lookup, kind, target, fragment, text, line FROM link
+WHERE key >= ? AND key < ? ORDER BY key
+"""

@@ -1,0 +1,241 @@
+"""Reading a generation: notes, chunks and links by their keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.model.notes import FileEntry, LinkKind, Metadata
+from vault_agent.model.retrieval import LinkSummary
+from vault_agent.store.database import translated
+from vault_agent.store.index.rows import handle_of_id, keys_of, metadata_from
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    import aiosqlite
+
+
+class StoredFile(NamedTuple):
+    """A note's file as the last run saw it, and the hash of its content."""
+
+    rowid: int
+    hash: bytes
+    entry: FileEntry
+
+
+class StoredNote(NamedTuple):
+    """A note's row."""
+
+    rowid: int
+    handle: int
+    path: str
+    title: str
+    chunk_count: int
+    metadata: Metadata
+
+    @property
+    def id(self) -> str:
+        """The note ID."""
+        return identify(self.path)
+
+
+class StoredChunk(NamedTuple):
+    """A chunk's row."""
+
+    key: int
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    text: str
+
+
+class ChunkText(NamedTuple):
+    """A chunk with what stands above it: what it is embedded with."""
+
+    key: int
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+
+
+async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
+    """Return every note's file as it was last seen."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note"
+        )
+    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
+
+
+async def attachments(connection: aiosqlite.Connection) -> list[str]:
+    """Return the path of every attachment."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT path FROM attachment")
+    return [path for (path,) in rows]
+
+
+async def left_out(connection: aiosqlite.Connection) -> list[tuple[FileEntry, bool]]:
+    """Return the files that have a note's name and are none, each with whether it was unread."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            "SELECT path, size, mtime_ns, ctime_ns, inode, unread FROM left_out"
+        )
+    return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
+
+
+async def names(connection: aiosqlite.Connection) -> list[tuple[str, tuple[str, ...]]]:
+    """Return every note's path with its aliases."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT path, aliases FROM note")
+    return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
+
+
+async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNote | None:
+    """Return the note with an ID, or None."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _NOTE + "WHERE handle = ?", (handle_of_id(note_id),)
+        )
+    for row in rows:
+        note = _note(row)
+        if note.id == note_id:  # a handle is only the first half of an ID
+            return note
+    return None
+
+
+async def notes_by_rowid(
+    connection: aiosqlite.Connection, rowids: Iterable[int]
+) -> list[StoredNote]:
+    """Return the notes with these rowids, those that still are; in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))", (_array(rowids),)
+        )
+    return [_note(row) for row in rows]
+
+
+async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[StoredChunk]:
+    """Return the chunks with these keys, those that still are; in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _CHUNK + "WHERE key IN (SELECT value FROM json_each(?))", (_array(keys),)
+        )
+    return [_chunk(row) for row in rows]
+
+
+async def headings(connection: aiosqlite.Connection, keys: Iterable[int]) -> dict[int, str | None]:
+    """Return the innermost heading of each of these chunks, without reading their text."""
+    with translated():
+        rows = await connection.execute_fetchall(_HEADINGS, (_array(keys),))
+    return {key: orjson.loads(path)[-1] if path else None for key, path in rows}
+
+
+async def chunk_texts(connection: aiosqlite.Connection, *, after: int) -> list[ChunkText]:
+    """Return the next page of all chunks, by key."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _CHUNK_TEXT + "WHERE chunk.key > ? ORDER BY chunk.key LIMIT 2000", (after,)
+        )
+    return [_chunk_text(row) for row in rows]
+
+
+async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[ChunkText]:
+    """Return the chunks with these keys, in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (_array(keys),)
+        )
+    return [_chunk_text(row) for row in rows]
+
+
+async def links_of(connection: aiosqlite.Connection, rowid: int) -> list[LinkSummary]:
+    """Return a note's links in the order they are written, with what they resolve to."""
+    with translated():
+        rows = await connection.execute_fetchall(_LINKS, keys_of(rowid))
+    return [
+        LinkSummary(
+            kind=LinkKind(kind),
+            target=target,
+            fragment=fragment,
+            text=text,
+            line=line,
+            resolved=dest is not None,
+            ambiguous=bool(ambiguous),
+            path=note_path or attachment_path,
+            note_id=identify(note_path) if note_path else None,
+        )
+        for kind, target, fragment, text, line, dest, ambiguous, note_path, attachment_path in rows
+    ]
+
+
+async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict[int, int]:
+    """Return the rowids of notes that `note` links to or is linked from, with how many links."""
+    counts: dict[int, int] = {}
+    with translated():
+        outgoing = await connection.execute_fetchall(_OUTGOING, keys_of(note.rowid))
+        incoming = await connection.execute_fetchall(_INCOMING, (note.handle,))
+    for rowid, count in (*outgoing, *incoming):
+        if rowid != note.rowid:
+            counts[rowid] = counts.get(rowid, 0) + count
+    return counts
+
+
+def _note(row: sqlite3.Row) -> StoredNote:
+    rowid, handle, path, title, chunk_count, *public = row
+    return StoredNote(rowid, handle, path, title, chunk_count, metadata_from(*public))
+
+
+def _chunk(row: sqlite3.Row) -> StoredChunk:
+    key, heading_path, start_line, end_line, text = row
+    path = tuple(orjson.loads(heading_path)) if heading_path else ()
+    return StoredChunk(key, path, start_line, end_line, text)
+
+
+def _chunk_text(row: sqlite3.Row) -> ChunkText:
+    key, title, heading_path, text = row
+    return ChunkText(key, title, tuple(orjson.loads(heading_path)) if heading_path else (), text)
+
+
+def _array(numbers: Iterable[int]) -> str:
+    # One JSON parameter serves any count: no limit on variables, one prepared statement.
+    return orjson.dumps(list(numbers)).decode()
+
+
+_NOTE = """
+SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count
+FROM note
+"""
+
+_CHUNK = "SELECT key, heading_path, start_line, end_line, text FROM chunk "
+
+_HEADINGS = """
+SELECT key, heading_path FROM chunk WHERE key IN (SELECT value FROM json_each(?))
+"""
+
+_CHUNK_TEXT = f"""
+SELECT chunk.key, note.title, chunk.heading_path, chunk.text
+FROM chunk JOIN note ON note.rowid = chunk.key >> {CHUNK_BITS}
+"""
+
+_LINKS = """
+SELECT link.kind, link.target, link.fragment, link.text, link.line, link.dest, link.ambiguous,
+       note.path, attachment.path
+FROM link
+LEFT JOIN note ON note.handle = link.dest
+LEFT JOIN attachment ON attachment.handle = link.dest
+WHERE link.key >= ? AND link.key < ?
+ORDER BY link.key
+"""
+
+_OUTGOING = """
+SELECT note.rowid, count(*) FROM link JOIN note ON note.handle = link.dest
+WHERE link.key >= ? AND link.key < ? GROUP BY note.rowid
+"""
+
+_INCOMING = f"""
+SELECT key >> {CHUNK_BITS} AS source, count(*) FROM link WHERE dest = ? GROUP BY source
+"""

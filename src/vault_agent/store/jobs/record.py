@@ -1,0 +1,149 @@
+"""The record of jobs: the last hundred, one active at most, in a database of their own."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_agent.errors import Busy, Failed, IndexUnavailable
+from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress
+from vault_agent.model.warning import Warning
+from vault_agent.store.database import check_pages, make_schema, open_or_renew, translated
+from vault_agent.store.failures import damaged
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    import aiosqlite
+
+HISTORY = 100
+
+
+@asynccontextmanager
+async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
+    """Open the record, making it where there is none or where it is damaged.
+
+    Raises:
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+    """
+    # History is worth less than a server that starts.
+    connection = await open_or_renew(path, _prepare)
+    try:
+        yield JobStore(connection)
+    finally:
+        await connection.close()
+
+
+async def _prepare(connection: aiosqlite.Connection) -> None:
+    # Not WAL: one small file and one process, and nothing to sweep up beside it.
+    await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
+    await make_schema(connection, "jobs/jobs.sql")
+    await check_pages(connection, indexes=True)
+    try:
+        await _newest_first(connection)
+    except (ValueError, TypeError, KeyError):
+        raise damaged() from None
+
+
+class JobStore:
+    """Jobs as rows; the unique index on active jobs is the lock."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._connection = connection
+
+    async def insert(self, job: Job) -> None:
+        """Record a new job.
+
+        Raises:
+            Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
+        """
+        with _translated():
+            while not await self._inserted(job):
+                pass  # the one that was active ended meanwhile
+            # Everything older than the newest hundred is forgotten.
+            await self._connection.execute_fetchall(
+                "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
+            )
+
+    async def _inserted(self, job: Job) -> bool:
+        """Record a new job; False where another one was in the way and has ended since."""
+        try:
+            await self._connection.execute_fetchall(
+                "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
+            )
+        except sqlite3.IntegrityError:
+            for (active,) in await self._connection.execute_fetchall(
+                "SELECT id FROM job WHERE state IN ('queued', 'running')"
+            ):
+                raise Busy(
+                    "INDEX_BUSY",
+                    f"An index job is already running. Follow it: vault-agent jobs follow {active}",
+                    {"jobId": active},
+                ) from None
+            return False
+        return True
+
+    async def update(self, job: Job) -> None:
+        """Record a job's new state."""
+        job_id, _, state, document = _row(job)
+        with _translated():
+            await self._connection.execute_fetchall(
+                "UPDATE job SET state = ?, document = ? WHERE id = ?", (state, document, job_id)
+            )
+
+    async def get(self, job_id: str) -> Job | None:
+        """Return one job, or None."""
+        with _translated():
+            rows = await self._connection.execute_fetchall(
+                "SELECT document FROM job WHERE id = ?", (job_id,)
+            )
+        return next((_job(document) for (document,) in rows), None)
+
+    async def list(self) -> tuple[Job, ...]:
+        """Return the jobs that are remembered, newest first."""
+        with _translated():
+            return await _newest_first(self._connection)
+
+
+async def _newest_first(connection: aiosqlite.Connection) -> tuple[Job, ...]:
+    rows = await connection.execute_fetchall("SELECT document FROM job ORDER BY seq DESC")
+    return tuple(_job(document) for (document,) in rows)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        with translated():
+            yield
+    except IndexUnavailable:
+        raise Failed(
+            "JOBS_DAMAGED",
+            "The record of jobs is damaged. Restart the server: it puts it aside and begins a new "
+            "one. The index is not affected.",
+        ) from None
+
+
+def _row(job: Job) -> tuple[str, str, str, str]:
+    document = orjson.dumps(asdict(job), default=dict).decode()
+    return job.id, job.kind.value, job.state.value, document
+
+
+def _job(document: str) -> Job:
+    fields: dict[str, Any] = orjson.loads(document)
+    summary, error = fields["summary"], fields["error"]
+    return Job(
+        **{
+            **fields,
+            "kind": JobKind(fields["kind"]),
+            "state": JobState(fields["state"]),
+            "phases": tuple(PhaseProgress(**phase) for phase in fields["phases"]),
+            "warnings": tuple(Warning(**warning) for warning in fields["warnings"]),
+            "summary": JobSummary(**summary) if summary else None,
+            "error": Warning(**error) if error else None,
+        }
+    )

@@ -1,0 +1,1 @@
+"""Embedding vectors, kept by their exact input."""

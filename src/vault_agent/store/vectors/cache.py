@@ -1,0 +1,393 @@
+"""Vectors that were paid for: by key, across generations, crashes and renames.
+
+`vectors.db` says which key has which row of which file (`store.matrix`). Only the indexing process
+opens it. A row is written before the statement that names it, and every change is one statement,
+so that a kill, or a cancelled await, at any moment leaves either both or a row that nobody names.
+"""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import asynccontextmanager, suppress
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from vault_agent.errors import IndexUnavailable
+from vault_agent.model.vectors import VectorSpace
+from vault_agent.store.database import (
+    check_pages,
+    make_schema,
+    open_or_renew,
+    open_reader,
+    translated,
+)
+from vault_agent.store.vectors.matrix import RowFiles, planes_path, rows_path, write_map
+from vault_agent.system.cancelling import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from pathlib import Path
+
+    import aiosqlite
+
+    from vault_agent.store.vectors.matrix import Floats, Integers, Matrix
+
+# Rows of one statement: five values each, and SQLite takes 32,766.
+_ROWS: Final = 4_000
+# Vectors that no chunk uses are kept, since a note may come back, until they are this many.
+_UNUSED_SHARE: Final = 1 / 3
+_UNUSED_LEAST: Final = 1_000
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """The chunks of a generation and the rows of their vectors, as far as there are any."""
+
+    chunks: Integers  # keys of chunks
+    keys: Sequence[bytes]  # of their vectors, one a chunk
+    rows: Integers  # one a chunk, -1 where there is no vector yet
+    waiting: dict[bytes, list[int]]  # key without a vector -> places of its chunks
+
+    @property
+    def missing(self) -> Iterator[tuple[bytes, int]]:
+        """Each key without a vector, with the place of one chunk that has its text."""
+        return ((key, places[0]) for key, places in list(self.waiting.items()))
+
+    def fill(self, keys: Sequence[bytes], first_row: int) -> None:
+        """Note that the keys have got rows, one after the other."""
+        for row, key in enumerate(keys, first_row):
+            for place in self.waiting.pop(key, ()):
+                self.rows[place] = row
+
+
+@asynccontextmanager
+async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
+    """Open the store, making it where there is none or where it is damaged.
+
+    `path` is the database; the files lie beside it in a folder of its stem's name.
+    """
+    folder = path.with_suffix("")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with translated():
+        # What is missing is made anew by the next run; what is wrong would never be noticed.
+        connection = await open_or_renew(path, _prepare)
+        store = VectorStore(connection, folder)
+        try:
+            yield store
+        except BaseException:
+            # What a cancelled await began runs on in aiosqlite's thread: stop it, or close()
+            # waits for it. Not otherwise: after an interrupt SQLite closes without a checkpoint.
+            await connection.interrupt()
+            raise
+        finally:
+            store.close()
+            await connection.close()
+
+
+async def _prepare(connection: aiosqlite.Connection) -> None:
+    await connection.execute_fetchall("PRAGMA journal_mode = WAL")
+    # A power cut may cost the last statements, a kill costs nothing.
+    await connection.execute_fetchall("PRAGMA synchronous = NORMAL")
+    await make_schema(connection, "vectors/vectors.sql")
+    await check_pages(connection)
+    # A copy that was never finished.
+    for (number,) in await connection.execute_fetchall("SELECT id FROM space WHERE NOT ready"):
+        await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
+        await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
+
+
+async def are_whole(path: Path, matrix: Matrix) -> bool:
+    """Whether the vectors that are searched are those that were written, by the store at `path`.
+
+    Only reads: a run may be writing meanwhile.
+    """
+    vouched = np.zeros(len(matrix.vectors), np.bool_)
+    after = b""
+    try:
+        async with open_reader(path) as connection:
+            await check_pages(connection)
+            while page := list(
+                await connection.execute_fetchall(
+                    "SELECT key, row, crc FROM vector WHERE space = ? AND key > ? AND row < ?"
+                    " ORDER BY key LIMIT ?",
+                    (matrix.files, after, len(matrix.vectors), _ROWS),
+                )
+            ):
+                if await in_thread(_damaged, matrix.vectors.__getitem__, page):
+                    return False
+                vouched[[row for _, row, _ in page]] = True
+                after = page[-1][0]
+    except IndexUnavailable:
+        return False
+    return bool(vouched[matrix.alive].all()) and await in_thread(matrix.planes_fit)
+
+
+class VectorStore:
+    """The only writer of vectors. Call `use` first."""
+
+    def __init__(self, connection: aiosqlite.Connection, folder: Path) -> None:
+        self._connection = connection
+        self.folder = folder
+        self._space: tuple[int, VectorSpace] | None = None
+        self._files: RowFiles | None = None
+
+    def close(self) -> None:
+        """Close the files; the connection is its owner's."""
+        if self._files is not None:
+            self._files.close()
+            self._files = None
+
+    async def last_space(
+        self, model: str, query_prefix: str, document_prefix: str
+    ) -> VectorSpace | None:
+        """Return the newest space of a model with these prefixes, or None: no need to ask it."""
+        newest = None
+        async for _, space in self._spaces():
+            if (space.model, space.query_prefix, space.document_prefix) == (
+                model,
+                query_prefix,
+                document_prefix,
+            ):
+                newest = space
+        return newest
+
+    async def use(self, space: VectorSpace, *, fresh: bool = False) -> None:
+        """Work in the space that matches, or in a new one; always in a new one if `fresh`."""
+        self.close()
+        found = None
+        if not fresh:
+            async for number, known in self._spaces():
+                if known.matches(space):
+                    found = number, known
+        if found is None:
+            found = await self._new_space(space, ready=True), space
+        self._space = found
+        self._files = await self._open_files(*found)
+
+    async def plan(self, chunks: Integers, keys: Sequence[bytes]) -> Plan:
+        """Return which of a generation's chunks have a vector, and which keys are missing."""
+        number, _, _ = self._current()
+        known: dict[bytes, int] = {}
+        wanted = list(dict.fromkeys(keys))
+        for start in range(0, len(wanted), _ROWS):
+            part = wanted[start : start + _ROWS]
+            found = await self._connection.execute_fetchall(
+                "SELECT key, row FROM vector WHERE space = ? AND key IN"
+                f" ({', '.join('?' * len(part))})",
+                (number, *part),
+            )
+            known.update((row[0], row[1]) for row in found)
+        rows = np.fromiter((known.get(key, -1) for key in keys), np.int64, len(keys))
+        waiting: dict[bytes, list[int]] = {}
+        for place in np.flatnonzero(rows < 0).tolist():
+            waiting.setdefault(keys[place], []).append(place)
+        return Plan(chunks, keys, rows, waiting)
+
+    async def save(
+        self, keys: Sequence[bytes], vectors: Floats, *, truncated: Sequence[bytes] = ()
+    ) -> int:
+        """Keep vectors, (len(keys), dimension), and return the first one's row.
+
+        They are safe from a kill when this returns, and from a power cut after `publish`.
+        """
+        number, _, files = self._current()
+        if not keys:
+            return files.next_row
+        first, crcs = await in_thread(files.append, vectors)
+        short = set(truncated)
+        await self._insert(
+            number,
+            [
+                (key, first + place, crc, key in short)
+                for place, (key, crc) in enumerate(zip(keys, crcs, strict=True))
+            ],
+        )
+        if await self._connection.execute_fetchall("SELECT 1 FROM failure LIMIT 1"):
+            await self._connection.executemany(
+                "DELETE FROM failure WHERE space = ? AND key = ?", [(number, key) for key in keys]
+            )
+        return first
+
+    async def fail(self, failures: Sequence[tuple[bytes, str]]) -> None:
+        """Mark inputs that could not be embedded, with the reason."""
+        number, _, _ = self._current()
+        for start in range(0, len(failures), _ROWS):
+            part = failures[start : start + _ROWS]
+            await self._connection.execute_fetchall(
+                f"INSERT OR REPLACE INTO failure VALUES {', '.join(['(?, ?, ?)'] * len(part))}",
+                [value for key, reason in part for value in (number, key, reason)],
+            )
+
+    async def mend(self) -> None:
+        """Forget every vector that is not what was written: the next run makes it anew."""
+        number, _, files = self._current()
+        await self._drop_damaged(number, files, 0)
+        await in_thread(files.rebuild_planes, 0)
+
+    async def failures(self) -> dict[bytes, str]:
+        """Return the inputs that could not be embedded, with the reasons."""
+        number, _, _ = self._current()
+        rows = await self._connection.execute_fetchall(
+            "SELECT key, reason FROM failure WHERE space = ?", (number,)
+        )
+        return {row[0]: row[1] for row in rows}
+
+    async def publish(self, plan: Plan, path: Path) -> None:
+        """Make the vectors so far durable, and write the generation's map of them."""
+        number, space, files = self._current()
+        have = plan.rows >= 0
+        synced = await in_thread(files.sync)
+        # Rows that a map names must never be given out again, so the database has to remember them
+        # before there is a map: a checkpoint also makes the statements before it durable.
+        await self._connection.execute_fetchall(
+            "UPDATE space SET synced = ? WHERE id = ?", (synced, number)
+        )
+        await self._connection.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+        await in_thread(
+            write_map,
+            path,
+            space=space,
+            files=number,
+            rows_written=synced,
+            total=len(plan.chunks),
+            keys=plan.chunks[have],
+            rows=plan.rows[have],
+        )
+
+    async def tidy(self, plan: Plan, path: Path) -> None:
+        """Drop what is of no use after a complete run, and publish the plan once more.
+
+        Other spaces go at once. Unused vectors of this one go when they are a third of it, by
+        copying the others. Files that a reader has mapped stay readable to it.
+        """
+        number, space, files = self._current()
+        used = np.unique(plan.rows[plan.rows >= 0])
+        unused = files.next_row - len(used)
+        if unused > _UNUSED_LEAST and unused > _UNUSED_SHARE * files.next_row:
+            await self._copy_used(number, space, files, plan, used)
+        await self.publish(plan, path)
+        await self._drop_other_spaces()
+
+    async def _copy_used(
+        self, number: int, space: VectorSpace, files: RowFiles, plan: Plan, used: Integers
+    ) -> None:
+        copy = await self._new_space(space, ready=False)
+        target = await self._open_files(copy, space)
+        try:
+            for start in range(0, len(used), _ROWS):
+                part = used[start : start + _ROWS]
+                await self._copy_rows(number, copy, files, target, part)
+            await in_thread(target.sync)
+            await self._connection.execute_fetchall(
+                "UPDATE space SET ready = 1, synced = ? WHERE id = ?", (len(used), copy)
+            )
+        except BaseException:
+            target.close()
+            raise
+        files.close()
+        self._space, self._files = (copy, space), target
+        have = plan.rows >= 0
+        plan.rows[have] = np.searchsorted(used, plan.rows[have])
+
+    async def _copy_rows(
+        self, number: int, copy: int, files: RowFiles, target: RowFiles, rows: Integers
+    ) -> None:
+        low, high = int(rows[0]), int(rows[-1])
+        vectors = await in_thread(lambda: files.read(low, high - low + 1)[rows - low])
+        found = await self._connection.execute_fetchall(
+            "SELECT row, key, truncated FROM vector WHERE space = ? AND row BETWEEN ? AND ?",
+            (number, low, high),
+        )
+        names = {row: (key, truncated) for row, key, truncated in found}
+        first, crcs = await in_thread(target.append, vectors)
+        await self._insert(
+            copy,
+            [
+                (names[row][0], first + place, crc, names[row][1])
+                for place, (row, crc) in enumerate(zip(rows.tolist(), crcs, strict=True))
+            ],
+        )
+
+    async def _drop_other_spaces(self) -> None:
+        number, _, _ = self._current()
+        for statement in (
+            "DELETE FROM vector WHERE space <> ?",
+            "DELETE FROM failure WHERE space <> ?",
+            "DELETE FROM space WHERE id <> ?",
+        ):
+            await self._connection.execute_fetchall(statement, (number,))
+        keep = {rows_path(self.folder, number), planes_path(self.folder, number)}
+        for file in self.folder.iterdir():
+            if file not in keep:
+                with suppress(OSError):  # mapped by a reader, on Windows: the next time
+                    file.unlink()
+
+    async def _insert(self, space: int, rows: Sequence[tuple[bytes, int, int, int]]) -> None:
+        for start in range(0, len(rows), _ROWS):
+            part = rows[start : start + _ROWS]
+            await self._connection.execute_fetchall(
+                "INSERT OR REPLACE INTO vector VALUES"
+                f" {', '.join(['(?, ?, ?, ?, ?)'] * len(part))}",
+                [value for row in part for value in (space, *row)],
+            )
+
+    async def _spaces(self) -> AsyncIterator[tuple[int, VectorSpace]]:
+        for number, *fields in await self._connection.execute_fetchall(
+            "SELECT id, model, dimension, query_prefix, document_prefix, probe FROM space"
+            " ORDER BY id"
+        ):
+            yield number, VectorSpace(*fields)
+
+    async def _new_space(self, space: VectorSpace, *, ready: bool) -> int:
+        # A number that neither the database nor, if it was put aside, its predecessor has used.
+        files = (int(file.stem) for file in self.folder.glob("*.rows") if file.stem.isdecimal())
+        rows = await self._connection.execute_fetchall("SELECT coalesce(max(id), 0) FROM space")
+        number: int = 1 + max([*files, *(row[0] for row in rows)])
+        await self._connection.execute_fetchall(
+            "INSERT INTO space VALUES (?, ?, ?, ?, ?, ?, ?, 0)", (number, *astuple(space), ready)
+        )
+        return number
+
+    async def _open_files(self, number: int, space: VectorSpace) -> RowFiles:
+        """Open a space's files, after making sure of the rows that a power cut may have cost."""
+        ((last, synced),) = await self._connection.execute_fetchall(
+            "SELECT (SELECT coalesce(max(row), -1) FROM vector WHERE space = id), synced"
+            " FROM space WHERE id = ?",
+            (number,),
+        )
+        files = await in_thread(
+            lambda: RowFiles(self.folder, number, space.dimension, max(last + 1, synced))
+        )
+        if synced <= last:
+            await self._drop_damaged(number, files, synced)
+            await in_thread(files.rebuild_planes, synced)
+        return files
+
+    async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> None:
+        """Forget the vectors from row `first` on that are not what was written."""
+        lost: list[bytes] = []
+        after = b""
+        while page := list(
+            await self._connection.execute_fetchall(
+                "SELECT key, row, crc FROM vector WHERE space = ? AND key > ? AND row >= ?"
+                " ORDER BY key LIMIT ?",
+                (space, after, first, _ROWS),
+            )
+        ):
+            lost += await in_thread(_damaged, lambda row: files.read(row, 1), page)
+            after = page[-1][0]
+        await self._connection.executemany(
+            "DELETE FROM vector WHERE space = ? AND key = ?", [(space, key) for key in lost]
+        )
+
+    def _current(self) -> tuple[int, VectorSpace, RowFiles]:
+        if self._space is None or self._files is None:
+            raise RuntimeError("no space is in use")
+        return *self._space, self._files
+
+
+def _damaged(read: Callable[[int], Floats], vectors: Sequence[Sequence[Any]]) -> list[bytes]:
+    """Return the keys of those whose rows do not hold what was written: (key, row, CRC-32)."""
+    return [key for key, row, crc in vectors if zlib.crc32(read(row).tobytes()) != crc]

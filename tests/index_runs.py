@@ -1,0 +1,130 @@
+"""A vault in a folder of its own, and the indexing run over it, without a server."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import FileTask, ParsedFile, parser
+from vault_agent.indexing.task import IndexTask, fingerprint_of
+from vault_agent.model.identifiers import identify
+from vault_agent.store.database import open_reader
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index.meta import read_meta
+from vault_agent.store.index.rows import keys_of
+from vault_agent.store.layout import IndexDirectory
+from vault_agent.vault.exclude import Exclusions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    import aiosqlite
+
+    from vault_agent.model.jobs import JobSummary
+    from vault_agent.model.warning import Warning
+
+MAX_NOTE_BYTES = 1 << 20
+CHUNKS = """
+SELECT heading_path, start_line, end_line, text FROM chunk
+WHERE key >= ? AND key < ? ORDER BY key
+"""
+
+
+@dataclass
+class Heard:
+    """What a run told."""
+
+    phases: list[tuple[str, int, int | None]] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
+    publications: int = 0
+
+    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+        self.phases.append((name, done, total))
+
+    def warn(self, warning: Warning) -> None:
+        self.warnings.append(warning)
+
+    def published(self) -> None:
+        self.publications += 1
+
+    @property
+    def codes(self) -> list[str]:
+        return [warning.code for warning in self.warnings]
+
+
+class Vault:
+    """A folder of notes with an index beside it."""
+
+    def __init__(self, folder: Path, *, exclude: tuple[str, ...] = ()) -> None:
+        self.root = folder / "vault"
+        self.root.mkdir()
+        self.directory = IndexDirectory(folder / "index")
+        self.exclude = exclude
+        self.heard = Heard()
+
+    def write(self, path: str, text: str | bytes = "") -> Path:
+        """Write a file, making its folders."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return file
+
+    def task(self, *, rebuild: bool = False) -> IndexTask:
+        """Return the task that indexes this vault."""
+        return IndexTask(
+            root=str(self.root),
+            directory=str(self.directory.path),
+            vault=identify(str(self.root.resolve())),
+            exclude=self.exclude,
+            max_note_bytes=MAX_NOTE_BYTES,
+            fingerprint=fingerprint_of(Exclusions(self.exclude), MAX_NOTE_BYTES),
+            rebuild=rebuild,
+            parallel=2,
+        )
+
+    async def index(self, *, rebuild: bool = False) -> JobSummary:
+        """Run, parsing in this process; `heard` then holds what the run told."""
+        handle = parser(str(self.root), self.exclude, MAX_NOTE_BYTES)
+
+        async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+            return handle(batch)
+
+        self.heard = Heard()
+        return await index(self.task(rebuild=rebuild), parse, self.heard)
+
+    @asynccontextmanager
+    async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Open the current generation."""
+        number = self.directory.current()
+        assert number is not None
+        async with open_reader(self.directory.database(number)) as connection:
+            yield connection
+
+    async def links(self, path: str) -> dict[str, tuple[str | None, bool]]:
+        """Return what a note's links resolve to: target -> (path or None, ambiguous)."""
+        async with self.reader() as connection:
+            note = await reading.note_by_id(connection, identify(path))
+            assert note is not None
+            return {
+                link.target: (link.path, link.ambiguous)
+                for link in await reading.links_of(connection, note.rowid)
+            }
+
+    async def dump(self) -> dict[str, Any]:
+        """Return everything that the index holds, in a form that does not depend on rowids."""
+        async with self.reader() as connection:
+            meta = await read_meta(connection)
+            held: dict[str, Any] = {"totals": (meta.notes, meta.chunks, meta.links)}
+            for file in await reading.files(connection):
+                note = await reading.note_by_id(connection, identify(file.entry.path))
+                assert note is not None
+                held[file.entry.path] = (
+                    note.title,
+                    note.metadata,
+                    list(await connection.execute_fetchall(CHUNKS, keys_of(note.rowid))),
+                    await reading.links_of(connection, note.rowid),
+                )
+            return held

@@ -1,0 +1,336 @@
+"""Jobs: one at a time, watched, cancelled, and always with an account at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.errors import Busy, Failed, NotFound
+from vault_agent.library.jobs import Jobs
+from vault_agent.model.jobs import JobKind, JobState, JobSummary
+from vault_agent.model.warning import MAX_WARNINGS, Warning
+from vault_agent.store.jobs.record import HISTORY, open_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.library.jobs import JobOptions, Progress
+    from vault_agent.store.jobs.record import JobStore
+
+
+class Work:
+    """Something to do that waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.progress: Progress | None = None
+        self.failure: Exception | None = None
+
+    async def run(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+        self.progress = progress
+        self.begun.set()
+        await self.go.wait()
+        if self.failure is not None:
+            raise self.failure
+        return JobSummary(added=3)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[JobStore]:
+    async with open_jobs(tmp_path / "jobs.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+@pytest.fixture
+async def jobs(store: JobStore, work: Work) -> AsyncIterator[Jobs]:
+    made = Jobs(store, work.run)
+    yield made
+    await made.close()
+
+
+async def test_a_job_ends_with_its_summary(jobs: Jobs, work: Work):
+    work.go.set()
+    job = await jobs.submit(JobKind.INDEX)
+    states = [seen async for seen in jobs.watch(job.id)]
+    assert states[-1].state is JobState.SUCCEEDED
+    assert states[-1].summary == JobSummary(added=3)
+    assert states[-1].started_at
+    assert states[-1].finished_at
+    assert await jobs.get(job.id) == states[-1]
+    assert jobs.running is None
+
+
+async def test_a_second_job_is_refused_with_the_first_ones_id(jobs: Jobs):
+    first = await jobs.submit(JobKind.INDEX)
+    with pytest.raises(Busy) as refusal:
+        await jobs.submit(JobKind.REINDEX)
+    assert refusal.value.code == "INDEX_BUSY"
+    assert refusal.value.details == {"jobId": first.id}
+
+
+async def test_of_two_jobs_submitted_at_once_one_is_taken(jobs: Jobs):
+    results = await asyncio.gather(
+        *(jobs.submit(JobKind.INDEX) for _ in range(5)), return_exceptions=True
+    )
+    assert sum(isinstance(result, Busy) for result in results) == 4
+
+
+async def test_a_job_that_ends_while_another_is_submitted_is_no_defect(store: JobStore):
+    async def run(kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+        return JobSummary()
+
+    jobs = Jobs(store, run)
+
+    async def submit_many() -> None:
+        for _ in range(60):
+            try:
+                await jobs.submit(JobKind.INDEX)
+            except Busy as busy:
+                assert busy.details["jobId"]  # noqa: PT017 - most are taken
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(submit_many() for _ in range(8)))
+    await jobs.close()
+    assert all(job.state.final for job in await jobs.list())
+
+
+async def test_a_caller_that_goes_away_while_submitting_leaves_no_stuck_job(jobs: Jobs, work: Work):
+    caller = asyncio.create_task(jobs.submit(JobKind.INDEX))
+    await asyncio.sleep(0)
+    caller.cancel()
+    await asyncio.gather(caller, return_exceptions=True)
+    await asyncio.wait_for(work.begun.wait(), 5)
+    work.go.set()
+    [job] = await jobs.list()
+    async for seen in jobs.watch(job.id):
+        last = seen
+    assert last.state is JobState.SUCCEEDED
+
+
+async def test_a_cancelled_job_says_so_and_lets_the_next_one_in(jobs: Jobs, work: Work):
+    job = await jobs.submit(JobKind.INDEX)
+    await work.begun.wait()
+    ended = await jobs.cancel(job.id)
+    assert ended.state is JobState.CANCELLED
+    assert (await jobs.get(job.id)).state is JobState.CANCELLED
+    await jobs.submit(JobKind.INDEX)
+
+
+async def test_a_job_cancelled_before_its_first_step_ends_too(jobs: Jobs):
+    job = await jobs.submit(JobKind.INDEX)
+    ended = await asyncio.wait_for(jobs.cancel(job.id), 5)
+    assert ended.state is JobState.CANCELLED
+
+
+async def test_cancelling_a_job_that_has_ended_changes_nothing(jobs: Jobs, work: Work):
+    work.go.set()
+    job = await jobs.submit(JobKind.INDEX)
+    _ = [seen async for seen in jobs.watch(job.id)]
+    assert (await jobs.cancel(job.id)).state is JobState.SUCCEEDED
+
+
+async def test_closing_marks_the_running_job_interrupted(jobs: Jobs, work: Work):
+    job = await jobs.submit(JobKind.INDEX)
+    await work.begun.wait()
+    await jobs.close()
+    assert (await jobs.get(job.id)).state is JobState.INTERRUPTED
+
+
+async def test_a_failure_is_told_by_its_code(jobs: Jobs, work: Work):
+    work.failure = Failed("DISK_FULL", "no room")
+    work.go.set()
+    job = await jobs.submit(JobKind.INDEX)
+    last = [seen async for seen in jobs.watch(job.id)][-1]
+    assert last.state is JobState.FAILED
+    assert last.error == Warning("DISK_FULL", "no room")
+
+
+async def test_an_unexpected_failure_names_its_type_and_nothing_it_says(jobs: Jobs, work: Work):
+    work.failure = ValueError("what a note says")
+    work.go.set()
+    job = await jobs.submit(JobKind.INDEX)
+    last = [seen async for seen in jobs.watch(job.id)][-1]
+    assert last.error is not None
+    assert last.error.code == "INTERNAL_ERROR"
+    assert "ValueError" in last.error.message
+    assert "what a note says" not in last.error.message
+
+
+async def test_watching_shows_progress_rate_and_time_left(jobs: Jobs, work: Work):
+    job = await jobs.submit(JobKind.INDEX)
+    await work.begun.wait()
+    assert work.progress is not None
+    work.progress.phase("parse", 0, 100)
+    await asyncio.sleep(0.3)
+    work.progress.phase("parse", 50, 100)
+    seen = await jobs.get(job.id)
+    assert seen.character_rate is None
+    assert (seen.phases[0].done, seen.phases[0].total) == (50, 100)
+    assert seen.rate is not None
+    assert seen.rate > 0
+    assert seen.eta_seconds == pytest.approx(50 / seen.rate)
+    work.progress.phase("embed", 0, 10)
+    await asyncio.sleep(0.3)
+    work.progress.phase("embed", 5, 10, 5_000)
+    seen = await jobs.get(job.id)
+    assert seen.rate is not None
+    assert seen.character_rate == pytest.approx(1_000 * seen.rate, rel=0.01)
+
+
+async def test_a_watcher_that_is_slow_still_sees_the_end(jobs: Jobs, work: Work):
+    job = await jobs.submit(JobKind.INDEX)
+    watching = jobs.watch(job.id)
+    await anext(watching)
+    work.go.set()
+    while jobs.running is not None:  # noqa: ASYNC110 - the job has no event to offer here
+        await asyncio.sleep(0.01)
+    last = [seen async for seen in watching][-1]
+    assert last.state is JobState.SUCCEEDED
+
+
+async def test_the_first_hundred_warnings_are_kept_and_all_are_counted(jobs: Jobs, work: Work):
+    job = await jobs.submit(JobKind.INDEX)
+    await work.begun.wait()
+    assert work.progress is not None
+    for number in range(MAX_WARNINGS + 20):
+        work.progress.warn(Warning("FILE_NOT_UTF8", str(number)))
+    seen = await jobs.get(job.id)
+    assert len(seen.warnings) == MAX_WARNINGS
+    assert seen.warning_count == MAX_WARNINGS + 20
+
+
+async def test_an_unknown_job_is_not_found(jobs: Jobs):
+    with pytest.raises(NotFound, match="JOB_NOT_FOUND"):
+        await jobs.get("nothing")
+
+
+async def test_the_last_hundred_jobs_are_remembered(jobs: Jobs, work: Work):
+    work.go.set()
+    made = []
+    for _ in range(HISTORY + 3):
+        job = await jobs.submit(JobKind.INDEX)
+        made.append(job.id)
+        _ = [seen async for seen in jobs.watch(job.id)]
+    assert [job.id for job in await jobs.list()] == made[:2:-1]
+
+
+async def test_what_a_killed_server_left_running_is_interrupted_at_the_next_start(tmp_path: Path):
+    path = tmp_path / "jobs.db"
+    async with open_jobs(path) as store:
+        abandoned = Jobs(store, Work().run)
+        job = await abandoned.submit(JobKind.INDEX)
+        task = abandoned._active
+        assert task is not None
+    async with open_jobs(path) as store:
+        jobs = Jobs(store, Work().run)
+        await jobs.recover()
+        assert (await jobs.get(job.id)).state is JobState.INTERRUPTED
+        await jobs.submit(JobKind.INDEX)
+        await jobs.close()
+    assert task.work is not None
+    task.work.cancel()
+    assert task.account is not None
+    await asyncio.gather(task.account, return_exceptions=True)
+
+
+async def test_a_damaged_record_is_put_aside_and_a_new_one_begun(tmp_path: Path):
+    path = tmp_path / "jobs.db"
+    path.write_bytes(b"this is no database, and long enough to be read as one" * 100)
+    async with open_jobs(path) as store:
+        assert await store.list() == ()
+    assert path.with_suffix(".damaged").exists()
+    assert sqlite3.connect(path).execute("SELECT count(*) FROM job").fetchone() == (0,)
+
+
+async def test_a_damaged_records_journal_is_not_taken_for_the_new_ones(tmp_path: Path):
+    path = tmp_path / "jobs.db"
+    path.write_bytes(b"no database" * 500)
+    journal = path.with_name("jobs.db-journal")
+    journal.write_bytes(bytes.fromhex("d9d505f920a163d7") + b"\x01" * 2000)
+    async with open_jobs(path) as store:
+        assert await store.list() == ()
+        assert not journal.exists() or journal.stat().st_size == 0
+
+
+async def test_a_record_that_cannot_be_opened_is_not_taken_for_a_damaged_one(tmp_path: Path):
+    path = tmp_path / "jobs.db"
+    path.mkdir()
+    with pytest.raises(Failed, match="INDEX_IO_ERROR"):
+        async with open_jobs(path):
+            pass
+    assert path.is_dir()
+    await asyncio.sleep(0.05)  # the thread of the connection that was not made is ending
+
+
+async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
+    store: JobStore, work: Work
+):
+    """As on a full disk: what can't be recorded must not leave a job that runs for ever."""
+    jobs = Jobs(store, work.run)
+    job = await jobs.submit(JobKind.INDEX)
+    await work.begun.wait()
+    await store._connection.execute_fetchall("PRAGMA query_only = ON")
+    work.go.set()
+    async with asyncio.timeout(10):
+        last = [seen async for seen in jobs.watch(job.id)][-1]
+    assert last.state is JobState.SUCCEEDED
+    assert (await jobs.get(job.id)).state is JobState.SUCCEEDED
+    assert (await jobs.list())[0].state is JobState.SUCCEEDED
+    with pytest.raises(Failed, match="INDEX_IO_ERROR"):
+        await jobs.submit(JobKind.INDEX)
+    await store._connection.execute_fetchall("PRAGMA query_only = OFF")
+    again = await jobs.submit(JobKind.INDEX)
+    assert (await store.get(job.id)).state is JobState.SUCCEEDED
+    _ = [seen async for seen in jobs.watch(again.id)]
+    await jobs.close()
+
+
+async def test_a_server_starts_where_nothing_can_be_recorded(store: JobStore, work: Work):
+    killed = Jobs(store, work.run)
+    job = await killed.submit(JobKind.INDEX)
+    await work.begun.wait()
+    await store._connection.execute_fetchall("PRAGMA query_only = ON")
+    next_server = Jobs(store, work.run)
+    await next_server.recover()
+    assert (await next_server.get(job.id)).state is JobState.INTERRUPTED
+    await killed.close()
+
+
+async def test_cancelling_twice_does_not_cut_short_how_the_work_lets_go(store: JobStore):
+    let_go = asyncio.Event()
+
+    async def run(kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.1)
+            let_go.set()
+        return JobSummary()
+
+    jobs = Jobs(store, run)
+    job = await jobs.submit(JobKind.INDEX)
+    await asyncio.sleep(0.05)
+    await asyncio.gather(jobs.cancel(job.id), jobs.cancel(job.id), jobs.close())
+    assert let_go.is_set()
+    assert (await jobs.get(job.id)).state is JobState.CANCELLED
+
+
+async def test_a_server_that_stops_while_a_job_is_submitted_ends_that_job(
+    store: JobStore, work: Work
+):
+    jobs = Jobs(store, work.run)
+    submitting = asyncio.create_task(jobs.submit(JobKind.INDEX))
+    await asyncio.sleep(0)
+    await jobs.close()
+    job = await submitting
+    assert (await store.get(job.id)).state is JobState.INTERRUPTED

@@ -1,0 +1,161 @@
+"""Workers: what crashes or hangs in one costs its task and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.system import workers
+from vault_agent.system.workers import MEMORY_LIMIT_BYTES, WorkerCrashed, WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def shouting(suffix: str) -> Callable[[str], str]:
+    """Set up a worker that shouts, and that some words break."""
+
+    def handle(word: str) -> str:
+        if word == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if word == "hang":
+            time.sleep(60)
+        if word == "pid":
+            return str(os.getpid())
+        if word == "limit":
+            import resource
+
+            return str(resource.getrlimit(resource.RLIMIT_AS)[0])
+        if word == "eat":
+            return str(len(bytearray(64 << 30)))
+        return word.upper() + suffix
+
+    return handle
+
+
+def slow_to_start() -> Callable[[str], str]:
+    """Set up a worker that takes longer for that than it may for a task."""
+    time.sleep(0.5)
+    return str.lower
+
+
+@pytest.fixture
+def pool() -> WorkerPool[str, str]:
+    return WorkerPool(shouting, ("!",), size=2)
+
+
+def gone(pid: int) -> bool:
+    """Tell whether a process has ended; it is waited for, a second at most."""
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+async def test_tasks_are_answered_and_workers_reused(pool: WorkerPool[str, str]):
+    async with pool:
+        assert await pool.run("a", timeout_seconds=20) == "A!"
+        first = await pool.run("pid", timeout_seconds=20)
+        assert await pool.run("pid", timeout_seconds=20) == first
+
+
+async def test_a_worker_that_dies_costs_one_task(pool: WorkerPool[str, str]):
+    async with pool:
+        with pytest.raises(WorkerCrashed):
+            await pool.run("die", timeout_seconds=20)
+        assert await pool.run("b", timeout_seconds=20) == "B!"
+
+
+async def test_a_worker_that_died_while_it_was_idle_costs_one_task(pool: WorkerPool[str, str]):
+    async with pool:
+        os.kill(int(await pool.run("pid", timeout_seconds=20)), signal.SIGKILL)
+        await asyncio.sleep(0.2)
+        with pytest.raises(WorkerCrashed):
+            await pool.run("a", timeout_seconds=20)
+        assert await pool.run("b", timeout_seconds=20) == "B!"
+
+
+async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
+    async with pool:
+        pid = int(await pool.run("pid", timeout_seconds=20))
+        async with asyncio.timeout(20):
+            with pytest.raises(WorkerCrashed):
+                await pool.run("hang", timeout_seconds=0.2)
+        assert gone(pid)
+        assert await pool.run("c", timeout_seconds=20) == "C!"
+
+
+async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
+    pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    receive, close = workers._Worker._receive, workers._Worker.close
+    reading = 0
+    begun = threading.Event()
+    at_closing: list[int] = []
+
+    def counted(worker: workers._Worker, timeout_seconds: float) -> object:
+        nonlocal reading
+        reading += 1
+        begun.set()
+        try:
+            return receive(worker, timeout_seconds)
+        finally:
+            time.sleep(0.1)  # as long as a thread may take to see that it is over
+            reading -= 1
+
+    def noted(worker: workers._Worker) -> None:
+        at_closing.append(reading)
+        close(worker)
+
+    async with pool:
+        await pool.run("a", timeout_seconds=20)
+        monkeypatch.setattr(workers._Worker, "_receive", counted)
+        monkeypatch.setattr(workers._Worker, "close", noted)
+        hanging = asyncio.create_task(pool.run("hang", timeout_seconds=60))
+        await asyncio.to_thread(begun.wait, 20)
+        hanging.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await hanging
+        assert at_closing == [0]
+
+
+async def test_a_worker_that_is_slow_to_start_is_waited_for():
+    slow: WorkerPool[str, str] = WorkerPool(slow_to_start, (), size=1)
+    async with slow:
+        assert await slow.run("a", timeout_seconds=0.1) == "a"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory limits are enforced on Linux")
+async def test_a_worker_that_wants_too_much_memory_costs_one_task(pool: WorkerPool[str, str]):
+    async with pool:
+        assert int(await pool.run("limit", timeout_seconds=20)) == MEMORY_LIMIT_BYTES
+        with pytest.raises(WorkerCrashed):
+            await pool.run("eat", timeout_seconds=20)
+        assert await pool.run("d", timeout_seconds=20) == "D!"
+
+
+async def test_a_cancelled_task_does_not_answer_the_next_one(pool: WorkerPool[str, str]):
+    async with pool:
+        pid = int(await pool.run("pid", timeout_seconds=20))
+        task = asyncio.create_task(pool.run("hang", timeout_seconds=20))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert gone(pid)
+        assert await pool.run("e", timeout_seconds=20) == "E!"
+
+
+async def test_no_worker_outlives_the_pool(pool: WorkerPool[str, str]):
+    async with pool:
+        pids = await asyncio.gather(*(pool.run("pid", timeout_seconds=20) for _ in range(4)))
+    assert all(gone(int(pid)) for pid in pids)

@@ -1,0 +1,123 @@
+"""Notes and queries come down to the same terms, whatever the script and spelling."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_agent.text.terms import located_terms, prepare, sequence, terms, units
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("running", "run"),
+        ("Café", "cafe"),
+        (unicodedata.normalize("NFD", "Übergröße"), "ubergrosse"),
+        ("ΑΝΆΛΥΣΗ", "ανάλυση"),
+        ("ёлка", "елка"),
+        ("İstanbul", "istanbul"),
+        ("ﾊﾝｶｸ ＡＢＣ", "ハンカク abc"),
+        ("العَرَبِيَّة", "العربية"),
+        ("co\u00adoperate", "cooperate"),
+        ("C++", "c++"),
+        ("C#", "c#"),
+        (".NET", ".net"),
+        ("❤️", "❤"),
+        ("👍🏽", "👍"),
+        ("हिन्दी", "हिन्दी"),
+        ("हिन्दी", "हिंदी"),
+        ("सम्पर्क", "संपर्क"),
+        ("माँ", "मां"),
+        ("الكتاب", "كتاب"),
+        ("والمكتبة", "مكتبه"),
+        ("للبيت", "بيت"),
+        ("کتاب", "كتاب"),  # a Persian keyboard's letter, and an Arabic one's
+        ("ґанок", "ганок"),
+    ],
+)
+def test_two_spellings_of_a_word_are_the_same_terms(written: str, asked: str):
+    assert terms(written) == terms(asked) != []
+
+
+@pytest.mark.parametrize("name", ["C++", "C#", ".NET", "F#"])
+def test_a_name_with_signs_is_not_the_bare_letter(name: str):
+    assert terms(name) != terms(name.strip("+#."))
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("getUserName", "user"),
+        ("getUserName", "getusername"),
+        ("HTTPServer", "server"),
+        ("snake_case", "case"),
+        ("src/main/app.py", "main"),
+        ("v1.2.3", "1.2.3"),
+        ("utf8Decoder", "decoder"),
+        ("#project/alpha", "alpha"),
+        ("東京都の猫", "東京"),
+        ("iPhone用ケース", "ケース"),
+        ("한국어를", "한국"),
+        ("ข้าวผัด", "ข้าว"),
+    ],
+)
+def test_a_name_is_found_in_parts(text: str, part: str):
+    whole = set(terms(text))
+    assert set(sequence(part)) <= whole
+
+
+@pytest.mark.parametrize(("word", "other"), [("ألم", "م"), ("جمال", "جم"), ("जन्म", "जंम")])
+def test_no_more_of_a_word_is_dropped_than_an_article_or_a_spelling(word: str, other: str):
+    assert terms(word) != terms(other)
+
+
+def test_plain_english_is_left_alone():
+    prose = "The quick brown fox, 42 times; it's done. See [link](a-b.md)!"
+    assert prepare(prose) is prose
+
+
+def test_parts_of_names_do_not_come_between_the_words_of_a_phrase():
+    assert sequence("call getUserName now") == ["call", "getusernam", "now"]
+
+
+def test_a_figure_and_the_character_beside_it_are_a_pair():
+    assert {"2年", "年4", "4月"} <= set(terms("1992年4月"))
+
+
+def test_every_character_of_an_unspaced_script_begins_a_term():
+    found = terms("吾輩は猫である")
+    assert [term[0] for term in found] == list("吾輩は猫である")
+    assert units(prepare("猫 and 犬たち")) == ["猫", "犬", "た", "ち"]
+
+
+@pytest.mark.parametrize("word", ["हिन्दी", "বাংলা", "தமிழ்", "తెలుగు", "සිංහල", "ქართული", "አማርኛ"])
+def test_a_word_with_marks_stays_in_one_piece(word: str):
+    assert len(terms(word)) == 1
+
+
+@given(st.text(max_size=200))
+def test_any_text_comes_down_to_terms(text: str):
+    for term in terms(text):
+        assert term
+        assert " " not in term
+
+
+@given(st.text(max_size=100))
+def test_located_terms_lie_within_the_text_in_order(text: str):
+    places = [(start, end) for _, start, end in located_terms(text)]
+    assert places == sorted(places)
+    assert all(0 <= start < end <= len(text) for start, end in places)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "A", "aB", "é", "日", "ก่", "👍", "\ud800", "\u0301", "v1.", "#+"]
+)
+def test_a_megabyte_of_anything_takes_linear_time(piece: str):
+    started = time.process_time()
+    prepare(piece * (1_000_000 // len(piece)))
+    assert time.process_time() - started < 5
