@@ -93,7 +93,7 @@ class Vault:
             return handle(batch)
 
         self.heard = Heard()
-        return await index(self.task(rebuild=rebuild), parse, self.heard)
+        return (await index(self.task(rebuild=rebuild), parse, self.heard)).summary
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:

@@ -46,7 +46,7 @@ async def run(vault: Vault, setup: Callable[..., object], *args: object) -> JobS
     vault.heard = Heard()
     async with WorkerPool(setup, args, size=2) as pool:
         parser = indexer._Parser(pool, str(vault.root))
-        return await index(vault.task(), parser.parse, vault.heard)
+        return (await index(vault.task(), parser.parse, vault.heard)).summary
 
 
 async def run_poisoned(vault: Vault) -> JobSummary:

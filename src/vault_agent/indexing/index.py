@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing.compare import read_stored
 from vault_agent.indexing.parse import FileTask, Outcome
+from vault_agent.indexing.task import IndexRun
 from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.jobs import JobSummary
@@ -56,7 +57,7 @@ _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
 
 
-async def index(task: IndexTask, parse: Parse, report: Report) -> JobSummary:
+async def index(task: IndexTask, parse: Parse, report: Report) -> IndexRun:
     """Bring the index up to what the vault holds now, and return the account of it.
 
     Raises:
@@ -78,7 +79,7 @@ async def index(task: IndexTask, parse: Parse, report: Report) -> JobSummary:
 
 async def _index(
     task: IndexTask, directory: IndexDirectory, parse: Parse, report: Report
-) -> JobSummary:
+) -> IndexRun:
     directory.create()
     with directory.writing(), VaultRoot.open(task.root, Exclusions(task.exclude)) as root:
         directory.sweep(keep=directory.current())
@@ -162,7 +163,7 @@ class _Run:
         self._fresh: list[int] = []  # rowids of notes read in this run
         self._added = self._changed = self._renamed = self._gone = 0
 
-    async def carry_out(self, check: Callable[[int], None]) -> JobSummary:
+    async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
         """Do it all; `check` is told the number of notes before the last step, and may raise."""
         base = self._base
         differs = self._diff.differs or (base is not None and bool(base.unread))
@@ -352,8 +353,8 @@ class _Run:
 
 def _account(
     meta: Meta, *, added: int = 0, changed: int = 0, removed: int = 0, renamed: int = 0
-) -> JobSummary:
-    return JobSummary(
+) -> IndexRun:
+    summary = JobSummary(
         added=added,
         changed=changed,
         removed=removed,
@@ -363,6 +364,7 @@ def _account(
         links=meta.links,
         unresolved_links=meta.unresolved_links,
     )
+    return IndexRun(summary, meta.generation, meta.revision)
 
 
 def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:

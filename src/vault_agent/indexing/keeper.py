@@ -121,9 +121,9 @@ async def _index(
     args = (task.root, task.exclude, task.max_note_bytes)
     pool: WorkerPool[list[FileTask], list[ParsedFile]]
     async with WorkerPool(parser, args, size=task.parallel) as pool:
-        summary = await index(task, _Parser(pool, task.root).parse, report)
+        run = await index(task, _Parser(pool, task.root).parse, report)
     if message["embedding"] is None:
-        return summary
+        return run.summary
     # Only here: they bring numpy and an HTTP client, which most runs have no use for.
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.embed import embed
@@ -147,7 +147,7 @@ async def _index(
             "index itself is complete and serves; the job's warnings say what failed.",
         )
     return replace(
-        summary,
+        run.summary,
         embedded=account.embedded,
         reused=account.reused,
         embedding_failed=account.failed,

@@ -11,6 +11,7 @@ from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.terms import TEXT_VERSION
 
 if TYPE_CHECKING:
+    from vault_agent.model.jobs import JobSummary
     from vault_agent.model.warning import Warning
     from vault_agent.vault.exclude import Exclusions
 
@@ -27,6 +28,16 @@ class IndexTask:
     fingerprint: str  # of all that decides what is indexed and how
     rebuild: bool
     parallel: int  # batches in flight
+    paths: tuple[str, ...] | None = None  # vault-relative, to look at; None is everything
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRun:
+    """What a run did, and the revision that serves after it."""
+
+    summary: JobSummary
+    generation: int
+    revision: int
 
 
 class Report(Protocol):
