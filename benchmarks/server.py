@@ -34,8 +34,11 @@ def isolated(home: Path) -> dict[str, str]:
 class Server:
     """`vault-agent serve` on a free port; use as a context manager."""
 
-    def __init__(self, vault: Path, home: Path, **settings: str) -> None:
-        """Take settings as the environment has them: `VAULT_AGENT_EMBEDDING_ENABLED="true"`."""
+    def __init__(self, vault: Path, home: Path, program: str = PROGRAM, **settings: str) -> None:
+        """Take settings as the environment has them: `VAULT_AGENT_EMBEDDING_ENABLED="true"`.
+
+        `program` is the `vault-agent` command to run.
+        """
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -43,7 +46,7 @@ class Server:
         self.index_dir = home / "index"
         self.environment = isolated(home) | {"VAULT_AGENT_SERVER_ENDPOINT": self.endpoint}
         self.environment |= settings
-        self._command = (PROGRAM, "serve", "--vault-root", str(vault), "--port", str(self.port))
+        self._command = (program, "serve", "--vault-root", str(vault), "--port", str(self.port))
         self._command += ("--index-dir", str(self.index_dir))
         self._log = home / "serve.log"
 
@@ -128,6 +131,21 @@ class Server:
     def running_job(self) -> str | None:
         """Return the id of the job at work, if there is one."""
         return self.call("GET", "/health")["runningJob"]
+
+
+# --- processor time -----------------------------------------------------------------------------
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time of a process and all below it, ended ones included (Linux)."""
+    ticks = 0
+    for each in (pid, *descendants(pid)):
+        try:
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        except OSError:  # Ended between the listing and the look.
+            continue
+        ticks += sum(int(field) for field in fields[11:15])  # user, system, and of ended children
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 # --- memory -------------------------------------------------------------------------------------

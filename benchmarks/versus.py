@@ -1,0 +1,118 @@
+"""Compare two installations of vault-agent on one vault, in turns, as ratios.
+
+Each turn runs both programs, one after the other, on the same vault with an index of its own. So
+the ratios hold where the seconds do not. Prints a Markdown table of medians: wall time, and the
+processor time of all processes where a job is measured.
+
+    python benchmarks/versus.py OTHER/bin/vault-agent                 10,000 synthetic notes
+    python benchmarks/versus.py OTHER/bin/vault-agent --vault FOLDER  a copy of a real vault
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from server import PROGRAM, Server, cpu_seconds
+from vault import Vault, queries
+
+SETTLE_SECONDS = 1.5
+SEED = 1
+
+
+class Side:
+    """One of the two programs, with its server and what was measured of it."""
+
+    def __init__(self, program: str, vault: Path, home: Path) -> None:
+        self.program, self.vault, self.home = program, vault, home
+        self.home.mkdir()
+        self.taken: dict[str, list[float]] = {}
+
+    def note(self, what: str, value: float) -> None:
+        """Keep one measurement, in seconds."""
+        self.taken.setdefault(what, []).append(value)
+
+    def job(self, server: Server, kind: str, what: str) -> None:
+        """Run one job; keep its wall time and the processor time of all processes."""
+        time.sleep(SETTLE_SECONDS)
+        before = cpu_seconds(server.process.pid)
+        self.note(f"{what}, wall", server.run(kind))
+        self.note(f"{what}, CPU", cpu_seconds(server.process.pid) - before)
+
+    def turn(self, note: Path, asked: list[str]) -> None:
+        """Measure everything once."""
+        with Server(self.vault, self.home, self.program) as server:
+            if job := server.running_job():
+                server.finish(job)
+            self.note("start of the server", server.start_seconds)
+            self.job(server, "reindex", "full index")
+            self.job(server, "index", "unchanged index")
+            with note.open("a", encoding="utf-8") as file:
+                file.write("\nOne more line.\n")
+            self.job(server, "index", "one changed note")
+            for query in asked[:30]:
+                server.search(query)
+            before = cpu_seconds(server.process.pid)
+            times = sorted(server.search(query) for query in asked)
+            self.note(
+                "search, CPU a query", (cpu_seconds(server.process.pid) - before) / len(asked)
+            )
+            self.note("search, p50", times[len(times) // 2])
+            self.note("search, p99", times[int(0.99 * (len(times) - 1))])
+            self.command(server)
+
+    def command(self, server: Server) -> None:
+        """Time one search from the shell."""
+        for _ in range(5):
+            started = time.perf_counter()
+            subprocess.run(
+                [self.program, "search", "garden"],
+                env=server.environment,
+                check=False,
+                capture_output=True,
+            )
+            self.note("vault-agent search", time.perf_counter() - started)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("other", help="the vault-agent command to compare with")
+    parser.add_argument("--vault", type=Path, help="a folder of notes; it is copied")
+    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--turns", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        root = Path(work, "vault")
+        if options.vault is None:
+            Vault(options.notes, SEED).write(root)
+        else:
+            shutil.copytree(options.vault, root)
+        notes = sorted(root.rglob("*.md"))
+        asked = (
+            queries(Vault(options.notes, SEED).vocabulary, 200)
+            if options.vault is None
+            else [each.stem for each in random.Random(SEED).choices(notes, k=200)]
+        )
+        sides = [
+            Side(options.other, root, Path(work, "other")),
+            Side(PROGRAM, root, Path(work, "this")),
+        ]
+        for turn in range(options.turns):
+            for side in sides if turn % 2 == 0 else reversed(sides):
+                side.turn(notes[0], asked)
+    other, this = sides
+    print("| What | other | this | this / other |\n|---|---|---|---|")
+    for what, values in this.taken.items():
+        mine, theirs = statistics.median(values), statistics.median(other.taken[what])
+        print(f"| {what} | {theirs * 1000:.1f} ms | {mine * 1000:.1f} ms | {mine / theirs:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
