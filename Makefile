@@ -1,21 +1,21 @@
-# The commands of this repository. Everything they install goes into $(VENV), from the locked sets
-# in requirements/; a second run installs nothing.
+# Development commands. They install the locked dependencies in requirements/ into $(VENV), and only
+# if these have changed.
 
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# Wheels only: a user's machine needs no compiler.
+# Wheels only, so that no compiler is needed.
 INSTALL := $(PIP) install --quiet --only-binary :all: --require-hashes
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 
-# The first of these that is Python 3.11 or newer; `make PYTHON=/path/to/python3.12` overrides.
+# The first of these that is Python 3.11 or newer. `make PYTHON=/path/to/python3.12` overrides it.
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$name; break; }; \
 	done)
 
 ARGS ?=
-# Tests mostly wait for processes: one runner a core, four at most. `-n0` in ARGS is one after another.
+# One test process a core, at most four. `ARGS=-n0` runs the tests one after another.
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
@@ -24,13 +24,13 @@ PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
 
-demo: $(VENV)/.runtime  ## Serve, index, search and read a synthetic vault
+demo: $(VENV)/.runtime  ## Serve, index, search and read a sample vault
 	@$(BIN)/vault-agent demo
 
-test: lint  ## Linter, formatter, types, and all tests but the long ones
+test: lint  ## Run the linter, the type checker and all but the long tests
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-lint: $(VENV)/.dev  ## Linter, formatter and types
+lint: $(VENV)/.dev  ## Run the linter, the format check and the type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -39,10 +39,10 @@ format: $(VENV)/.dev  ## Format the code and apply safe fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.dev  ## Measure against the floors, e.g. make bench ARGS=--quick
+bench: $(VENV)/.dev  ## Measure performance, e.g. make bench ARGS=--quick
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-long: $(VENV)/.dev  ## The soaks and fuzzing that `make test` leaves out
+long: $(VENV)/.dev  ## Run the soak and fuzz tests that `make test` skips
 	$(BIN)/pytest -m long $(ARGS)
 
 recording: $(VENV)/.dev  ## Record the demo for the README
@@ -51,22 +51,22 @@ recording: $(VENV)/.dev  ## Record the demo for the README
 build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation
 
-lock: $(VENV)/.dev  ## Resolve the dependencies of pyproject.toml anew
+lock: $(VENV)/.dev  ## Update the locked dependencies
 	$(LOCK) --upgrade pyproject.toml --output-file requirements/runtime.txt
 	$(LOCK) --upgrade --constraint requirements/runtime.txt --group build \
 		--output-file requirements/build.txt
 	$(LOCK) --upgrade --constraint requirements/runtime.txt --constraint requirements/build.txt \
 		--group dev pyproject.toml --output-file requirements/dev.txt
 
-clean:  ## Remove everything that these commands made
+clean:  ## Remove everything that these commands created
 	rm -rf $(VENV) .tox build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { \
-		echo "vault-agent needs Python 3.11 or newer, and no python3 here is." >&2; \
-		echo "Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }
-	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+		echo "vault-agent needs Python 3.11 or newer, but found none." >&2; \
+		echo "Install it, or give its path: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python

@@ -1,12 +1,12 @@
-"""Throughput of an embedding run against the endpoint's own.
+"""Throughput of an embedding run compared with that of the endpoint alone.
 
     python benchmarks/embedding.py --endpoint URL --model MODEL [--texts N]     # a real endpoint
-    python benchmarks/embedding.py --bookkeeping                                # our own, at once
+    python benchmarks/embedding.py --bookkeeping                                # no endpoint
 
-The endpoint's own throughput is that of a bare load generator with the same batches and requests
-in flight, which looks at nothing that comes back. Both run in turn, several times, since machines
-are not quiet. Bookkeeping is everything but the endpoint: 10,000 chunks through an embedder that
-answers at once, saved and published.
+A bare load generator measures the endpoint alone. It sends the same batches with the same number of
+concurrent requests and ignores the replies. Both run in turn, several times, because the machine's
+load varies. Bookkeeping is all the work except the endpoint's: 10,000 chunks are embedded by an
+embedder that answers at once, then saved and published.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ WORDS = [
 
 
 def texts(count: int, seed: int) -> list[str]:
-    """Return texts of some 1,000 characters, none twice."""
+    """Return distinct texts of about 1,000 characters."""
     generator = random.Random(seed)
     return [f"{i} " + " ".join(generator.choices(WORDS, k=125)) for i in range(count)]
 
 
 async def bare(settings: EndpointSettings, inputs: list[str]) -> float:
-    """Send batches as fast as the endpoint takes them; return texts a second."""
+    """Send batches as fast as the endpoint accepts them; return texts per second."""
     size = settings.batch_size
     batches = iter([inputs[i : i + size] for i in range(0, len(inputs), size)])
     async with aiohttp.ClientSession() as session:
@@ -80,7 +80,7 @@ async def bare(settings: EndpointSettings, inputs: list[str]) -> float:
 
 
 async def run(embedder, space, settings: EndpointSettings, inputs: list[str]) -> float:
-    """Embed, save and publish as a job does; return the seconds it took."""
+    """Embed, save and publish as a job does; return the elapsed seconds."""
     with tempfile.TemporaryDirectory() as name:
         async with open_vectors(Path(name) / "vectors.db") as store:
             await store.use(space)
@@ -104,7 +104,7 @@ async def run(embedder, space, settings: EndpointSettings, inputs: list[str]) ->
 
 
 async def throughput(settings: EndpointSettings, count: int, rounds: int) -> None:
-    """Print both throughputs and their ratio, round by round."""
+    """Print both throughputs and their ratio after each round."""
     ratios = []
     async with HttpEmbedder(settings) as embedder:
         space = await embedder.prepare()
@@ -118,7 +118,7 @@ async def throughput(settings: EndpointSettings, count: int, rounds: int) -> Non
 
 
 class AtOnce:
-    """Answers with what it has."""
+    """An embedder that returns prepared vectors without a delay."""
 
     request_size = 8
 
@@ -127,13 +127,13 @@ class AtOnce:
         self._next = 0
 
     async def embed_documents(self, inputs):
-        """Return some vector for each."""
+        """Return an arbitrary vector for each input."""
         self._next += len(inputs)
         return [Embedded(self._vectors[(self._next + i) % 4096]) for i in range(len(inputs))]
 
 
 async def bookkeeping(settings: EndpointSettings) -> None:
-    """Print what 10,000 chunks cost beside the endpoint's time."""
+    """Print the time for 10,000 chunks without an endpoint."""
     for dimension in (384, 768):
         probe = np.eye(1, dimension, dtype="<f4").tobytes()
         space = VectorSpace("m", dimension, "", "", probe)
@@ -142,7 +142,7 @@ async def bookkeeping(settings: EndpointSettings) -> None:
 
 
 def main() -> None:
-    """Parse and measure."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--endpoint", default="http://127.0.0.1:11434/v1/embeddings")
     parser.add_argument("--model", default="all-minilm")

@@ -1,10 +1,11 @@
-"""An embedding endpoint that costs next to nothing, or exactly as much as it is told to.
+"""An embedding endpoint with almost no cost, or with a chosen latency.
 
     python benchmarks/endpoint.py --port 8001 --dimension 768 [--latency 0.05 --at-once 2]
 
-Replies are made once and picked by a hash of the text, so that they cost a few microseconds a text.
-With a latency the endpoint is one of known capacity: `at_once` requests, each that long. What it
-has answered, and when, is told at `/answered` (seconds of the machine's monotonic clock).
+Vectors are created once and chosen by a hash of the text, so a reply costs a few microseconds a
+text. With a latency the endpoint has a known capacity: it serves `at_once` requests at a time, each
+for that long. `/answered` returns when how many texts were answered, in seconds of the machine's
+monotonic clock.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Endpoint:
         self._answered: list[tuple[float, int]] = []
 
     async def embeddings(self, request: web.Request) -> web.Response:
-        """Answer in the texts' order, after the latency."""
+        """Return one vector for each text, in order, after the latency."""
         texts = json.loads(await request.read())["input"]
         items = ",".join(
             f'{{"index":{i},"embedding":{self._vectors[zlib.crc32(text.encode()) % KEPT]}}}'
@@ -49,17 +50,17 @@ class Endpoint:
         return web.Response(text=f'{{"data":[{items}]}}', content_type="application/json")
 
     async def answered(self, _request: web.Request) -> web.Response:
-        """Tell when how many texts were answered, and forget it."""
+        """Return when how many texts were answered, and clear the list."""
         answered, self._answered = self._answered, []
         return web.json_response(answered)
 
 
 def main() -> None:
-    """Serve until ended."""
+    """Serve until the process is stopped."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--dimension", type=int, default=768)
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds a request")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds per request")
     parser.add_argument("--at-once", type=int, default=2)
     arguments = parser.parse_args()
     endpoint = Endpoint(arguments.dimension, arguments.latency, arguments.at_once)

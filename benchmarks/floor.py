@@ -1,10 +1,10 @@
-"""The floors: the least work that anything doing our job must do. Each prints its seconds.
+"""The floors: the least work that each task needs. Each command prints its seconds.
 
     python benchmarks/floor.py fts VAULT DATABASE    read every note into one FTS5 table
     python benchmarks/floor.py walk VAULT            stat every file, read none
 
-Run as a process of its own, so that nothing of the benchmark weighs on it; the start of Python is
-not counted.
+Each runs in a separate process, so that the benchmark does not slow it down. The start of Python
+is not counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def notes(vault: str):
     for folder, _, names in os.walk(vault):
         for name in names:
             if name.endswith(".md"):
-                yield os.path.join(folder, name)  # noqa: PTH118 - the floor takes the fastest way
+                yield os.path.join(folder, name)  # noqa: PTH118 - the fastest way
 
 
 def fts(vault: str, database: str) -> float:

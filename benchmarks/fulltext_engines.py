@@ -1,8 +1,8 @@
-"""SQLite FTS5 against tantivy, as carriers of full text: the figures behind the decision.
+"""Compare SQLite FTS5 with tantivy for full-text search.
 
-Both get the same synthetic notes, prepared in the same way, as one index of notes and one of
-chunks, and answer the same searches: any of the words, the best 100 chunks by BM25. What the
-product does on top is measured last. Prints a Markdown table.
+Both index the same synthetic notes, prepared in the same way, in one index of notes and one of
+chunks. Both run the same searches: any of the terms, the best 100 chunks by BM25. The last row
+measures all queries that the product runs for one search. Prints a Markdown table.
 
     python -m benchmarks.fulltext_engines --notes 30000
 """
@@ -35,7 +35,7 @@ SEARCHES = 300
 
 
 def main() -> None:
-    """Parse the command line, build both, and print the table."""
+    """Parse the command line, build both indexes and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--notes", type=int, default=30_000)
     arguments = parser.parse_args()
@@ -67,11 +67,11 @@ def _compare(folder: Path, count: int) -> None:
     reader = _tantivy(folder / "tantivy", notes)
     built = time.perf_counter() - started
     files = sum(p.stat().st_size for p in (folder / "tantivy").rglob("*") if p.is_file())
-    shelf = reader._chunks  # noqa: SLF001 - the bare engine, without the product's other queries
+    shelf = reader._chunks  # noqa: SLF001 - the engine alone, without the product's other queries
     asked = [any_of(shelf.clauses.words("text", query.weights)) for query in compiled]
     _row("tantivy", built, files, lambda query: shelf.top(query, TOP), asked)
     _row(
-        "tantivy, all evidence",
+        "tantivy, all queries of one search",
         built,
         files,
         lambda query: reader.candidates(query, Filters()),

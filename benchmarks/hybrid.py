@@ -3,8 +3,8 @@
     python benchmarks/hybrid.py COLLECTION… --endpoint URL --model MODEL --work FOLDER
 
 A collection is a folder with `vault/`, `queries.jsonl` (`id`, `text` or `query`) and `qrels.tsv`
-(query, note's stem or path, relevance; -1 takes a note out of the ranking). Notes are indexed,
-embedded and ranked by the product's own code; nDCG@10 is over notes, as trec_eval has it.
+(query, note's stem or path, relevance; -1 removes a note from the ranking). The product's own code
+indexes, embeds and ranks the notes. nDCG@10 is over notes, computed as in trec_eval.
 """
 
 from __future__ import annotations
@@ -49,27 +49,27 @@ DEPTH = 200  # notes of each ranking that are fused
 
 
 class Evidence(NamedTuple):
-    """What both sides say to one query, by path."""
+    """The lexical and semantic results of one query, by path."""
 
     kind: str
     lexical: dict[str, float]
     cosines: dict[str, float]
     ceiling: float
     background: float
-    searched: dict[str, list[str]]  # paths as the product's own search returns them, by mode
+    searched: dict[str, list[str]]  # paths that the product's search returns, by mode
 
 
 class Silent:
-    """Hears nothing of the run."""
+    """A listener that ignores the events of a run."""
 
     def phase(self, *_):
-        """Hear how far it is."""
+        """Ignore the progress."""
 
     def warn(self, _):
-        """Hear a warning."""
+        """Ignore a warning."""
 
     def published(self):
-        """Hear that it can be searched."""
+        """Ignore the publication."""
 
 
 async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> dict[str, Evidence]:
@@ -87,7 +87,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
         exclude=(),
         max_note_bytes=MAX_NOTE_BYTES,
         fingerprint=fingerprint_of(exclusions, MAX_NOTE_BYTES),
-        rebuild=True,  # by the code as it is now; vectors outlive it
+        rebuild=True,  # with the current code; vectors are kept
         parallel=2,
     )
     handle = parser(str(root), (), MAX_NOTE_BYTES)
@@ -119,7 +119,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
             keys, cosines = matrix.chunks_of(rows, cosines)
             best = best_of_notes(paths, keys, cosines)
             best = dict(list(best.items())[:DEPTH])
-            # The vectors' opinion of what the words found.
+            # The cosines of the lexical results.
             more = [key for path in lexical if path not in best for key in chunks_by_note[path]]
             keys, rows = matrix.find(np.array(more, np.int64))
             cosines = cosines_of(matrix.vectors, rows, vector)
@@ -135,7 +135,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
 
 
 async def embed(connection, embedder, directory, number, settings):
-    """Embed what is missing, publish, and return the matrix and the notes' paths by rowid."""
+    """Embed missing chunks, publish, and return the matrix and the notes' paths by rowid."""
     rows = await connection.execute_fetchall(
         "SELECT c.key, n.title, c.heading_path, c.text, n.path FROM chunk c"
         " JOIN note n ON n.rowid = c.key >> 20 ORDER BY c.key"
@@ -168,7 +168,7 @@ async def embed(connection, embedder, directory, number, settings):
 
 
 async def by_search(current, embedder, text, mode) -> list[str]:
-    """Return the paths of the first notes that the product's own search finds."""
+    """Return the paths of the first notes that the product's search finds."""
     async with current.snapshot() as snapshot:
         answer = await search(
             snapshot, SearchQuery(text[:1_000], mode=mode, limit=50), embedder=embedder
@@ -177,7 +177,7 @@ async def by_search(current, embedder, text, mode) -> list[str]:
 
 
 async def lexical_scores(connection, fulltext, text, count):
-    """Return the lexical scores of notes by path, and the most that the query could score."""
+    """Return the lexical scores of notes by path, and the highest possible score."""
     compiled = compile_query(text)
     candidates = fulltext.candidates(compiled, Filters())
     wanted = shortlist(candidates, DEPTH)
@@ -273,12 +273,12 @@ SYSTEMS = {
 
 
 def main() -> None:
-    """Parse, measure and print a table."""
+    """Parse the command line, measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("collections", type=Path, nargs="+")
     parser.add_argument("--endpoint", default="http://127.0.0.1:11434/v1/embeddings")
     parser.add_argument("--model", default="all-minilm")
-    parser.add_argument("--work", type=Path, required=True, help="for indexes; kept")
+    parser.add_argument("--work", type=Path, required=True, help="folder for indexes; kept")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     settings = EndpointSettings(arguments.endpoint, arguments.model, query_timeout=30.0)

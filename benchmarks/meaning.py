@@ -1,15 +1,15 @@
-"""The whole program with embeddings on: what a run costs beside the endpoint, and what it disturbs.
+"""The whole program with embeddings on: the cost of a run and its effect on searches.
 
     python benchmarks/meaning.py [--notes 3000] [--dimension 768] [--latency 0.05]
 
-A vault is indexed by words first. Then the server is started with an endpoint of our own
-(`endpoint.py`), and everything is asked for over HTTP:
+A vault is indexed without embeddings first. Then the server starts with the endpoint of
+`endpoint.py`. Over HTTP this measures:
 
-- throughput of a run against an endpoint of known capacity, beside a bare load generator's;
-- bookkeeping: a run against an endpoint that answers at once, beside the same generator's time;
-- searches idle and during a run, in each mode, and by meaning beside the query's own embedding;
-- how old the oldest vector gets before it is searchable, and how long the server was deaf;
-- the server's and the indexing process's private memory.
+- the throughput of a run with an endpoint of known capacity, compared with a bare load generator;
+- bookkeeping: a run with an endpoint that answers at once, compared with the same generator;
+- searches in each mode, on an idle server and during a run, and the time to embed one query;
+- how long a new vector waits before it is searchable, and the longest pause of the server;
+- the private memory of the server and of the indexing process.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Endpoint:
         self.url = f"http://127.0.0.1:{port}/v1/embeddings"
 
     def ask(self, connection: http.client.HTTPConnection, texts: list[str]) -> float:
-        """Return the seconds of one request."""
+        """Send one request; return its seconds."""
         body = json.dumps({"model": "m", "input": texts}).encode()
         started = time.perf_counter()
         connection.request("POST", "/v1/embeddings", body, JSON)
@@ -56,11 +56,11 @@ class Endpoint:
         return time.perf_counter() - started
 
     def connect(self) -> http.client.HTTPConnection:
-        """Return a connection of one's own."""
+        """Return a new connection."""
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def answered(self) -> list[tuple[float, int]]:
-        """Return when how many texts were answered since the last time."""
+        """Return when how many texts were answered since the last call."""
         connection = self.connect()
         connection.request("GET", "/answered")
         return [(at, count) for at, count in json.loads(connection.getresponse().read())]
@@ -68,7 +68,7 @@ class Endpoint:
 
 @contextmanager
 def endpoint(dimension: int, latency: float = 0.0) -> Iterator[Endpoint]:
-    """Run an endpoint that takes `IN_FLIGHT` requests at once."""
+    """Run an endpoint that serves `IN_FLIGHT` requests at once."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -89,7 +89,7 @@ def endpoint(dimension: int, latency: float = 0.0) -> Iterator[Endpoint]:
 
 
 def bare(target: Endpoint, texts: list[str]) -> float:
-    """Return the seconds that a load generator takes which looks at nothing that comes back."""
+    """Send all texts and ignore the replies; return the seconds."""
     batches = iter([texts[start : start + BATCH] for start in range(0, len(texts), BATCH)])
     lock = threading.Lock()
 
@@ -121,21 +121,21 @@ def settings(target: Endpoint) -> dict[str, str]:
 
 
 def percentiles(values: list[float]) -> str:
-    """Return median, 99th percentile and longest, in milliseconds."""
+    """Return the median, the 99th percentile and the maximum as text, in milliseconds."""
     ordered = sorted(values)
     p50, p99 = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.99)]
     return f"p50 {p50 * 1e3:.1f}, p99 {p99 * 1e3:.1f}, longest {ordered[-1] * 1e3:.1f} ms"
 
 
 def private(pid: int) -> float:
-    """Return a process's private memory in MB: resident, and of no file."""
+    """Return a process's private resident memory in MB, without mapped files."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     sizes = dict(line.split(":") for line in lines if line.endswith("kB"))
     return int(sizes["Anonymous"].split()[0]) / 1024
 
 
 class Bench:
-    """One vault, and everything that is measured on it."""
+    """One vault and its measurements."""
 
     def __init__(self, work: Path, arguments: argparse.Namespace) -> None:
         self.root = arguments.vault or work / "vault"
@@ -146,12 +146,12 @@ class Bench:
         if not arguments.vault:
             plan.write(self.root)
         self.searches = arguments.searches
-        # None twice: the server keeps the vectors of the last queries.
+        # No query occurs twice, because the server caches the vectors of recent queries.
         self.queries = iter(dict.fromkeys(queries(plan.vocabulary, 20 * arguments.searches)))
         self.chunks = 0
 
     def words(self) -> None:
-        """Index by words alone."""
+        """Index without embeddings."""
         with Server(self.root, self.home) as server:
             if job := server.running_job():
                 server.finish(job)
@@ -164,12 +164,12 @@ class Bench:
             )
 
     def search(self, server: Server, mode: str) -> list[float]:
-        """Search for what nobody has searched for yet; return the seconds."""
+        """Search with new queries; return the seconds of each."""
         wanted = islice(self.queries, self.searches)
         return [server.search(query, mode=mode) for query in wanted]
 
     def bookkeeping(self) -> None:
-        """Run against an endpoint that answers at once."""
+        """Run with an endpoint that answers at once."""
         texts = [f"{number} " + "some words of text " * 60 for number in range(self.chunks)]
         with endpoint(self.dimension) as target:
             least = bare(target, texts)
@@ -180,7 +180,7 @@ class Bench:
                 answered = target.answered()
                 sent = answered[-1][0] - answered[0][0]
                 print(
-                    f"run against an endpoint that answers at once: {took - before:.1f} s, of them"
+                    f"run with an endpoint that answers at once: {took - before:.1f} s, of which"
                     f" {sent:.1f} s from the first reply to the last; bare generator {least:.1f} s;"
                     f" indexing process {peak:.0f} MB private",
                     flush=True,
@@ -204,7 +204,7 @@ class Bench:
         return time.perf_counter() - started, peak
 
     def throughput(self) -> None:
-        """Run against an endpoint of known capacity, and search meanwhile."""
+        """Run with an endpoint of known capacity, without and with searches."""
         with endpoint(self.dimension, self.latency) as target:
             with Server(self.root, self.home, **settings(target)) as server:
                 self.quiet_run(server, target)
@@ -221,7 +221,7 @@ class Bench:
                 path.unlink()
 
     def quiet_run(self, server: Server, target: Endpoint) -> None:
-        """Measure a run's throughput while nobody searches."""
+        """Measure the throughput of a run without searches."""
         texts = [f"{number} " + "some words of text " * 60 for number in range(800)]
         plain = len(texts) / bare(target, texts)
         target.answered()
@@ -239,7 +239,7 @@ class Bench:
         server.call("DELETE", f"/jobs/{job}")
 
     def searched_run(self, server: Server, target: Endpoint) -> None:
-        """Measure searches during a run, the age of what is not searchable yet, and pauses."""
+        """Measure searches during a run, the delay of new vectors, and pauses."""
         target.answered()
         stop = threading.Event()
         pauses: list[float] = []
@@ -266,7 +266,7 @@ class Bench:
         shares: list[tuple[float, float]],
         pauses: list[float],
     ) -> None:
-        """Ask the simplest question a hundred times a second, over a connection of its own."""
+        """Request `/health` a hundred times a second on a separate connection."""
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         while not stop.wait(0.01):
             started = time.perf_counter()
@@ -278,8 +278,8 @@ class Bench:
     def ages(
         self, answered: list[tuple[float, int]], shares: list[tuple[float, float]]
     ) -> list[float]:
-        """Return, for each moment, how long ago the oldest unsearchable vector was answered."""
-        batches = [(at, count) for at, count in answered if count > 3]  # not probes, not queries
+        """Return, for each sample, the age of the oldest vector that is not searchable yet."""
+        batches = [(at, count) for at, count in answered if count > 3]  # no probes and no queries
         ages: list[float] = []
         place = counted = 0
         first = batches[0][0]
@@ -294,7 +294,7 @@ class Bench:
         return ages
 
     def idle(self, server: Server, target: Endpoint) -> None:
-        """Measure searches with nothing else going on, and the memory after them."""
+        """Measure searches on an idle server, and the memory after them."""
         for mode in ("lexical", "hybrid", "embedding"):
             print(f"{mode}, idle: {percentiles(self.search(server, mode))}", flush=True)
         connection = target.connect()
@@ -304,12 +304,12 @@ class Bench:
 
 
 def main() -> None:
-    """Parse and measure."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--notes", type=int, default=3_000)
-    parser.add_argument("--vault", type=Path, help="one written before by vault.py")
+    parser.add_argument("--vault", type=Path, help="an existing vault from vault.py")
     parser.add_argument("--dimension", type=int, default=768)
-    parser.add_argument("--latency", type=float, default=0.05, help="of a request, in seconds")
+    parser.add_argument("--latency", type=float, default=0.05, help="seconds per request")
     parser.add_argument("--searches", type=int, default=300)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -1,11 +1,11 @@
-"""Measure vault-agent against the least that its work could cost, in one run, as ratios.
+"""Measure vault-agent and compare each figure with the least work that the task needs.
 
-A vault is generated, a real server is started on it, and everything is asked for over HTTP and the
-command line as a user would. A floor and what is measured against it run in turns on the same
-machine, so the ratios hold where the seconds do not. Prints a Markdown table.
+This generates a vault, starts a real server on it, and uses it over HTTP and the command line. Each
+task and its floor (the least work) run in turn on the same machine, so the ratios are comparable
+between machines. Prints a Markdown table.
 
     python benchmarks/run.py                      10,000 notes, a few minutes
-    python benchmarks/run.py --quick              1,000 notes, for a first look
+    python benchmarks/run.py --quick              1,000 notes, less precise
     python benchmarks/run.py --sizes 1000 10000 100000
 """
 
@@ -34,14 +34,14 @@ PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "speed.md"
 FIGURES = "<!-- figures: written by `make bench ARGS=--write` -->"
 END = "<!-- end of figures -->"
 SEED = 1
-# Between turns: a job leaves behind a standby process that is still starting, and an old
-# generation that is still being removed. Nobody indexes again within the same second.
+# A pause between measurements. After a job, a standby process is still starting and the old
+# generation is still being removed. Users do not index again within the same second.
 SETTLE_SECONDS = 1.5
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """One row of the table."""
 
     what: str
     measured: str
@@ -51,14 +51,14 @@ class Row:
     met: bool | None = None
 
     def cells(self) -> str:
-        """Return the line as Markdown."""
+        """Return the row as Markdown."""
         ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
         met = "" if self.met is None else ("yes" if self.met else "**no**")
         return f"| {self.what} | {self.measured} | {self.against} | {ratio} | {self.goal} | {met} |"
 
 
 def say(text: str) -> None:
-    """Tell the person who waits."""
+    """Print a progress message."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
@@ -73,19 +73,19 @@ def megabytes(value: float) -> str:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Return the value that `share` of the sorted values do not exceed."""
+    """Return the percentile of the values at `share`, 0 to 1."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def floor(*arguments: str | Path) -> float:
-    """Run one floor in a process of its own; return its seconds."""
+    """Run one floor in a separate process; return its seconds."""
     command = [sys.executable, str(FLOOR), *map(str, arguments)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 class Measured:
-    """One vault of one size with its server: every measurement appends rows."""
+    """A vault of one size and its server. Each measurement appends rows."""
 
     def __init__(self, notes: int, work: Path, repeats: int, searches: int) -> None:
         self.notes, self.repeats, self.searches = notes, repeats, searches
@@ -98,13 +98,13 @@ class Measured:
         self.size = plan.write(self.root)
         self.paths = [self.root / plan.path(i) for i in range(notes)]
         self.queries = queries(plan.vocabulary, searches)
-        # One pass over every file, so that neither side reads from a cold disk.
+        # Read every file once, so that both sides use a warm disk cache.
         self.walk = floor("walk", self.root)
         floor("fts", self.root, self.home / "floor.db")
         self.full = self.unchanged = self.idle_p50 = 0.0
 
     def measure(self, *, all_of_it: bool) -> None:
-        """Take every figure, or those that tell how work grows with the notes."""
+        """Take all measurements, or only those that show the growth with the number of notes."""
         with Server(self.root, self.home) as server:
             say("first index")
             if job := server.running_job():
@@ -125,7 +125,7 @@ class Measured:
 
     def measure_full(self, server: Server) -> None:
         """Compare a full index with reading every file into one FTS5 table."""
-        say("full index against its floor")
+        say("full index and its floor")
         full, bare = [], []
         for _ in range(self.repeats):
             bare.append(floor("fts", self.root, self.home / "floor.db"))
@@ -140,8 +140,8 @@ class Measured:
         )  # fmt: skip
 
     def measure_unchanged(self, server: Server) -> None:
-        """Compare an index run that has nothing to do with a walk with stat."""
-        say("unchanged index against a bare walk")
+        """Compare an index run without changes with a walk that calls stat."""
+        say("unchanged index and a bare walk")
         unchanged, bare = [], []
         for _ in range(2 * self.repeats + 1):
             bare.append(floor("walk", self.root))
@@ -156,7 +156,7 @@ class Measured:
         )  # fmt: skip
 
     def measure_change(self, server: Server) -> None:
-        """Time an index run that finds one note changed."""
+        """Time an index run with one changed note."""
         say("one changed note")
         chance = random.Random(SEED)
         taken = []
@@ -171,7 +171,7 @@ class Measured:
         )
 
     def measure_size(self, server: Server) -> None:
-        """Compare the bytes of a fresh index with those of the vault."""
+        """Compare the size of a new index with the size of the vault."""
         server.run("reindex")
         time.sleep(SETTLE_SECONDS)
         size = disk_bytes(server.index_dir)
@@ -182,7 +182,7 @@ class Measured:
         )  # fmt: skip
 
     def measure_memory_idle(self, server: Server) -> None:
-        """Weigh the server with an index open, before the first search."""
+        """Measure the memory of the server with an open index, before the first search."""
         peak = watch(server.process.pid, lambda: time.sleep(0.5))
         self.rows.append(
             Row(
@@ -196,7 +196,7 @@ class Measured:
         )  # fmt: skip
 
     def measure_search(self, server: Server) -> list[float]:
-        """Time searches over HTTP with nothing else going on."""
+        """Time searches over HTTP on an idle server."""
         say("search, idle")
         time.sleep(SETTLE_SECONDS)
         for query in self.queries[:50]:
@@ -211,13 +211,13 @@ class Measured:
         return taken
 
     def measure_search_during_reindex(self, server: Server, idle: list[float]) -> None:
-        """Time searches while the vault is indexed anew, as often as it takes."""
+        """Time searches during reindex jobs."""
         say("search during reindex")
         taken: list[float] = []
         while len(taken) < self.searches:
             job = server.submit("reindex")
             for turn, query in enumerate(self.queries * 1000):
-                # Asking after the job is outside what is timed, and rare.
+                # Checking the job is rare and not timed.
                 if turn % 10 == 9 and server.job(job)["state"] in FINAL:
                     break
                 taken.append(server.search(query))
@@ -234,7 +234,7 @@ class Measured:
         return ", ".join(f"p{s * 100:.0f} {seconds(percentile(taken, s))}" for s in shares)
 
     def measure_memory(self, server: Server) -> None:
-        """Weigh the server and the indexing processes during a reindex."""
+        """Measure the memory of the server and the indexing processes during a reindex."""
         say("memory during reindex")
         time.sleep(SETTLE_SECONDS)
         peak = watch(server.process.pid, lambda: server.run("reindex"))
@@ -247,7 +247,7 @@ class Measured:
         ]  # fmt: skip
 
     def measure_commands(self, server: Server) -> None:
-        """Compare the start-up of the command line with bare imports, in turns."""
+        """Compare the start of two commands with bare imports, in turn."""
         say("command line")
         pairs = [
             ("`vault-agent --version`", [PROGRAM, "--version"], "asyncclick", 1.5),
@@ -260,7 +260,7 @@ class Measured:
             for _ in range(5 * self.repeats + 1):
                 theirs.append(run_command(bare, server.environment))
                 ours.append(run_command(command, server.environment))
-            # The first of each pays for compiling.
+            # The first run of each compiles bytecode.
             mine, least = statistics.median(ours[1:]), statistics.median(theirs[1:])
             ratio = mine / least
             self.rows.append(
@@ -269,7 +269,7 @@ class Measured:
             )  # fmt: skip
 
     def measure_restart(self) -> None:
-        """Time the server from its start on an existing index to the first answer."""
+        """Time a server's start on an existing index until its first answer."""
         say("restart")
         started = time.perf_counter()
         with Server(self.root, self.home) as server:
@@ -279,19 +279,19 @@ class Measured:
 
 
 def run_command(command: list[str], environment: dict[str, str]) -> float:
-    """Run a command to its end; return its seconds."""
+    """Run a command; return its seconds."""
     started = time.perf_counter()
     subprocess.run(command, env=environment, check=True, capture_output=True)
     return time.perf_counter() - started
 
 
 def busyness() -> float:
-    """Return how many processes wanted to run in the last minute, where that can be told."""
+    """Return the load average of the last minute, or 0 where it is not available."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def machine() -> str:
-    """Return what the figures were taken on, without naming the machine."""
+    """Describe the machine and library versions, without the machine's name."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     packages = ("vault-agent", "tantivy", "aiosqlite", "aiohttp", "pyromark")
     libraries = ", ".join(f"{name} {version(name)}" for name in packages)
@@ -302,7 +302,7 @@ def machine() -> str:
 
 
 def growth(measured: list[Measured]) -> list[Row]:
-    """Return how the work for one note grows from each size of vault to the next."""
+    """Return how the work per note grows from each vault size to the next."""
     rows = []
     for small, large in pairwise(measured):
         times = large.notes / small.notes
@@ -324,15 +324,15 @@ def growth(measured: list[Measured]) -> list[Row]:
 
 
 def main() -> None:
-    """Measure, and print the table."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--notes", type=int, default=10_000, help="size of the vault")
-    parser.add_argument("--sizes", type=int, nargs="+", help="sizes to see the growth over")
-    parser.add_argument("--quick", action="store_true", help="1,000 notes, fewer turns")
-    parser.add_argument("--work", type=Path, help="where to put vaults and indexes meanwhile")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/")
+    parser.add_argument("--notes", type=int, default=10_000, help="number of notes")
+    parser.add_argument("--sizes", type=int, nargs="+", help="vault sizes, to measure growth")
+    parser.add_argument("--quick", action="store_true", help="1,000 notes, fewer repeats")
+    parser.add_argument("--work", type=Path, help="folder for temporary vaults and indexes")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/")
     arguments = parser.parse_args()
     notes = 1_000 if arguments.quick else arguments.notes
     sizes = sorted({*(arguments.sizes or [max(100, notes // 10)]), notes})
@@ -340,12 +340,12 @@ def main() -> None:
 
     load = busyness()
     if load > 0.5:
-        # An indexer that spreads its work suffers from others far more than a floor that does not.
+        # Other load slows the parallel indexer more than its single-process floor.
         say(f"This machine is busy (load {load:.1f}): the ratios will look worse than they are.")
     measured = []
     with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
         work = Path(folder)
-        # Compiles what a user's second run finds compiled.
+        # Compile the bytecode, as after a user's first run.
         run_command([PROGRAM, "--version"], isolated(work))
         for size in sizes:
             one = Measured(size, work, repeats, searches)

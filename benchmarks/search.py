@@ -1,8 +1,8 @@
-"""Search latency over HTTP in vaults of several sizes, and how long their first index takes.
+"""Search latency over HTTP and time of the first index, for vaults of several sizes.
 
     python benchmarks/search.py --sizes 30000 300000
 
-30,000 notes are about 100,000 chunks. Queries are of 1 to 12 words, drawn by frequency.
+30,000 notes are about 100,000 chunks. Queries have 1 to 12 words, drawn by frequency.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SEARCHES = 1_000
 
 
 def measure(notes: int, work: Path) -> str:
-    """Return the line of the table for one size."""
+    """Return the table row for one size."""
     say(f"writing {notes:,} notes")
     plan = Vault(notes, SEED)
     root = work / f"vault-{notes}"
@@ -45,12 +45,12 @@ def measure(notes: int, work: Path) -> str:
 
 
 def main() -> None:
-    """Measure each size, and print the table."""
+    """Measure each size and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=[30_000], help="notes")
-    parser.add_argument("--work", type=Path, help="where to put vaults and indexes meanwhile")
+    parser.add_argument("--work", type=Path, help="folder for temporary vaults and indexes")
     arguments = parser.parse_args()
     print(f"{machine()}\n")
     print("| notes | vault | chunks | first index | p50 | p95 | p99 |")

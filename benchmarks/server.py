@@ -1,4 +1,4 @@
-"""A real server as a child process, driven over HTTP, and what it weighs."""
+"""A real server as a child process, used over HTTP, and its memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def isolated(home: Path) -> dict[str, str]:
-    """Return an environment in which no setting of the user is seen."""
+    """Return an environment without the user's settings."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("VAULT_AGENT_")}
     folders = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
     folders += ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -35,7 +35,7 @@ class Server:
     """`vault-agent serve` on a free port; use as a context manager."""
 
     def __init__(self, vault: Path, home: Path, program: str = PROGRAM, **settings: str) -> None:
-        """Take settings as the environment has them: `VAULT_AGENT_EMBEDDING_ENABLED="true"`.
+        """Take settings as environment variables: `VAULT_AGENT_EMBEDDING_ENABLED="true"`.
 
         `program` is the `vault-agent` command to run.
         """
@@ -85,7 +85,7 @@ class Server:
             return False
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Send one request over the kept connection; return `data` or end the benchmark."""
+        """Send one request on the open connection; return `data` or end the benchmark."""
         payload = None if body is None else json.dumps(body).encode()
         self._connection.request(method, path, payload, JSON if payload else {})
         response = self._connection.getresponse()
@@ -95,7 +95,7 @@ class Server:
         return reply["data"]
 
     def search(self, query: str, **options: object) -> float:
-        """Return the seconds that one search takes, request to reply."""
+        """Return the seconds from a search request to its reply."""
         payload = json.dumps({"query": query, **options}).encode()
         started = time.perf_counter()
         self._connection.request("POST", "/search", payload, JSON)
@@ -107,11 +107,11 @@ class Server:
         return elapsed
 
     def submit(self, kind: str) -> str:
-        """Start an index or reindex job; return its id."""
+        """Start an index or reindex job; return its ID."""
         return self.call("POST", f"/{kind}", {})["job"]["id"]
 
     def job(self, job_id: str) -> dict[str, Any]:
-        """Return a job as it stands."""
+        """Return a job's current state."""
         return self.call("GET", f"/jobs/{job_id}")["job"]
 
     def finish(self, job_id: str) -> dict[str, Any]:
@@ -123,13 +123,13 @@ class Server:
         return job
 
     def run(self, kind: str) -> float:
-        """Run a job; return the seconds from the request until its end is seen."""
+        """Run a job; return the seconds from the request to its end."""
         started = time.perf_counter()
         self.finish(self.submit(kind))
         return time.perf_counter() - started
 
     def running_job(self) -> str | None:
-        """Return the id of the job at work, if there is one."""
+        """Return the ID of the running job, if there is one."""
         return self.call("GET", "/health")["runningJob"]
 
 
@@ -162,7 +162,7 @@ def _memory(pid: int) -> tuple[int, int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes below one, children first."""
+    """Return the child processes of a process and their descendants."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in task.read_text().split():
@@ -172,7 +172,7 @@ def descendants(pid: int) -> list[int]:
 
 @dataclass
 class Peak:
-    """The most that the server, and all below it together, have weighed while watched."""
+    """The highest memory of the server and of all its child processes together, in bytes."""
 
     server_rss: int = 0
     server_pss: int = 0
@@ -180,17 +180,17 @@ class Peak:
     below_processes: int = 0
 
     def sample(self, pid: int) -> None:
-        """Weigh everything once."""
+        """Measure the memory once."""
         try:
             rss, pss = _memory(pid)
             children = descendants(pid)
-        except OSError:  # Not Linux, or just gone.
+        except OSError:  # Not Linux, or the process has ended.
             return
         below = 0
         for child in children:
             try:
                 below += _memory(child)[1]
-            except OSError:  # Ended between the listing and the look.
+            except OSError:  # The process has ended since it was listed.
                 continue
         self.server_rss = max(self.server_rss, rss)
         self.server_pss = max(self.server_pss, pss)
@@ -199,7 +199,7 @@ class Peak:
 
 
 def watch(pid: int, work: Callable[[], object]) -> Peak:
-    """Weigh the processes twenty times a second while `work` is done."""
+    """Measure the memory twenty times a second while `work` runs."""
     peak = Peak()
     stop = threading.Event()
 
@@ -219,7 +219,7 @@ def watch(pid: int, work: Callable[[], object]) -> Peak:
 
 
 def disk_bytes(folder: Path) -> int:
-    """Return what a folder occupies, a hard-linked file counted once."""
+    """Return the size of a folder in bytes; hard links to one file count once."""
     seen: dict[tuple[int, int], int] = {}
     for path in folder.rglob("*"):
         if path.is_file():

@@ -1,9 +1,9 @@
-"""Write a synthetic vault of any size, the same one for the same seed.
+"""Write a synthetic vault of any size. The same seed gives the same vault.
 
-What makes indexing and search cost what they cost is modelled after real vaults: words follow
-Zipf's law over fifty thousand made-up ones, sizes have a long tail (a median of 2.5 KB, a mean of
-4 KB, a few notes of hundreds), every eighth note is Japanese in its script, links prefer popular
-notes, and there is frontmatter, nested tags, code, tables and lists.
+The vault resembles real vaults where that affects indexing and search. Fifty thousand made-up words
+follow Zipf's law. Sizes have a long tail: a median of 2.5 KB, a mean of 4 KB, and a few notes of
+hundreds of KB. Every eighth note is in Japanese script. Links prefer popular notes. Notes have
+frontmatter, nested tags, code and lists.
 
     python benchmarks/vault.py /tmp/vault --notes 10000
 """
@@ -69,7 +69,7 @@ ENDINGS = ("する", "した", "である", "になる", "がある")
 
 
 class Vocabulary:
-    """Words in the order of their frequency, and draws from them by Zipf's law."""
+    """Words in order of frequency, drawn by Zipf's law."""
 
     def __init__(self, seed: int, size: int = WORDS) -> None:
         chance = random.Random(seed)
@@ -109,7 +109,7 @@ def _syllable(chance: random.Random) -> str:
 
 
 class Vault:
-    """The plan of a vault: who is called what and where, then the text of each note."""
+    """The plan of a vault: the titles, folders and tags, then the text of each note."""
 
     def __init__(self, notes: int, seed: int = 1) -> None:
         self.notes = notes
@@ -125,7 +125,7 @@ class Vault:
         ]
 
     def _titles(self) -> list[str]:
-        """Return a distinct title a note: one to four less common words, or CJK ones."""
+        """Return a distinct title for each note: one to four less common words, or CJK words."""
         titles: dict[str, None] = {}
         words, cjk = self.vocabulary.words, self.vocabulary.cjk
         while len(titles) < self.notes:
@@ -138,7 +138,7 @@ class Vault:
         return list(titles)
 
     def _folders(self) -> list[str]:
-        """Return a folder a note: a tree whose breadth grows with the root of the notes."""
+        """Return a folder for each note. Their number is the square root of the notes'."""
         count = max(4, round(self.notes**0.5))
         words = self.vocabulary.words[500 : 500 + count]
         tree = [""]
@@ -152,7 +152,7 @@ class Vault:
         return f"{self.folders[index]}{self.titles[index]}.md"
 
     def alias(self, index: int) -> str:
-        """Return the alias of a note; every fifth one carries it in its frontmatter."""
+        """Return the alias of a note. Every fifth note has it in its frontmatter."""
         return f"{self.titles[index]} alias"
 
     def write(self, root: Path) -> int:
@@ -173,7 +173,7 @@ class Vault:
         cjk = self.titles[index][0] >= "\u3000"
         parts = [self._frontmatter(index), f"# {self.titles[index]}\n"]
         links = chance.randint(0, 2 * LINKS_PER_NOTE)
-        # The last section overshoots by half a section on average.
+        # The last section exceeds the size by half a section on average.
         left = size - sum(map(len, parts)) - SECTION_BYTES // 2
         while left > 0:
             level = "#" * chance.choice((2, 2, 2, 3, 3, 4))
@@ -217,13 +217,13 @@ class Vault:
         return ["".join(words[i : i + 6]) for i in range(0, len(words), 6)]
 
     def _block(self, words: list[str]) -> str:
-        """Lay words out as a paragraph, or now and then as a list or a quote."""
+        """Format words as a paragraph, or sometimes as a list or a quote."""
         lines = [" ".join(words[i : i + 14]) for i in range(0, len(words), 14)]
         mark = self._chance.choices(("", "- ", "> ", "- [ ] "), (16, 3, 1, 1))[0]
         return "".join(f"{mark}{line}\n" for line in lines)
 
     def _link(self) -> str:
-        """Return a link to a note, the popular ones far more often."""
+        """Return a link to a note; popular notes are far more likely."""
         chance = self._chance
         if chance.random() < UNRESOLVED_SHARE:
             return f"[[{chance.choice(self.vocabulary.words)} unwritten]]"
@@ -244,7 +244,7 @@ class Vault:
 
 
 def queries(vocabulary: Vocabulary, count: int, seed: int = 7) -> list[str]:
-    """Return searches of one to twelve words by frequency; every tenth is a CJK word."""
+    """Return queries of one to twelve words, drawn by frequency; every tenth is a CJK word."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 13, count)
     return [

@@ -1,10 +1,10 @@
-"""Latency, memory and recall of the search for near vectors.
+"""Latency, memory and recall of the nearest-vector search.
 
     python benchmarks/vectors.py                       # synthetic, 10k to 1M, 384 and 768 wide
     python benchmarks/vectors.py --real VECTORS.npy --queries QUERIES.npy     # recall
 
-Synthetic vectors are in clusters. They say how long it takes; recall is only worth measuring on
-real ones: a float32 array a file, one unit vector a row.
+Synthetic vectors are clustered and measure only the time. Recall needs real vectors: each file is a
+float32 array with one unit vector a row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BATCH = 20_000
 
 
 def clustered(count: int, dimension: int):
-    """Yield unit vectors in clusters, a batch at a time."""
+    """Yield batches of clustered unit vectors."""
     generator = np.random.default_rng(5)
     centres = generator.standard_normal((1 + count // 100, dimension), dtype=np.float32)
     for start in range(0, count, BATCH):
@@ -72,14 +72,14 @@ async def build(batches, count: int, dimension: int, folder: Path) -> dict[str, 
 
 
 def private_memory() -> float:
-    """Return this process's private memory in MB (resident, not shared, not of a file)."""
+    """Return this process's private resident memory in MB, without mapped files."""
     with Path("/proc/self/smaps_rollup").open() as file:
         found = dict(line.split(":") for line in file if ":" in line and "-" not in line.split()[0])
     return int(found["Anonymous"].split()[0]) / 1024
 
 
 def search(folder: Path, queries: np.ndarray, count: int) -> None:
-    """Print the latency of opening and searching, and the memory it takes."""
+    """Print the time to open and to search, and the memory used."""
     before = private_memory()
     started = time.perf_counter()
     matrix = open_matrix(folder / "vectors.map", folder / "vectors")
@@ -104,7 +104,7 @@ def search(folder: Path, queries: np.ndarray, count: int) -> None:
 
 
 def recall(folder: Path, queries: np.ndarray) -> None:
-    """Print the share of the true nearest that is found, by the number rescored."""
+    """Print the recall for several numbers of rescored vectors."""
     matrix = open_matrix(folder / "vectors.map", folder / "vectors")
     scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
     vectors = np.array(matrix.vectors)
@@ -122,13 +122,13 @@ def recall(folder: Path, queries: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Parse and measure; each size in a process of its own, so that memory is its own."""
+    """Parse the command line and measure each size in a separate process, for its memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--dimensions", type=int, nargs="*", default=[384, 768])
     parser.add_argument("--real", type=Path)
     parser.add_argument("--queries", type=Path)
-    parser.add_argument("--folder", type=Path, help="where to put the files")
+    parser.add_argument("--folder", type=Path, help="folder for temporary files")
     parser.add_argument("--search", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.search:

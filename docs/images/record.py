@@ -1,7 +1,7 @@
-"""Record the demo as it looks in a terminal: `make recording` writes docs/images/demo.svg.
+"""Record the demo in a terminal: `make recording` writes docs/images/demo.svg.
 
-The demo runs in a pseudo-terminal. What it printed is replayed line by line, so that of the live
-display its last state stays, and drawn by rich.
+The demo runs in a pseudo-terminal. This module replays its output line by line, which keeps only
+the last state of the live display. rich draws the result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def printed(arguments: list[str]) -> str:
     while True:
         try:
             piece = os.read(terminal, 1 << 16)
-        except OSError:  # how Linux says that the other end has closed
+        except OSError:  # Linux: the other end has closed
             break
         if not piece:
             break
@@ -41,7 +41,7 @@ def printed(arguments: list[str]) -> str:
 
 
 def replayed(output: str) -> list[str]:
-    """Return the lines that are left on the screen, with their colours."""
+    """Return the final lines of the screen, with their colours."""
     lines, row = [""], 0
     for piece in _PIECE.finditer(output):
         if piece["command"] == "A":
@@ -60,15 +60,15 @@ def replayed(output: str) -> list[str]:
 
 
 def main() -> None:
-    """Record, cut out the middle, and draw."""
+    """Record the demo, select the middle part, and draw it."""
     lines = replayed(printed([str(Path(sys.executable).with_name("vault-agent")), "demo"]))
     first = next(place for place, line in enumerate(lines) if FIRST in line)
     last = next(place for place, line in enumerate(lines) if LAST in line)
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi("\n".join(lines[first:last]).rstrip()))
     picture = console.export_svg(title="vault-agent demo", unique_id="demo")
-    # The font is named, not fetched: the picture makes no request. And wide characters keep their
-    # width: the length that rich gives them is that of narrow ones.
+    # Remove the font's URLs, so that the picture makes no request. Remove the text lengths, which
+    # rich computes as if wide characters were narrow.
     picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = re.sub(r' textLength="[^"]*"', "", picture)
     Path(__file__).with_name("demo.svg").write_text(picture, encoding="utf-8")
