@@ -1,76 +1,77 @@
-"""Every way in which vault-agent can say no.
+"""Errors, and the one table of codes: what each code means to HTTP, to the shell and to the user.
 
-An error is a stable code, a sentence that we wrote, and details that are safe to show: never a
-note's text, a query, a key or an absolute path. It knows nothing of HTTP; the server and the CLI
-map codes to statuses and exit codes.
-
-    VaultAgentError
-    ├── InvalidRequest        INVALID_REQUEST and its narrower codes (INVALID_QUERY, INVALID_MODE,
-    │                         INVALID_LIMIT, INVALID_ID, INVALID_PATH), RANGE_NOT_SATISFIABLE
-    ├── Unauthorized          UNAUTHORIZED, API_KEY_REQUIRED
-    ├── Forbidden             PATH_OUTSIDE_VAULT, ATTACHMENT_NOT_ALLOWED, ORIGIN_NOT_ALLOWED,
-    │                         HOST_NOT_ALLOWED
-    ├── NotFound              NOTE_NOT_FOUND, CHUNK_NOT_FOUND, ATTACHMENT_NOT_FOUND, JOB_NOT_FOUND,
-    │                         ROUTE_NOT_FOUND
-    ├── IndexUnavailable      INDEX_NOT_FOUND, INDEX_INCOMPATIBLE
-    ├── Busy                  INDEX_BUSY, INDEX_LOCKED
-    ├── TooLarge              NOTE_TOO_LARGE, ATTACHMENT_TOO_LARGE, BODY_TOO_LARGE
-    ├── Unsupported           UNSUPPORTED_MEDIA_TYPE, METHOD_NOT_ALLOWED
-    ├── Unavailable           EMBEDDING_UNAVAILABLE, SERVER_UNAVAILABLE
-    ├── Misconfigured         CONFIG_INVALID, VAULT_NOT_FOUND, PORT_IN_USE
-    └── Failed                INTERNAL_ERROR, ID_COLLISION, VAULT_EMPTY, DISK_FULL,
-                              INDEX_IO_ERROR, JOBS_DAMAGED, INDEXER_FAILED, NOTE_TOO_LONG,
-                              OUTPUT_FAILED, DEMO_FAILED, JOB_CANCELLED, JOB_INTERRUPTED
+A raise says what happened. The table adds what to do about it, the HTTP status and the exit code.
+A message holds nothing private: no note text, query, key or absolute path.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 class VaultAgentError(Exception):
-    """A refusal or failure with a stable `code` and a message that is safe to show anybody."""
+    """An error with a stable `code` and a message that is safe to show to anybody.
 
-    def __init__(self, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
-        super().__init__(f"{code}: {message}")
+    Args:
+        code: a code of `CODES`.
+        what: what happened, as a sentence.
+        details: values that are safe to show; they fill the placeholders of the remedy.
+        remedy: what to do instead of the table's remedy; "" where `what` already says it.
+        indexing: whether a running index job may solve the problem by itself.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        what: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        remedy: str | None = None,
+        indexing: bool = False,
+    ) -> None:
         self.code = code
-        self.message = message
         self.details: dict[str, Any] = dict(details or {})
+        self.message = explained(code, what, self.details, remedy=remedy, indexing=indexing)
+        super().__init__(f"{code}: {self.message}")
 
 
 class InvalidRequest(VaultAgentError):
-    """What was asked is malformed or out of range; asking again unchanged will not help."""
+    """The request is malformed or out of range. The same request fails again."""
 
 
 class Unauthorized(VaultAgentError):
-    """The key is missing, wrong, or none has been set where one is required."""
+    """The key is missing or wrong, or no key is set where one is required."""
 
 
 class Forbidden(VaultAgentError):
-    """What was asked for is outside what may be served."""
+    """The caller may not have this."""
 
 
 class NotFound(VaultAgentError):
-    """No such note, chunk, attachment, job or route."""
+    """There is no such note, chunk, attachment, job or route."""
 
 
 class IndexUnavailable(VaultAgentError):
-    """There is no index yet, or none that may be queried."""
+    """There is no index, or the index cannot be queried."""
 
 
 class Busy(VaultAgentError):
-    """Something else is at work where only one may be."""
+    """Another process or job holds what only one may hold."""
+
+
+class Conflict(VaultAgentError):
+    """A write was refused because the note has changed."""
 
 
 class TooLarge(VaultAgentError):
-    """More bytes than the limit allows."""
+    """The size is over a limit."""
 
 
 class Unsupported(VaultAgentError):
-    """A media type, encoding or method that is not spoken here."""
+    """The media type, encoding or method is not supported."""
 
 
 class Unavailable(VaultAgentError):
@@ -82,11 +83,214 @@ class Misconfigured(VaultAgentError):
 
 
 class Failed(VaultAgentError):
-    """The work was begun and could not be completed."""
+    """The work was started and could not be completed."""
 
 
-def next_step(verb: str, rest: str, *, indexing: bool) -> str:
-    """Return how what is missing comes about: by the job that runs, or by one to be started."""
-    if indexing:
-        return f"The running job {verb}s {rest}."
-    return f"{verb.capitalize()} {rest}: vault-agent index."
+class Code(NamedTuple):
+    """What a code means.
+
+    `error` is its class, None for a code that is only a warning. `status` is its HTTP status, None
+    where no reply carries it. A remedy may name details in braces. `indexing` is the remedy while
+    an index job runs, "" for the same remedy.
+    """
+
+    error: type[VaultAgentError] | None
+    status: int | None
+    exit: int | None
+    remedy: str = ""
+    indexing: str = ""
+
+
+_WARNING: Final = (None, None, None)
+_FOLLOW = "Run `vault-agent jobs follow {jobId}` to follow the job."
+_INDEX_AGAIN = "Run `vault-agent index` again."
+
+CODES: Final[dict[str, Code]] = {
+    # The message of these names the rule that the request breaks.
+    "INVALID_REQUEST": Code(InvalidRequest, 400, 2),
+    "INVALID_QUERY": Code(InvalidRequest, 400, 2),
+    "INVALID_MODE": Code(InvalidRequest, 400, 2),
+    "INVALID_LIMIT": Code(InvalidRequest, 400, 2),
+    "INVALID_ID": Code(InvalidRequest, 400, 2),
+    "INVALID_PATH": Code(
+        InvalidRequest, 400, 2, "Give a path relative to the vault, such as Folder/name."
+    ),
+    "RANGE_NOT_SATISFIABLE": Code(InvalidRequest, 416, 2),
+    "UNAUTHORIZED": Code(Unauthorized, 401, 3, "Send it as Authorization: Bearer."),
+    "API_KEY_REQUIRED": Code(
+        Unauthorized,
+        None,
+        3,
+        "Set server.api_key in your config file, or VAULT_AGENT_SERVER_API_KEY, to a key of 32"
+        " characters or more.",
+    ),
+    "FEATURE_DISABLED": Code(
+        Misconfigured,
+        403,
+        2,
+        "Run `vault-agent config set {setting} true`, then restart the server.",
+    ),
+    "PATH_OUTSIDE_VAULT": Code(
+        Forbidden, 403, 1, "Give a path relative to the vault, such as Folder/name."
+    ),
+    "ATTACHMENT_NOT_ALLOWED": Code(Forbidden, 403, 1),
+    "ORIGIN_NOT_ALLOWED": Code(Forbidden, 403, 1, "List it in cors.allowed_origins."),
+    "HOST_NOT_ALLOWED": Code(Forbidden, 421, 1, "Use the address that this server binds."),
+    "NOTE_NOT_FOUND": Code(
+        NotFound, 404, 4, "A renamed note has a new ID: search for the note again."
+    ),
+    "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
+    "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
+    "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
+    "ROUTE_NOT_FOUND": Code(NotFound, 404, 4, "See /openapi.json."),
+    "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),
+    "INDEX_NOT_FOUND": Code(
+        IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
+    ),
+    "INDEX_INCOMPATIBLE": Code(
+        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index."
+    ),
+    "INDEX_BUSY": Code(Busy, 409, 5, _FOLLOW),
+    "INDEX_LOCKED": Code(Busy, None, 5),
+    "HASH_MISMATCH": Code(
+        Conflict, 409, 7, "Read the note again, then repeat the change with its new hash."
+    ),
+    "WRITE_CONFLICT": Code(Conflict, 409, 7, "Read the note again, then repeat the change."),
+    "NOTE_BUSY": Code(Conflict, 409, 7, "Try again in a moment."),
+    "NOTE_TOO_LARGE": Code(
+        TooLarge,
+        413,
+        1,
+        "Ask for its chunks, or allow large notes (allowLarge=true, --allow-large).",
+    ),
+    "ATTACHMENT_TOO_LARGE": Code(TooLarge, 413, 1, "Ask for it with allowLarge=true."),
+    "BODY_TOO_LARGE": Code(TooLarge, 413, 1),
+    "UNSUPPORTED_MEDIA_TYPE": Code(
+        Unsupported, 415, 1, "Send the body as application/json, in UTF-8 and not compressed."
+    ),
+    "EMBEDDING_UNAVAILABLE": Code(
+        Unavailable,
+        503,
+        1,
+        "Run `vault-agent index` to make them.",
+        "The running job makes them.",
+    ),
+    "DISK_FULL": Code(Failed, 503, 1, "Free some space, then run `vault-agent index` again."),
+    "INDEX_IO_ERROR": Code(
+        Failed,
+        503,
+        1,
+        "Check the disk, its free space and the rights of the folder (`vault-agent config get"
+        " index.dir` prints it), or set index.dir to another folder. Then run `vault-agent index`"
+        " again.",
+    ),
+    "JOBS_DAMAGED": Code(
+        Failed, 503, 1, "Restart the server: it puts the record aside and begins a new one."
+    ),
+    "INTERNAL_ERROR": Code(Failed, 500, 1),
+    "SERVER_UNAVAILABLE": Code(
+        Unavailable,
+        None,
+        1,
+        "Check that `vault-agent serve` runs there, or name another server with --endpoint.",
+    ),
+    "OUTPUT_FAILED": Code(Failed, None, 1),
+    "DEMO_FAILED": Code(Failed, None, 1),
+    "CONFIG_INVALID": Code(Misconfigured, None, 2),
+    "VAULT_NOT_FOUND": Code(
+        Misconfigured,
+        503,
+        2,
+        "Name the folder that holds your notes: `vault-agent config set vault.root ~/Notes`, or"
+        " --vault-root.",
+    ),
+    "PORT_IN_USE": Code(
+        Misconfigured,
+        None,
+        2,
+        "Stop the program that uses it, or choose another port: `vault-agent serve --port"
+        " {other}`.",
+    ),
+    # What a job can fail with, besides some of those above.
+    "VAULT_EMPTY": Code(
+        Failed,
+        None,
+        1,
+        "Mount the vault again. If it is meant to be empty, delete the index's folder.",
+    ),
+    "ID_COLLISION": Code(
+        Failed,
+        None,
+        1,
+        "Rename one of the notes named last in the job, then run `vault-agent index` again.",
+    ),
+    "NOTE_TOO_LONG": Code(Failed, None, 1, "Split the note, or exclude it."),
+    "INDEXER_FAILED": Code(Failed, None, 1, _INDEX_AGAIN),
+    "JOB_CANCELLED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
+    "JOB_INTERRUPTED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
+    # Warnings of replies and of the server.
+    "INDEX_STALE": Code(
+        *_WARNING,
+        "Run `vault-agent index` to bring the index up to date.",
+        "The running job brings the index up to date.",
+    ),
+    "INDEX_INCOMPLETE": Code(
+        *_WARNING,
+        "Run `vault-agent index` to complete the index.",
+        "The running job completes the index.",
+    ),
+    "EMBEDDING_INCOMPLETE": Code(
+        *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
+    ),
+    "REPLY_TRUNCATED": Code(*_WARNING, "Ask for fewer results, or for the compact fields."),
+    "WARNINGS_TRUNCATED": Code(*_WARNING),
+    "SERVER_EXPOSED": Code(*_WARNING),
+    # Warnings of index jobs.
+    "FRONTMATTER_PARSE_FAILED": Code(*_WARNING),
+    "FILE_NOT_UTF8": Code(*_WARNING),
+    "FILE_BINARY": Code(*_WARNING),
+    "FILE_UNREADABLE": Code(*_WARNING),
+    "FILE_VANISHED": Code(*_WARNING),
+    "FILE_CHANGED_WHILE_READING": Code(*_WARNING),
+    "FILE_NAME_NOT_UTF8": Code(*_WARNING),
+    "FILE_TOO_LARGE_FOR_INDEXING": Code(*_WARNING),
+    "NOTE_PARSER_CRASHED": Code(*_WARNING),
+    "EMBEDDING_FAILED": Code(*_WARNING),
+    "SYMLINK_SKIPPED": Code(*_WARNING),
+    "NOTES_EXCLUDED": Code(*_WARNING, "To index it, add {pattern} to vault.exclude."),
+}
+
+
+def explained(
+    code: str,
+    what: str,
+    details: Mapping[str, Any] | None = None,
+    *,
+    remedy: str | None = None,
+    indexing: bool = False,
+) -> str:
+    """Return what happened and what to do, as the message of an error or a warning.
+
+    The remedy is the table's unless one is given. A remedy that names a detail which is not given
+    is left out.
+    """
+    if remedy is None:
+        known = CODES.get(code)
+        remedy = "" if known is None else (indexing and known.indexing) or known.remedy
+        try:
+            remedy = remedy.format_map(details or {})
+        except KeyError:
+            remedy = ""
+    return f"{what} {remedy}" if remedy else what
+
+
+def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) -> VaultAgentError:
+    """Return the error that another process has sent, with its class and its whole message.
+
+    A code that this version does not know is Failed, or InvalidRequest by its first word.
+    """
+    known = CODES.get(code)
+    error = known.error if known is not None else None
+    if error is None:
+        error = InvalidRequest if code.startswith("INVALID_") else Failed
+    return error(code, message, details, remedy="")

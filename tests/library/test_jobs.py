@@ -152,7 +152,7 @@ async def test_a_failure_is_told_by_its_code(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX)
     last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.state is JobState.FAILED
-    assert last.error == Warning("DISK_FULL", "no room")
+    assert last.error == Warning("DISK_FULL", work.failure.message)
 
 
 async def test_an_unexpected_failure_names_its_type_and_nothing_it_says(jobs: Jobs, work: Work):

@@ -221,7 +221,7 @@ async def test_whatever_is_wrong_with_the_key_the_reply_is_one(guarded, headers)
         {
             "error": {
                 "code": "UNAUTHORIZED",
-                "message": "This server needs its API key, as Authorization: Bearer.",
+                "message": "This server needs its API key. Send it as Authorization: Bearer.",
                 "details": {},
             }
         },

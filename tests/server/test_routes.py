@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from vault_agent.errors import IndexUnavailable, Unavailable
+from vault_agent.errors import CODES, IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import Mode
 from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe
-from vault_agent.server.replies import SAFE_HEADERS, STATUS
+from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.routes import ROUTES
 
 from .conftest import NOTE_ID, hit, run
@@ -38,7 +38,7 @@ def test_the_description_has_every_route_and_every_status():
     assert described == CONTRACT
     for route in ROUTES:
         responses = document["paths"][route.path][route.method.lower()]["responses"]
-        assert {str(STATUS[code]) for code in route.codes} <= set(responses)
+        assert {str(CODES[code].status) for code in route.codes} <= set(responses)
         assert {"400", "401", "403", "421", "500"} <= set(responses)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent import __version__
-from vault_agent.errors import Unavailable
+from vault_agent.errors import Unavailable, error_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -63,10 +63,10 @@ class Invocation:
             )
             if error.code != "SERVER_UNAVAILABLE" or settled:
                 raise
-            raise Unavailable(
+            raise error_of(
                 error.code,
-                f"{error.message}. No vault is set yet: first run"
-                " `vault-agent config set vault.root ~/Notes` with your own folder",
+                f"{error.message} No vault is set yet: first run"
+                " `vault-agent config set vault.root ~/Notes` with your own folder.",
                 error.details,
             ) from None
 

@@ -1,37 +1,39 @@
-"""What the program's exit code says: the one table.
-
-0 success · 1 failure · 2 usage or configuration · 3 authentication · 4 not found (note, chunk,
-attachment, job, index) · 5 busy · 130 interrupted · 141 the reader of our output has gone
-"""
+"""What the program's exit codes mean. The table of codes says which error ends with which."""
 
 from __future__ import annotations
 
-from vault_agent.errors import (
-    Busy,
-    IndexUnavailable,
-    InvalidRequest,
-    Misconfigured,
-    NotFound,
-    Unauthorized,
-    VaultAgentError,
-)
+from enum import IntEnum
+from typing import TYPE_CHECKING
 
-SUCCESS = 0
-FAILURE = 1
-USAGE = 2
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-NO_READER = 141  # 128 + SIGPIPE
+from vault_agent.errors import CODES
 
-_CODES: dict[type[VaultAgentError], int] = {
-    InvalidRequest: USAGE,
-    Misconfigured: USAGE,
-    Unauthorized: 3,
-    NotFound: 4,
-    IndexUnavailable: 4,
-    Busy: 5,
-}
+if TYPE_CHECKING:
+    from vault_agent.errors import VaultAgentError
+
+
+class Exit(IntEnum):
+    """The exit codes. None of them ever changes its meaning."""
+
+    SUCCESS = 0
+    FAILURE = 1
+    USAGE = 2  # or configuration
+    AUTHENTICATION = 3
+    NOT_FOUND = 4  # a note, a chunk, an attachment, a job or the index
+    BUSY = 5
+    LINKS_FOUND = 6  # a check of links found something to mend
+    NOTE_CHANGED = 7  # a write was refused because the note has changed
+    INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+    NO_READER = 141  # 128 + SIGPIPE: the reader of our output has gone
+
+
+SUCCESS = Exit.SUCCESS
+FAILURE = Exit.FAILURE
+USAGE = Exit.USAGE
+INTERRUPTED = Exit.INTERRUPTED
+NO_READER = Exit.NO_READER
 
 
 def exit_code(error: VaultAgentError) -> int:
     """Return the exit code that an error ends the program with."""
-    return _CODES.get(type(error), FAILURE)
+    known = CODES.get(error.code)
+    return known.exit if known is not None and known.exit is not None else Exit.FAILURE

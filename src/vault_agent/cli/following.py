@@ -11,7 +11,7 @@ from vault_agent.cli import exits
 from vault_agent.cli.progress import display, duration
 from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
 from vault_agent.cli.wrap import fitted
-from vault_agent.errors import Unavailable
+from vault_agent.errors import Unavailable, error_of, explained
 from vault_agent.model.jobs import JobState
 from vault_agent.model.warning import Warning as Notice
 
@@ -58,19 +58,20 @@ def report(job: JobData) -> int:
     elif job.error is not None:
         complain(job.error.code, job.error.message)
     elif job.state.final:
+        code = "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED"
         complain(
-            "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED",
-            f"the job was {job.state.value}; the last complete index, if any, still serves."
-            " Begin again:"
-            f" vault-agent {job.kind.value}",
+            code,
+            explained(
+                code,
+                f"the job was {job.state.value}; the last complete index, if any, still serves.",
+                {"kind": job.kind.value},
+            ),
         )
     return ending(job)
 
 
 def ending(job: JobData) -> int:
     """Return the exit code that a job's end stands for."""
-    from vault_agent.client.client import error_of
-
     if job.state is JobState.SUCCEEDED or not job.state.final:
         return exits.SUCCESS
     if job.error is not None:

@@ -96,7 +96,9 @@ async def _list(invocation: Invocation) -> None:
 async def _newest(client: Client) -> str:
     jobs = (await client.jobs()).data.jobs
     if not jobs:
-        raise NotFound("JOB_NOT_FOUND", "there is no job yet: start one with `vault-agent index`")
+        raise NotFound(
+            "JOB_NOT_FOUND", "there is no job yet.", remedy="Run `vault-agent index` to start one."
+        )
     return jobs[0].id
 
 

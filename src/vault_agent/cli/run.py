@@ -99,7 +99,7 @@ program = _Program(
       vault-agent search "what I look for"        in another terminal
     """,
     epilog="Exit codes: 0 success, 1 failure, 2 usage or configuration, 3 authentication,"
-    " 4 not found, 5 busy.",
+    " 4 not found, 5 busy, 6 links to mend were found, 7 the note has changed.",
 )
 
 

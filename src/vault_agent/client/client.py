@@ -17,20 +17,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from vault_agent.errors import (
-    Busy,
-    Failed,
-    Forbidden,
-    IndexUnavailable,
-    InvalidRequest,
-    Misconfigured,
-    NotFound,
-    TooLarge,
-    Unauthorized,
-    Unavailable,
-    Unsupported,
-    VaultAgentError,
-)
+from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
@@ -55,31 +42,6 @@ _CONNECT_SECONDS = 5.0
 _READ_SECONDS = 120.0  # between two reads: a query may have to wait for a model that loads
 _SILENCE_SECONDS = 30.0  # events come with a heartbeat every five
 _BLOCK = 1 << 16
-
-_KINDS: dict[type[VaultAgentError], tuple[str, ...]] = {
-    InvalidRequest: ("RANGE_NOT_SATISFIABLE",),  # and all that begin with INVALID_
-    Unauthorized: ("UNAUTHORIZED", "API_KEY_REQUIRED"),
-    Forbidden: (
-        "PATH_OUTSIDE_VAULT",
-        "ATTACHMENT_NOT_ALLOWED",
-        "ORIGIN_NOT_ALLOWED",
-        "HOST_NOT_ALLOWED",
-    ),
-    NotFound: (
-        "NOTE_NOT_FOUND",
-        "CHUNK_NOT_FOUND",
-        "ATTACHMENT_NOT_FOUND",
-        "JOB_NOT_FOUND",
-        "ROUTE_NOT_FOUND",
-    ),
-    IndexUnavailable: ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE"),
-    Busy: ("INDEX_BUSY", "INDEX_LOCKED"),
-    TooLarge: ("NOTE_TOO_LARGE", "ATTACHMENT_TOO_LARGE", "BODY_TOO_LARGE"),
-    Unsupported: ("UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED"),
-    Unavailable: ("EMBEDDING_UNAVAILABLE", "SERVER_UNAVAILABLE"),
-    Misconfigured: ("CONFIG_INVALID", "VAULT_NOT_FOUND", "PORT_IN_USE"),
-}
-_BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes}
 
 
 class Reply(Generic[Data]):
@@ -269,14 +231,13 @@ class Client:
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"no server answers at {self._endpoint}: start one with `vault-agent serve`, or"
-                " name another with --endpoint",
+                f"no server answers at {self._endpoint}.",
             ) from None
         except (aiohttp.ClientError, TimeoutError, OSError):
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"the server at {self._endpoint} did not answer to the end: see whether"
-                " `vault-agent serve` still runs, then try again",
+                f"the server at {self._endpoint} ended the connection before its reply was"
+                " complete.",
             ) from None
 
     def _error(self, envelope: dict[str, Any] | None) -> VaultAgentError:
@@ -293,15 +254,8 @@ class Client:
     def _stranger(self) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"what answers at {self._endpoint} is not vault-agent: start a server on another port"
-            " with `vault-agent serve --port PORT`, and name it with --endpoint",
+            f"what answers at {self._endpoint} is not vault-agent.",
         )
-
-
-def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) -> VaultAgentError:
-    """Return the error that a code of the contract stands for; an unknown one is Failed."""
-    kind = InvalidRequest if code.startswith("INVALID_") else _BY_CODE.get(code, Failed)
-    return kind(code, message, details)
 
 
 def _object(content: bytes) -> dict[str, Any] | None:

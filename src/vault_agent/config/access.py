@@ -43,8 +43,7 @@ def require_key_off_loopback(
     if path.resolve() != default_config_path().resolve():
         raise Unauthorized(
             "API_KEY_REQUIRED",
-            "other computers can reach this server, so it needs a key: set server.api_key in your"
-            " config file or VAULT_AGENT_SERVER_API_KEY, 32 characters or more",
+            "other computers can reach this server, so it needs a key.",
         )
     made = secrets.token_urlsafe(32)
     set_value(path, "server.api_key", made)

@@ -241,8 +241,7 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
     if chosen.model is None:
         raise Misconfigured(
             "CONFIG_INVALID",
-            "embedding.model is not set: run `vault-agent config set embedding.model NAME` with a"
-            " model that your endpoint serves",
+            "embedding.model is not set: set it to the name of a model that your endpoint serves",
         )
     return {
         "url": chosen.endpoint,
@@ -272,7 +271,7 @@ def index_directory(config: Config) -> Path:
     if config.vault.root is None:
         raise Misconfigured(
             "VAULT_NOT_FOUND",
-            "no vault is set: run `vault-agent config set vault.root ~/Notes` with your folder",
+            "no vault is set.",
         )
     # Not Path.resolve, which fails where links lead in a circle: whoever opens it will tell.
     root = Path(os.path.realpath(config.vault.root))

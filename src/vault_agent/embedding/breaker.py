@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.errors import Unavailable
+from vault_agent.errors import Unavailable, error_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ class Breaker:
     def check(self) -> None:
         """Raise why the endpoint is of no use, where that is known."""
         if self.error is not None:
-            raise Unavailable(self.error.code, self.error.message, self.error.details)
+            raise error_of(self.error.code, self.error.message, self.error.details)
 
     def trip(self, error: Unavailable) -> None:
         """Open, and begin to ask in the background."""

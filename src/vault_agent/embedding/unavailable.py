@@ -43,6 +43,7 @@ def unavailable(fault: Fault, model: str) -> Unavailable:
         "EMBEDDING_UNAVAILABLE",
         _MESSAGES[fault.kind].format(model=model),
         {"reason": fault.kind.name.lower()},
+        remedy="",
     )
 
 
@@ -53,6 +54,7 @@ def inconsistent() -> Unavailable:
         "The embedding endpoint gives the same text different vectors alone and among others;"
         " update it, or set embedding.concurrency to 1.",
         {"reason": "inconsistent"},
+        remedy="",
     )
 
 
@@ -60,7 +62,7 @@ def changed() -> Unavailable:
     """Return the error for an endpoint that has begun to serve another model."""
     return Unavailable(
         "EMBEDDING_UNAVAILABLE",
-        "The embedding endpoint now serves another model under the same name. Run it again:"
-        " vault-agent index.",
+        "The embedding endpoint now serves another model under the same name. Its embeddings do"
+        " not fit those of the index.",
         {"reason": "changed"},
     )

@@ -98,7 +98,8 @@ async def _index(
                 raise Misconfigured(
                     "VAULT_NOT_FOUND",
                     "The vault's folder was moved or unmounted during the run. Nothing was removed "
-                    "from the index; run vault-agent index again.",
+                    "from the index.",
+                    remedy="Mount it or move it back, then index again.",
                 )
             if had_notes and not notes:
                 raise _sudden_emptiness()
@@ -110,7 +111,7 @@ def _sudden_emptiness() -> Failed:
     return Failed(
         "VAULT_EMPTY",
         "The vault holds no notes, and the index holds some: is it unmounted or moved? "
-        "Nothing was removed. If it is meant to be empty, delete the index's folder.",
+        "Nothing was removed.",
     )
 
 

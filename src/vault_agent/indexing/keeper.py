@@ -145,6 +145,7 @@ async def _index(
             "EMBEDDING_UNAVAILABLE",
             f"{account.failed:,} chunks could not be embedded, and embeddings were required. The "
             "index itself is complete and serves; the job's warnings say what failed.",
+            remedy="",
         )
     return replace(
         run.summary,
@@ -201,8 +202,7 @@ class _Parser:
         VaultRoot.open(self._root).close()  # a worker's first need, and it says so if it is gone
         raise Failed(
             "INDEXER_FAILED",
-            "The processes that read notes do not start. The last complete index still serves; "
-            "run vault-agent index again.",
+            "The processes that read notes do not start. The last complete index still serves.",
         )
 
 

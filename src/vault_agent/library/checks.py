@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.errors import IndexUnavailable, VaultAgentError, next_step
+from vault_agent.errors import IndexUnavailable, VaultAgentError, explained
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
@@ -82,16 +82,22 @@ class Checks:
             warnings.append(
                 Warning(
                     "INDEX_STALE",
-                    "Notes have changed since the last run. "
-                    + next_step("bring", "the index up to date", indexing=self._busy()),
+                    explained(
+                        "INDEX_STALE",
+                        "Notes have changed since the last run.",
+                        indexing=self._busy(),
+                    ),
                 )
             )
         if self.incomplete:
             warnings.append(
                 Warning(
                     "INDEX_INCOMPLETE",
-                    "The last index run did not finish. "
-                    + next_step("complete", "the index", indexing=self._busy()),
+                    explained(
+                        "INDEX_INCOMPLETE",
+                        "The last index run did not finish.",
+                        indexing=self._busy(),
+                    ),
                 )
             )
         return tuple(warnings)
@@ -146,5 +152,5 @@ class Checks:
             if self._index.meta != meta:  # a run has replaced what was looked at, and swept it up
                 await self.verify()
                 return
-            await self._index.refuse(IndexUnavailable(answer["code"], answer["message"]))
+            await self._index.refuse(IndexUnavailable(answer["code"], answer["message"], remedy=""))
             await asyncio.to_thread(self._directory.put_aside, meta.generation)

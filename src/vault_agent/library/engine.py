@@ -224,7 +224,9 @@ class Engine:
         if root.identity != self._task.vault:
             root.close()
             raise Misconfigured(
-                "VAULT_NOT_FOUND", "The vault root leads elsewhere now. Restart the server."
+                "VAULT_NOT_FOUND",
+                "The vault root leads elsewhere now.",
+                remedy="Restart the server.",
             )
         return root
 
@@ -254,9 +256,9 @@ class Engine:
             if error.code == "INDEX_NOT_FOUND" and running is not None:
                 raise IndexUnavailable(
                     error.code,
-                    "The first index is being built. Follow it: "
-                    f"vault-agent jobs follow {running.id}",
+                    "The first index is being built.",
                     {"jobId": running.id},
+                    indexing=True,
                 ) from None
             raise
 

@@ -115,7 +115,7 @@ class Jobs:
             return self._active.job
         job = self._unrecorded.get(job_id) or await self._store.get(job_id)
         if job is None:
-            raise NotFound("JOB_NOT_FOUND", "There is no such job. List them: vault-agent jobs.")
+            raise NotFound("JOB_NOT_FOUND", "There is no such job.")
         return job
 
     async def list(self) -> tuple[Job, ...]:
@@ -205,7 +205,7 @@ def _outcome(work: asyncio.Future[JobSummary], cancelled_as: JobState | None) ->
         warning = Warning(
             "INTERNAL_ERROR",
             f"The job failed unexpectedly ({type(error).__name__}). The last complete index still "
-            "serves; run vault-agent index again.",
+            "serves. Start the job again.",
         )
     return {"state": JobState.FAILED, "error": warning}
 

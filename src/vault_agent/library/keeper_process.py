@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.errors import Failed
+from vault_agent.errors import Failed, error_of
 from vault_agent.model.jobs import JobSummary
 
 if TYPE_CHECKING:
@@ -60,15 +60,14 @@ class Indexer:
                 if event["event"] == "done":
                     return JobSummary(**event["summary"])
                 if event["event"] == "failed":
-                    raise Failed(event["code"], event["message"])
+                    raise error_of(event["code"], event["message"])
                 on_event(event)
         finally:
             self._working = None
             await _end(process)
         raise Failed(
             "INDEXER_FAILED",
-            "The indexing process ended unexpectedly. The last complete index still serves; run "
-            "vault-agent index again.",
+            "The indexing process ended unexpectedly. The last complete index still serves.",
         )
 
     def announce_query(self) -> None:

@@ -91,7 +91,6 @@ async def chunk(
 def _too_large(size: int, limit: int) -> TooLarge:
     return TooLarge(
         "NOTE_TOO_LARGE",
-        "The note is larger than 200 KiB. Ask for its chunks, or allow large notes "
-        "(allowLarge=true, --allow-large).",
+        "The note is larger than 200 KiB.",
         {"size": size, "limit": limit},
     )

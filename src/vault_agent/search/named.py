@@ -51,5 +51,5 @@ def no_note() -> NotFound:
     """Return the refusal for a note that is not there, or no longer."""
     return NotFound(
         "NOTE_NOT_FOUND",
-        "There is no such note in the index. IDs change when a note is renamed: search again.",
+        "There is no such note in the index.",
     )

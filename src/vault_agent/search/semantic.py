@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_agent.errors import next_step
+from vault_agent.errors import explained
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
 from vault_agent.ranking.cosine import Scan, cosines_of, nearest
-from vault_agent.search.fallback import unavailable
+from vault_agent.search.fallback import missing, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -61,12 +61,10 @@ def usable_matrix(
     """
     matrix = snapshot.matrix
     if matrix is None or not matrix.count:
-        step = next_step("make", "them", indexing=indexing)
-        raise unavailable(f"No chunk has an embedding yet. {step}")
+        raise missing("The chunks have no embeddings yet.", indexing=indexing)
     if space is not None and not matrix.space.matches(space):
-        step = next_step("make", "them anew", indexing=indexing)
-        raise unavailable(
-            f"The embeddings were made by another model or with other prefixes. {step}"
+        raise missing(
+            "The index has no embeddings of this model and these prefixes.", indexing=indexing
         )
     return matrix
 
@@ -110,8 +108,7 @@ def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) ->
     """
     _, rows = matrix.find(np.array(sorted(keys), np.int64))
     if not len(rows):
-        step = next_step("make", "it", indexing=indexing)
-        raise unavailable(f"This note has no embedding yet. {step}")
+        raise missing("This note has no embeddings yet.", indexing=indexing)
     mean: Floats = matrix.vectors[rows].mean(axis=0, dtype=np.float32)
     norm = float(np.linalg.norm(mean))
     if norm == 0.0:
@@ -127,8 +124,12 @@ def share_warnings(snapshot: Snapshot, *, indexing: bool = False) -> tuple[Warni
     return (
         Warning(
             "EMBEDDING_INCOMPLETE",
-            f"{share:.0%} of the chunks have an embedding; the others are found by their words "
-            f"only. {next_step('embed', 'them', indexing=indexing)}",
+            explained(
+                "EMBEDDING_INCOMPLETE",
+                f"{share:.0%} of the chunks have an embedding; the others are found by their "
+                "words only.",
+                indexing=indexing,
+            ),
             {"share": round(share, 4)},
         ),
     )

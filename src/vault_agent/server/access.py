@@ -57,7 +57,7 @@ class Access:
                 return
         raise Forbidden(
             "HOST_NOT_ALLOWED",
-            "The Host header names another server. Use the address that this server binds.",
+            "The Host header names another server.",
         )
 
     def check_origin(self, origin: str | None, authority: str) -> str | None:
@@ -93,9 +93,7 @@ class Access:
         if len(authorization) == 1 and (match := _BEARER.fullmatch(authorization[0].strip(" \t"))):
             given = _digest(match[1])
         if not hmac.compare_digest(given, self._digest):
-            raise Unauthorized(
-                "UNAUTHORIZED", "This server needs its API key, as Authorization: Bearer."
-            )
+            raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
 
 
 _NOBODY = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound
@@ -105,7 +103,7 @@ _NOBODY = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound
 def _origin_not_allowed() -> Forbidden:
     return Forbidden(
         "ORIGIN_NOT_ALLOWED",
-        "Web pages of this origin may not call the server. List it in cors.allowed_origins.",
+        "Web pages of this origin may not call the server.",
     )
 
 

@@ -25,9 +25,7 @@ def check_media(request: web.BaseRequest) -> None:
     first, application/json it may not. Those count even where the body is empty.
     """
     if "Content-Encoding" in request.headers:
-        raise Unsupported(
-            "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not read. Send plain JSON."
-        )
+        raise Unsupported("UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not read.")
     declared = request.headers.get("Content-Type", "")
     media, *parameters = (part.strip().lower() for part in declared.split(";"))
     if not request.body_exists and media not in _SENT_BY_PAGES:
@@ -36,7 +34,9 @@ def check_media(request: web.BaseRequest) -> None:
         parameter.replace(" ", "").replace('"', "") in ("", "charset=utf-8")
         for parameter in parameters
     ):
-        raise Unsupported("UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json, in UTF-8.")
+        raise Unsupported(
+            "UNSUPPORTED_MEDIA_TYPE", "The Content-Type is not application/json in UTF-8."
+        )
 
 
 def check_size(request: web.BaseRequest) -> None:

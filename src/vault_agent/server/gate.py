@@ -117,7 +117,7 @@ def _known(error: Exception) -> VaultAgentError:
     if isinstance(error, VaultAgentError):
         return error
     if isinstance(error, web.HTTPNotFound):
-        return NotFound("ROUTE_NOT_FOUND", "There is no such route. See /openapi.json.")
+        return NotFound("ROUTE_NOT_FOUND", "There is no such route.")
     if isinstance(error, web.HTTPException) and error.status < 500:
         return InvalidRequest("INVALID_REQUEST", "The request is not valid HTTP.")
     return internal_error()

@@ -11,7 +11,7 @@ import orjson
 from pydantic.json_schema import models_json_schema
 
 from vault_agent import __version__
-from vault_agent.server.replies import STATUS
+from vault_agent.server.replies import status_of
 from vault_agent.server.routes import ROUTES, Route
 from vault_agent.wire.replies import ErrorReply
 
@@ -138,7 +138,7 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
         responses["304"] = {"description": "The copy that If-None-Match names still holds."}
     codes: dict[int, list[str]] = {}
     for code in (*EVERYWHERE, *route.codes):
-        codes.setdefault(STATUS[code], []).append(code)
+        codes.setdefault(status_of(code), []).append(code)
     for status, names in sorted(codes.items()):
         responses[str(status)] = {
             "description": f"{_MEANING[status]} Codes: {', '.join(sorted(names))}.",

@@ -8,46 +8,11 @@ import orjson
 from aiohttp import web
 from multidict import CIMultiDict
 
-from vault_agent.errors import Failed, VaultAgentError
+from vault_agent.errors import CODES, Failed, VaultAgentError
 from vault_agent.wire.base import Model, dump
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-STATUS: dict[str, int] = {
-    "INVALID_REQUEST": 400,
-    "INVALID_QUERY": 400,
-    "INVALID_MODE": 400,
-    "INVALID_LIMIT": 400,
-    "INVALID_ID": 400,
-    "INVALID_PATH": 400,
-    "UNAUTHORIZED": 401,
-    "PATH_OUTSIDE_VAULT": 403,
-    "ATTACHMENT_NOT_ALLOWED": 403,
-    "ORIGIN_NOT_ALLOWED": 403,
-    "ROUTE_NOT_FOUND": 404,
-    "NOTE_NOT_FOUND": 404,
-    "CHUNK_NOT_FOUND": 404,
-    "ATTACHMENT_NOT_FOUND": 404,
-    "JOB_NOT_FOUND": 404,
-    "METHOD_NOT_ALLOWED": 405,
-    "INDEX_NOT_FOUND": 409,
-    "INDEX_INCOMPATIBLE": 409,
-    "INDEX_BUSY": 409,
-    "NOTE_TOO_LARGE": 413,
-    "ATTACHMENT_TOO_LARGE": 413,
-    "BODY_TOO_LARGE": 413,
-    "UNSUPPORTED_MEDIA_TYPE": 415,
-    "RANGE_NOT_SATISFIABLE": 416,
-    "HOST_NOT_ALLOWED": 421,
-    "INTERNAL_ERROR": 500,
-    "DISK_FULL": 503,
-    "EMBEDDING_UNAVAILABLE": 503,
-    "INDEX_IO_ERROR": 503,
-    "JOBS_DAMAGED": 503,
-    "VAULT_NOT_FOUND": 503,
-}
-"""The status of every code that a reply can carry; any other is a 500."""
 
 SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -61,6 +26,12 @@ SAFE_HEADERS = {
 _UNSTORED = {"Cache-Control": "no-store"}
 # A reader may keep its copy and asks every time whether it still holds.
 _REVALIDATED = {"Cache-Control": "private, no-cache"}
+
+
+def status_of(code: str) -> int:
+    """Return the HTTP status of a code; 500 where no reply is meant to carry it."""
+    known = CODES.get(code)
+    return known.status if known is not None and known.status is not None else 500
 
 
 def model_reply(
@@ -109,7 +80,7 @@ def error_reply(
     error: VaultAgentError, request_id: str, headers: Mapping[str, str] | None = None
 ) -> web.Response:
     """Return an error in the contract's envelope."""
-    status = STATUS.get(error.code, 500)
+    status = status_of(error.code)
     every: CIMultiDict[str] = CIMultiDict({**SAFE_HEADERS, **_UNSTORED, **(headers or {})})
     if status == 401:
         every["WWW-Authenticate"] = "Bearer"

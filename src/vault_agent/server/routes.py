@@ -232,7 +232,7 @@ def _other_method(
 
 
 async def _unknown(_request: web.Request) -> web.StreamResponse:
-    raise NotFound("ROUTE_NOT_FOUND", "There is no such route. See /openapi.json.")
+    raise NotFound("ROUTE_NOT_FOUND", "There is no such route.")
 
 
 async def _expect(_request: web.Request) -> None:

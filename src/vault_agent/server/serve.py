@@ -85,7 +85,7 @@ async def listening(
     host = config.server.host
     if config.server.api_key is None and not is_loopback(host):
         raise Unauthorized(
-            "API_KEY_REQUIRED", "A server that other computers can reach needs server.api_key."
+            "API_KEY_REQUIRED", "A server that other computers can reach needs a key."
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
     sockets = _bind(host, config.server.port if port is None else port)
@@ -159,9 +159,8 @@ def _not_bound(error: OSError, host: str, port: int) -> Misconfigured:
     if error.errno == errno.EADDRINUSE:
         return Misconfigured(
             "PORT_IN_USE",
-            f"Port {port} is in use, perhaps by another vault-agent. Stop that, or choose another"
-            f" port: vault-agent serve --port {port + 1 if port < 65535 else port - 1}",
-            {"port": port},
+            f"Port {port} is in use, perhaps by another vault-agent.",
+            {"port": port, "other": port + 1 if port < 65535 else port - 1},
         )
     if error.errno == errno.EACCES:
         return Misconfigured(

@@ -146,9 +146,7 @@ class CurrentIndex:
         """
         snapshot = self._snapshot
         if snapshot is None:
-            raise self._refusal or IndexUnavailable(
-                "INDEX_NOT_FOUND", "There is no index yet. Build one: vault-agent index."
-            )
+            raise self._refusal or IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
         snapshot.held.enter()
         try:
             yield snapshot

@@ -18,27 +18,23 @@ _NO_ROOM_ON_WINDOWS = {39, 112}
 
 def damaged() -> IndexUnavailable:
     """Return the refusal for an index whose files can't be trusted."""
-    return IndexUnavailable(
-        "INDEX_INCOMPATIBLE", "The index is damaged. Rebuild it: vault-agent reindex."
-    )
+    return IndexUnavailable("INDEX_INCOMPATIBLE", "The index is damaged.")
 
 
 def disk_full() -> Failed:
-    """Return the failure for want of room."""
+    """Return the failure of a full disk."""
     return Failed(
         "DISK_FULL",
-        "There is no room left for the index. Free some space, then run vault-agent index again; "
-        "the last complete index still serves.",
+        "There is no room left for the index. The last complete index still serves.",
     )
 
 
 def not_writable() -> Failed:
-    """Return the failure for want of permission."""
+    """Return the failure of a folder that may not be written."""
     return Failed(
         "INDEX_IO_ERROR",
         "Nothing may be written to the index's folder: permission is denied, or it is on a "
-        "read-only disk. Change that, or set index.dir to another folder, then try again; "
-        "`vault-agent config get index.dir` prints where it is.",
+        "read-only disk.",
     )
 
 
@@ -46,8 +42,7 @@ def disk_failed(reason: str) -> Failed:
     """Return the failure to read or write the index's folder; `reason` is the system's word."""
     return Failed(
         "INDEX_IO_ERROR",
-        f"The index's folder can't be read or written ({reason.lower()}). Check the disk, its free "
-        "space and the rights of index.dir, then run vault-agent index again.",
+        f"The index's folder can't be read or written ({reason.lower()}).",
     )
 
 

@@ -60,7 +60,7 @@ def open_attachment(root: VaultRoot, path: str, *, allow_large: bool = False) ->
         if info.size > DOWNLOAD_LIMIT and not allow_large:
             raise TooLarge(
                 "ATTACHMENT_TOO_LARGE",
-                "The attachment is over the limit for downloads. Ask for it with allowLarge=true.",
+                "The attachment is over the limit for downloads.",
                 {"size": info.size, "limit": DOWNLOAD_LIMIT},
             )
         return OpenAttachment(info, os.fdopen(opened.detach(), "rb"))
@@ -101,7 +101,9 @@ def _refusal(cause: Cause) -> VaultAgentError:
         return _not_allowed()
     if cause is Cause.OUTSIDE:
         return Forbidden(
-            "PATH_OUTSIDE_VAULT", "The path leads out of the vault through a symbolic link."
+            "PATH_OUTSIDE_VAULT",
+            "The path leads out of the vault through a symbolic link.",
+            remedy="",
         )
     return NotFound(
         "ATTACHMENT_NOT_FOUND", "There is no readable attachment at this path of the vault."

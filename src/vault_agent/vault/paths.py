@@ -115,13 +115,11 @@ def _check_segments(path: str) -> None:
 
 
 def _invalid(why: str) -> InvalidRequest:
-    return InvalidRequest(
-        "INVALID_PATH", f"The path {why}. Give a path relative to the vault, such as Folder/name."
-    )
+    return InvalidRequest("INVALID_PATH", f"The path {why}.")
 
 
 def _outside() -> Forbidden:
     return Forbidden(
         "PATH_OUTSIDE_VAULT",
-        "The path leads out of the vault. Give a path relative to the vault, such as Folder/name.",
+        "The path leads out of the vault.",
     )

@@ -225,5 +225,5 @@ def _not_found(error: OSError) -> Misconfigured:
         why = "The vault root does not exist."
     return Misconfigured(
         "VAULT_NOT_FOUND",
-        f"{why} Set vault.root to the folder that holds your notes, or give --vault-root.",
+        why,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from vault_agent.errors import explained
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.text.names import is_note
 from vault_agent.vault import system
@@ -226,9 +227,10 @@ def _is_utf8(name: str) -> bool:
 def _notes_excluded(path: str, count: int, *, complete: bool) -> Notice:
     name = path.rpartition("/")[2]
     notes = f"{'' if complete else 'at least '}{count:,} note{'' if count == 1 else 's'}"
+    what = f"A folder with {notes} was left out because of its name."
+    details = {"path": path, "count": count, "complete": complete, "pattern": f"!{name}/"}
     return Notice(
         "NOTES_EXCLUDED",
-        f"A folder with {notes} was left out because of its name. To index it, add !{name}/ to "
-        "vault.exclude.",
-        {"path": path, "count": count, "complete": complete, "pattern": f"!{name}/"},
+        explained("NOTES_EXCLUDED", what, details),
+        details,
     )

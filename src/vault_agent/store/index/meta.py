@@ -71,5 +71,5 @@ def incompatible(reason: str) -> IndexUnavailable:
     """Return the refusal to query an index that `reason` rules out."""
     return IndexUnavailable(
         "INDEX_INCOMPATIBLE",
-        f"The index can't be used: {reason}. Rebuild it: vault-agent reindex.",
+        f"The index can't be used: {reason}.",
     )

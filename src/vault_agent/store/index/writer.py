@@ -90,8 +90,7 @@ class NoteWriter:
             except sqlite3.IntegrityError as error:
                 raise Failed(
                     "ID_COLLISION",
-                    "Two notes share one identifier. Rename one of the notes named last in the "
-                    "job, then run vault-agent index again.",
+                    "Two notes share one identifier.",
                 ) from error
             await self._connection.executemany(_INSERT_CHUNK, chunk_rows)
             await self._connection.executemany(_INSERT_LINK, link_rows)

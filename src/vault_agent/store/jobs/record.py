@@ -82,7 +82,7 @@ class JobStore:
             ):
                 raise Busy(
                     "INDEX_BUSY",
-                    f"An index job is already running. Follow it: vault-agent jobs follow {active}",
+                    "An index job is already running.",
                     {"jobId": active},
                 ) from None
             return False
@@ -123,8 +123,7 @@ def _translated() -> Iterator[None]:
     except IndexUnavailable:
         raise Failed(
             "JOBS_DAMAGED",
-            "The record of jobs is damaged. Restart the server: it puts it aside and begins a new "
-            "one. The index is not affected.",
+            "The record of jobs is damaged. The index is not affected.",
         ) from None
 
 

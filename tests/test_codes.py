@@ -1,0 +1,120 @@
+"""One table says what each code means; every raise, warning and page follows it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from vault_agent import errors
+from vault_agent.cli.exits import Exit, exit_code
+from vault_agent.errors import CODES, Misconfigured, VaultAgentError, error_of, explained
+
+PACKAGE = Path(__file__).parent.parent / "src" / "vault_agent"
+PAGES = PACKAGE.parent.parent / "docs" / "reference"
+CLASSES = {
+    name
+    for name, value in vars(errors).items()
+    if isinstance(value, type) and issubclass(value, VaultAgentError)
+}
+WARNINGS = {"Warning", "Notice", "WarningData", "notice"}
+# A command line that a message tells the user to run.
+COMMAND = re.compile(r"vault-agent (index|reindex|serve|jobs|config|search|get|status)\b")
+# Pages of the help and the table itself.
+SAYS_COMMANDS = ("cli/", "errors.py")
+
+
+def calls() -> list[tuple[str, str, str]]:
+    """Return every call that names a code: its place, the function's name, the code."""
+    found = []
+    for module in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            first = node.args[0]
+            if name in CLASSES | WARNINGS | {"explained"} and isinstance(first, ast.Constant):
+                place = f"{module.relative_to(PACKAGE).as_posix()}:{node.lineno}"
+                found.append((place, name, str(first.value)))
+    return found
+
+
+def test_every_error_is_raised_with_a_code_of_the_table_and_its_class():
+    raised = [each for each in calls() if each[1] in CLASSES]
+    assert len(raised) > 50
+    for place, name, code in raised:
+        kind = CODES[code].error
+        assert kind is not None, place
+        assert kind.__name__ == name, f"{place}: {code} is {kind.__name__}"
+
+
+def test_every_warning_has_a_code_of_the_table():
+    warned = [(place, code) for place, name, code in calls() if name in WARNINGS | {"explained"}]
+    assert len(warned) > 10
+    assert {code for _, code in warned} <= CODES.keys()
+
+
+def test_only_the_table_and_the_commands_tell_what_to_run():
+    for module in sorted(PACKAGE.rglob("*.py")):
+        name = module.relative_to(PACKAGE).as_posix()
+        if name.startswith(SAYS_COMMANDS):
+            continue
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not COMMAND.search(node.value), f"{name}:{node.lineno}"
+
+
+def test_a_remedy_is_a_sentence_and_names_commands_in_backquotes():
+    for code, known in CODES.items():
+        for remedy in filter(None, (known.remedy, known.indexing)):
+            assert remedy[0].isupper(), code
+            assert remedy.endswith("."), code
+            assert not COMMAND.search(re.sub(r"`[^`]*`", "", remedy)), code
+
+
+def test_every_exit_code_of_the_table_is_defined_and_documented():
+    page = (PAGES / "cli.md").read_text("utf-8")
+    documented = {int(number) for number in re.findall(r"^\| (\d+) \| ", page, re.MULTILINE)}
+    assert documented == set(Exit)
+    assert {known.exit for known in CODES.values() if known.exit} <= set(Exit)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"), [("HASH_MISMATCH", 7), ("NOTE_BUSY", 7), ("OF_TOMORROW", 1)]
+)
+def test_an_error_ends_the_program_with_the_exit_code_of_the_table(code: str, expected: int):
+    assert exit_code(error_of(code, "")) == expected
+
+
+def test_a_message_says_what_happened_and_what_to_do():
+    error = Misconfigured("FEATURE_DISABLED", "It is off.", {"setting": "write.enabled"})
+    assert error.message == (
+        "It is off. Run `vault-agent config set write.enabled true`, then restart the server."
+    )
+
+
+def test_a_raise_may_give_another_remedy_or_none():
+    assert Misconfigured("VAULT_NOT_FOUND", "Gone.", remedy="Mount it.").message == (
+        "Gone. Mount it."
+    )
+    assert Misconfigured("VAULT_NOT_FOUND", "Gone.", remedy="").message == "Gone."
+
+
+def test_while_a_job_runs_the_remedy_is_to_wait_for_it():
+    assert explained("INDEX_STALE", "Old.") == (
+        "Old. Run `vault-agent index` to bring the index up to date."
+    )
+    assert explained("INDEX_STALE", "Old.", indexing=True) == (
+        "Old. The running job brings the index up to date."
+    )
+
+
+def test_a_remedy_without_its_detail_is_left_out():
+    assert explained("INDEX_BUSY", "A job runs.") == "A job runs."
+    assert "jobs follow j-1" in explained("INDEX_BUSY", "A job runs.", {"jobId": "j-1"})
+
+
+def test_the_message_of_another_process_stays_as_it_came():
+    assert error_of("INDEX_NOT_FOUND", "Nothing yet.").message == "Nothing yet."
