@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -61,7 +62,9 @@ def test_a_key_is_at_no_moment_in_a_file_that_others_can_read(
     fsync = os.fsync
 
     def look(descriptor: int) -> None:
-        held.append((os.fstat(descriptor).st_size > len(KEY), os.fstat(descriptor).st_mode & 0o777))
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            held.append((status.st_size > len(KEY), status.st_mode & 0o777))
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", look)

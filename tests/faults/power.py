@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from tests.faults.disk import ROOT, Embedding, FailingDisk, Scenario
 
+from vault_agent.system.files import is_unfinished
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,13 +42,23 @@ class Volatile:
                 self.content.add(path)
         elif call in _NAMING:
             self.names.add(path)
-            self.names.discard(f"{path}.new")  # what it was called before it was renamed
+            if call.startswith("rename"):  # the name it had before is gone
+                self.names -= self.unfinished(path)
         elif call in _LEAVING:
             self.content.discard(path)
             self.names.discard(path)
         elif call in ("fsync", "fdatasync"):  # of a file its content, of a folder its names
             self.content.discard(path)
             self.names = {name for name in self.names if name.rpartition("/")[0] != path}
+
+    def unfinished(self, path: str) -> set[str]:
+        """Return what would be lost of a file that is about to take the place of `path`."""
+        folder = path.rpartition("/")[0]
+        return {
+            lost
+            for lost in self.content | self.names
+            if lost.rpartition("/")[0] == folder and is_unfinished(lost.rpartition("/")[2])
+        }
 
     def below(self, *beginnings: str) -> set[str]:
         """Return what would be lost of the files and folders whose paths begin so."""

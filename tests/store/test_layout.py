@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.errors import Busy
+from vault_agent.errors import Busy, Failed
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
@@ -48,6 +51,32 @@ def test_the_address_of_a_server_that_was_killed_is_forgotten_by_the_next(tmp_pa
         directory.note_address("http://127.0.0.1:2")
         assert "at http://127.0.0.1:2." in refusal(tmp_path)
     assert not (tmp_path / "server.address").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="flock")
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP])
+def test_a_file_system_without_locks_is_not_another_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+):
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    directory = IndexDirectory(tmp_path)
+    for lock in (directory.serving(), directory.writing()):
+        with pytest.raises(Failed, match=r"has no locks.* index\.dir") as failed, lock:
+            pass
+        assert failed.value.code == "INDEX_IO_ERROR"
+
+
+def test_a_sweep_removes_files_that_were_never_finished(tmp_path: Path):
+    directory = IndexDirectory(tmp_path)
+    directory.generation(1).mkdir()
+    for folder in (tmp_path, directory.generation(1)):
+        (folder / ".vault-agent-abcdefgh.new").touch()
+    (tmp_path / "jobs.db").touch()
+    directory.sweep(keep=1)
+    assert sorted(tmp_path.rglob("*")) == [directory.generation(1), tmp_path / "jobs.db"]
 
 
 def test_an_address_that_cannot_be_noted_is_no_failure(tmp_path: Path):

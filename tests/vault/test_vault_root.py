@@ -16,7 +16,7 @@ from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.identifiers import identify
-from vault_agent.vault import system
+from vault_agent.vault import platform
 from vault_agent.vault.opening import CannotOpen, Cause, cannot_open
 from vault_agent.vault.root import Strategy, VaultRoot
 
@@ -286,10 +286,10 @@ def test_a_spelling_that_finds_an_excluded_file_on_disk_is_judged_by_the_disk(
     (folder / "private").mkdir()
     (folder / "private" / "a.md").write_bytes(SECRET)
     (folder / "PRIVATE.md").write_bytes(b"text")
-    monkeypatch.setattr(system, "names_are_exact", lambda: False)
+    monkeypatch.setattr(platform, "names_are_exact", lambda: False)
     assert read(root, "PRIVATE.md") == b"text"
     on_disk = str(folder.resolve() / "private" / "a.md")
-    monkeypatch.setattr(system, "descriptor_path", lambda fd: on_disk)
+    monkeypatch.setattr(platform, "descriptor_path", lambda fd: on_disk)
     assert cause_of(root, "PRIVATE.md") is Cause.EXCLUDED
     on_disk = str(folder.resolve().parent / "vault2" / "secret.md")
     assert cause_of(root, "PRIVATE.md") is Cause.OUTSIDE
@@ -367,12 +367,12 @@ def test_running_out_of_descriptors_ends_the_work_rather_than_losing_notes() -> 
     [("/a/vault", ""), ("/a/vault/x/y", "x/y"), ("/a/vault2/x", None), ("/a", None), ("/", None)],
 )
 def test_a_path_is_inside_by_its_segments(path: str, expected: str | None) -> None:
-    assert system.relative_to("/a/vault", path) == expected
+    assert platform.relative_to("/a/vault", path) == expected
 
 
 def test_the_file_systems_own_root_can_be_a_vault() -> None:
-    assert system.relative_to("/", "/a") == "a"
-    assert system.relative_to("/", "/") == ""
+    assert platform.relative_to("/", "/a") == "a"
+    assert platform.relative_to("/", "/") == ""
 
 
 def test_the_kernels_call_neither_climbs_nor_follows(folder: Path) -> None:
@@ -380,7 +380,7 @@ def test_the_kernels_call_neither_climbs_nor_follows(folder: Path) -> None:
     (folder / "link").symlink_to("d")
     here = os.open(folder, os.O_RDONLY)
     try:
-        if not system.has_openat2(here):
+        if not platform.has_openat2(here):
             pytest.skip("no openat2 here")
         for path, number in (
             ("..", errno.EXDEV),
@@ -390,7 +390,7 @@ def test_the_kernels_call_neither_climbs_nor_follows(folder: Path) -> None:
             ("link/none", errno.ELOOP),
         ):
             with pytest.raises(OSError, match=os.strerror(number)):
-                os.close(system.openat2(here, path, os.O_RDONLY))
+                os.close(platform.openat2(here, path, os.O_RDONLY))
     finally:
         os.close(here)
 
@@ -398,7 +398,7 @@ def test_the_kernels_call_neither_climbs_nor_follows(folder: Path) -> None:
 def test_without_openat2_the_walk_by_hand_takes_over(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(system, "_OPENAT2", 100_000)  # a call no kernel has: ENOSYS
+    monkeypatch.setattr(platform, "_OPENAT2", 100_000)  # a call no kernel has: ENOSYS
     with VaultRoot.open(folder) as root:
         assert root.strategy is Strategy.DESCRIPTOR
 
@@ -406,7 +406,7 @@ def test_without_openat2_the_walk_by_hand_takes_over(
 def test_without_descriptor_relative_calls_the_portable_way_takes_over(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(system, "has_descriptor_relative_calls", lambda: False)
+    monkeypatch.setattr(platform, "has_descriptor_relative_calls", lambda: False)
     (folder / "a.md").write_bytes(b"text")
     with VaultRoot.open(folder) as root:
         assert root.strategy is Strategy.PORTABLE

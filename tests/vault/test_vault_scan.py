@@ -14,11 +14,11 @@ from vault_agent.vault import scan as scanning
 from vault_agent.vault.diff import diff
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.platform import inodes_are_known
 from vault_agent.vault.read import read_bytes
 from vault_agent.vault.root import Strategy
 from vault_agent.vault.scan import Scan, scan
 from vault_agent.vault.skipped import not_opened, notice
-from vault_agent.vault.system import inodes_are_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,6 +19,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, style
 from vault_agent.errors import Failed, Unavailable
+from vault_agent.system.processes import end_process
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -125,7 +126,7 @@ async def _type(environment: dict[str, str], *arguments: str) -> None:
     try:
         code = await process.wait()
     finally:
-        await _stop(process)
+        await end_process(process, _SECONDS_TO_STOP)
     if code != 0:
         raise Failed("DEMO_FAILED", "a command of the demo failed; what it said stands above")
 
@@ -144,22 +145,7 @@ async def _server(environment: dict[str, str]) -> AsyncIterator[Process]:
     try:
         yield process
     finally:
-        await _stop(process)
-
-
-async def _stop(process: Process) -> None:
-    """End a process that we started, if it has not ended yet."""
-    if process.returncode is not None:
-        return
-    with suppress(ProcessLookupError):
-        process.terminate()
-    try:
-        async with asyncio.timeout(_SECONDS_TO_STOP):
-            await process.wait()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await end_process(process, _SECONDS_TO_STOP)
 
 
 async def _until_idle(client: Client, server: Process) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -26,6 +25,7 @@ from vault_agent.cli.terminal import (
     write,
 )
 from vault_agent.errors import Failed
+from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -152,16 +152,8 @@ async def _save(blocks: AsyncIterator[bytes], named: Path) -> int:
         with named.open("wb") as file:
             return await _fill(file, blocks)
     target = Path(os.path.realpath(named))  # a link stays a link
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            size = await _fill(file, blocks)
-        Path(temporary).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
-    return size
+    with replacing(target, keep_mode=True, durable=False) as file:
+        return await _fill(file, blocks)
 
 
 async def _fill(file: BinaryIO, blocks: AsyncIterator[bytes]) -> int:

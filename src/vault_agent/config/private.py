@@ -1,12 +1,12 @@
-"""Files and folders that only their owner may read."""
+"""The configuration file: replaced as a whole, by one at a time, readable by its owner only."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
-import tempfile
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
+
+from vault_agent.system.files import make_private_folder, replace_file
+from vault_agent.system.locks import LocksUnsupported, folder_locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,45 +20,19 @@ def write_private(path: Path, text: str) -> None:
     made with mode 0700. On Windows, where modes mean little, the user's profile protects the file.
     """
     target = path.resolve()
-    make_private_directory(target.parent)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)  # is 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)  # noqa: PTH105 - a str and a Path, both at hand
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108 - as above
-        raise
+    make_private_folder(target.parent)
+    replace_file(target, text.encode())
 
 
-@contextlib.contextmanager
+@contextmanager
 def edited_alone(path: Path) -> Iterator[None]:
-    """Have whoever edits this file wait for one another: of two at once, one would undo the other.
+    """Let one process at a time edit this file: of two at once, one would undo the other.
 
-    The lock is the folder's, so no file of its own is left behind. Windows has none for folders,
-    and neither have some network drives: there, the later one wins.
+    Where folders cannot be locked (Windows, some network drives), the later one wins.
     """
     folder = path.resolve().parent
-    make_private_directory(folder)
-    if sys.platform == "win32":
+    make_private_folder(folder)
+    with ExitStack() as stack:
+        with suppress(LocksUnsupported, OSError):
+            stack.enter_context(folder_locked(folder))
         yield
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def make_private_directory(path: Path) -> None:
-    """Make a folder and its missing parents with mode 0700; one that exists is left as it is."""
-    missing = [path, *path.parents]
-    for folder in reversed([folder for folder in missing if not folder.exists()]):
-        folder.mkdir(mode=0o700, exist_ok=True)

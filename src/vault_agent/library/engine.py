@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent import __version__
 from vault_agent.config import endpoint_settings, index_directory
-from vault_agent.errors import Busy, Failed, IndexUnavailable, Misconfigured, Unavailable
+from vault_agent.errors import (
+    Failed,
+    IndexUnavailable,
+    Misconfigured,
+    Unavailable,
+    VaultAgentError,
+)
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.library.checks import Background, Checks, quietly
 from vault_agent.library.jobs import Jobs
@@ -293,7 +299,7 @@ class Engine:
 
     def _sweep(self) -> None:
         """Remove what a run has replaced or left half-written, unless another one has begun."""
-        with suppress(Busy, OSError), self._directory.writing(wait=False):
+        with suppress(VaultAgentError, OSError), self._directory.writing(wait=False):
             number = self._directory.current()
             self._directory.sweep(keep=number)
             if number is not None and self._index.meta is not None:

@@ -38,6 +38,15 @@ def not_writable() -> Failed:
     )
 
 
+def no_locks() -> Failed:
+    """Return the failure for a folder on a file system without locks."""
+    return Failed(
+        "INDEX_IO_ERROR",
+        "The file system of the index's folder has no locks, as some network drives do not. Set "
+        "index.dir to a folder on a local disk.",
+    )
+
+
 def disk_failed(reason: str) -> Failed:
     """Return the failure to read or write the index's folder; `reason` is the system's word."""
     return Failed(

@@ -16,13 +16,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.system.locks import locked
+from vault_agent.errors import Busy
+from vault_agent.store.failures import no_locks
+from vault_agent.system.files import (
+    make_private_folder,
+    remove_unfinished,
+    replace_file,
+    sync_file,
+    sync_folder,
+)
+from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,8 +55,8 @@ class IndexDirectory:
         self.path = path
 
     def create(self) -> None:
-        """Make the folder, mode 0700, with its parents."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Make the folder with its missing parents, all with mode 0700."""
+        make_private_folder(self.path)
 
     @property
     def is_full(self) -> bool:
@@ -64,11 +72,12 @@ class IndexDirectory:
 
         Raises:
             Busy: `INDEX_LOCKED` while another server does, and where that listens.
+            Failed: `INDEX_IO_ERROR` where the file system has no locks.
         """
         where = self._address()
-        lock = locked(
-            self.path / "server.lock",
-            message=f"Another vault-agent server has this index{where and f', at {where}'}. Use "
+        lock = self._locked(
+            "server.lock",
+            taken=f"Another vault-agent server has this index{where and f', at {where}'}. Use "
             "that one, stop it, or give this one another index.dir.",
         )
         with lock:
@@ -84,12 +93,8 @@ class IndexDirectory:
         It is a courtesy: where it can't be written, that one is told no address.
         """
         with suppress(OSError):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            descriptor = os.open(self.path / "server.address", flags, 0o600)
-            try:
-                os.write(descriptor, address.encode("ascii", "replace"))
-            finally:
-                os.close(descriptor)
+            data = address.encode("ascii", "replace")
+            replace_file(self.path / "server.address", data, durable=False)
 
     def _address(self) -> str:
         """Return what was noted, or nothing where that is no address."""
@@ -108,12 +113,24 @@ class IndexDirectory:
 
         Raises:
             Busy: `INDEX_LOCKED` while another process does, at once or after a wait.
+            Failed: `INDEX_IO_ERROR` where the file system has no locks.
         """
-        return locked(
-            self.path / "writer.lock",
-            message="Another process is writing this index. Stop it, or use another index.dir.",
+        return self._locked(
+            "writer.lock",
+            taken="Another process is writing this index. Stop it, or use another index.dir.",
             wait_seconds=WRITER_WAIT_SECONDS if wait else 0.0,
         )
+
+    @contextmanager
+    def _locked(self, name: str, *, taken: str, wait_seconds: float = 0.0) -> Iterator[None]:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.path / name, wait_seconds=wait_seconds))
+            except AlreadyLocked:
+                raise Busy("INDEX_LOCKED", taken) from None
+            except LocksUnsupported:
+                raise no_locks() from None
+            yield
 
     @property
     def jobs(self) -> Path:
@@ -166,13 +183,7 @@ class IndexDirectory:
         """
         sync_file(self.database(number))
         sync_folder(self.generation(number))
-        staged = self.path / f"{_CURRENT}.new"
-        with staged.open("w", encoding="ascii") as file:
-            file.write(f"{number}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        staged.replace(self.path / _CURRENT)
-        sync_folder(self.path)
+        replace_file(self.path / _CURRENT, b"%d\n" % number)
 
     def next_generation(self) -> int:
         """Return a number no generation has had, damaged and abandoned ones included."""
@@ -186,7 +197,7 @@ class IndexDirectory:
             self.generation(number).rename(aside)
 
     def sweep(self, *, keep: int | None) -> None:
-        """Remove abandoned generations and all but the newest damaged one.
+        """Remove abandoned generations, unfinished files, and all but the newest damaged one.
 
         Only the holder of the writer's lock may call this. On Windows a file that a reader still
         has open stays for the next sweep.
@@ -197,6 +208,9 @@ class IndexDirectory:
             expected = newest_aside if path.name.startswith(_DAMAGED) else keep
             if number != expected:
                 shutil.rmtree(path, ignore_errors=True)
+        remove_unfinished(self.path)
+        if keep is not None:
+            remove_unfinished(self.generation(keep))
 
     def sweep_fulltext(self, number: int, *, keep: int) -> None:
         """Remove the full-text revisions of a generation that are not in use."""
@@ -211,23 +225,3 @@ class IndexDirectory:
                 with suppress(ValueError):
                     found.append((int(path.name.removeprefix(prefix)), path))
         return found
-
-
-def sync_file(path: Path) -> None:
-    """Make what a file holds durable."""
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_folder(path: Path) -> None:
-    """Make renames and new names in a folder durable (a no-op where folders can't be synced)."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

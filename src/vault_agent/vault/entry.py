@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.model.notes import FileEntry
-from vault_agent.vault.system import inodes_are_known
+from vault_agent.vault.platform import inodes_are_known
 
 if TYPE_CHECKING:
     import os

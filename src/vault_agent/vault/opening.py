@@ -23,7 +23,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from vault_agent.errors import Failed
-from vault_agent.vault.system import descriptor_path, flag, openat2, relative_to
+from vault_agent.vault.platform import descriptor_path, flag, openat2, relative_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

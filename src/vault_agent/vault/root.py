@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from vault_agent.errors import Misconfigured
 from vault_agent.model.identifiers import identify
-from vault_agent.vault import system
+from vault_agent.vault import platform
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.opening import (
     CannotOpen,
@@ -41,7 +41,7 @@ class Strategy(StrEnum):
         """Return the strategy for a root with this descriptor (None: there is none)."""
         if root is None:
             return cls.PORTABLE
-        return cls.KERNEL if system.has_openat2(root) else cls.DESCRIPTOR
+        return cls.KERNEL if platform.has_openat2(root) else cls.DESCRIPTOR
 
 
 class OpenedFile:
@@ -104,12 +104,13 @@ class VaultRoot:
         fd: int | None = None
         try:
             resolved = os.path.realpath(path)
-            if system.has_descriptor_relative_calls():
+            if platform.has_descriptor_relative_calls():
                 fd = os.open(
-                    resolved, os.O_RDONLY | system.flag("O_DIRECTORY") | system.flag("O_CLOEXEC")
+                    resolved,
+                    os.O_RDONLY | platform.flag("O_DIRECTORY") | platform.flag("O_CLOEXEC"),
                 )
-                if not system.names_are_exact():
-                    resolved = system.descriptor_path(fd)
+                if not platform.names_are_exact():
+                    resolved = platform.descriptor_path(fd)
             else:
                 os.scandir(resolved).close()
         except OSError as error:
@@ -155,7 +156,7 @@ class VaultRoot:
         file = OpenedFile(fd, real_path, os.fstat(fd))
         try:
             check_regular(file.stat.st_mode)
-            if not system.names_are_exact():
+            if not platform.names_are_exact():
                 self._check_spelling(file)
         except CannotOpen:
             file.close()
@@ -195,7 +196,7 @@ class VaultRoot:
     def _check_spelling(self, file: OpenedFile) -> None:
         """Judge the name on disk, where another spelling of an excluded one finds it too."""
         try:
-            path = system.relative_to(self.path, system.descriptor_path(file.fd))
+            path = platform.relative_to(self.path, platform.descriptor_path(file.fd))
         except OSError as error:
             raise cannot_open(error) from None
         if path is None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import explained
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.text.names import is_note
-from vault_agent.vault import system
+from vault_agent.vault import platform
 from vault_agent.vault.entry import file_entry
 from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.opening import CannotOpen, Cause
@@ -129,7 +129,7 @@ class _Walk:
                 except FileNotFoundError:
                     continue
                 (notes if is_note(name) else attachments).append(file_entry(path, status))
-            elif system.is_link(entry):
+            elif platform.is_link(entry):
                 self._links.append((path, folder))
             elif entry.is_dir(follow_symlinks=False):
                 self._enter(folder, path, name)
@@ -204,7 +204,7 @@ class _Walk:
                         seen += 1
                         if seen > MAX_EXCLUDED_ENTRIES:
                             return count, False
-                        if entry.name[0] == "." or system.is_link(entry):
+                        if entry.name[0] == "." or platform.is_link(entry):
                             continue
                         if entry.is_dir(follow_symlinks=False):
                             folders.append(f"{folder}/{entry.name}")

@@ -13,7 +13,7 @@ import orjson
 
 from vault_agent.store.failures import damaged
 from vault_agent.store.fulltext.writer import CHANGED_IN_PLACE
-from vault_agent.store.layout import sync_file, sync_folder
+from vault_agent.system.files import sync_file, sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

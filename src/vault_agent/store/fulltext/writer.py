@@ -18,7 +18,7 @@ from tantivy import Document, Index, Query
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
-from vault_agent.store.layout import sync_file
+from vault_agent.system.files import sync_file
 from vault_agent.text.terms import analyzer
 
 if TYPE_CHECKING:

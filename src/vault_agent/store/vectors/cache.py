@@ -25,6 +25,7 @@ from vault_agent.store.database import (
 )
 from vault_agent.store.vectors.matrix import RowFiles, planes_path, rows_path, write_map
 from vault_agent.system.cancelling import in_thread
+from vault_agent.system.files import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -69,7 +70,7 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
     `path` is the database; the files lie beside it in a folder of its stem's name.
     """
     folder = path.with_suffix("")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(folder)
     with translated():
         # What is missing is made anew by the next run; what is wrong would never be noticed.
         connection = await open_or_renew(path, _prepare)

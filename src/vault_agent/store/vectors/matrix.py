@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import zlib
 from base64 import b64decode, b64encode
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from mmap import ACCESS_READ, mmap
@@ -31,7 +29,7 @@ from numpy.typing import NDArray
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.vectors import VectorSpace
-from vault_agent.store.layout import sync_folder
+from vault_agent.system.files import replace_file, sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -292,22 +290,7 @@ def write_map(
         crc=0,
     )
     header = replace(header, crc=header.sum_with(body))
-    staged = path.with_name(path.name + ".new")
-    with staged.open("wb") as file:
-        file.write(orjson.dumps(asdict(header)) + b"\n" + body)
-        file.flush()
-        os.fsync(file.fileno())
-    _replace(staged, path)
-
-
-def _replace(staged: Path, path: Path) -> None:
-    """Rename over a file that a reader may have open for a moment, which Windows minds."""
-    for _ in range(20):
-        with suppress(PermissionError):
-            staged.replace(path)
-            return
-        time.sleep(0.05)
-    staged.replace(path)
+    replace_file(path, orjson.dumps(asdict(header)) + b"\n" + body)
 
 
 def open_matrix(map_path: Path, folder: Path) -> Matrix | None:

@@ -1,0 +1,133 @@
+"""A file is replaced as a whole or not at all, and only its owner may read it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.system.files import (
+    make_private_folder,
+    remove_unfinished,
+    replace_file,
+    replacing,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="modes and signals")
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)
+def umask(request: pytest.FixtureRequest):
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@posix
+def test_a_new_file_is_private_whatever_the_umask(tmp_path: Path, umask: int):
+    replace_file(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert mode(tmp_path / "a") == 0o600
+
+
+@posix
+def test_a_file_becomes_private_unless_its_mode_is_to_be_kept(tmp_path: Path, umask: int):
+    for keep, expected in ((True, 0o664), (False, 0o600)):
+        (tmp_path / "a").write_bytes(b"old")
+        (tmp_path / "a").chmod(0o664)
+        replace_file(tmp_path / "a", b"new", keep_mode=keep)
+        assert (tmp_path / "a").read_bytes() == b"new"
+        assert mode(tmp_path / "a") == expected
+
+
+@posix
+def test_a_file_has_its_mode_before_it_holds_a_byte(tmp_path: Path):
+    with replacing(tmp_path / "a", mode=0o640) as file:
+        assert os.fstat(file.fileno()).st_mode & 0o777 == 0o640
+
+
+def test_the_old_file_is_there_until_the_new_one_is_complete(tmp_path: Path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def interrupted() -> None:
+        with replacing(path) as file:
+            file.write(b"new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_cannot_be_replaced_leaves_no_other_file(tmp_path: Path):
+    path = tmp_path / "folder"
+    path.mkdir()
+    with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
+        replace_file(path, b"new")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path: Path):
+    path = tmp_path / ("a" * 255)
+    replace_file(path, b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_content_and_name_are_synced_in_that_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    synced = []
+
+    def record(descriptor: int) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), (tmp_path / "a").exists()))
+
+    monkeypatch.setattr(os, "fsync", record)
+    replace_file(tmp_path / "a", b"new", durable=False)
+    assert synced == []
+    (tmp_path / "a").unlink()
+    replace_file(tmp_path / "a", b"new")
+    assert synced == [(False, False), (True, True)]
+
+
+@posix
+def test_what_a_killed_process_leaves_is_found(tmp_path: Path):
+    code = (
+        "import os, pathlib, signal\n"
+        "from vault_agent.system.files import replacing\n"
+        f"with replacing(pathlib.Path({str(tmp_path / 'a')!r})) as file:\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False)
+    (tmp_path / "kept.new").touch()
+    assert len(list(tmp_path.iterdir())) == 2
+    remove_unfinished(tmp_path)
+    assert list(tmp_path.iterdir()) == [tmp_path / "kept.new"]
+
+
+@posix
+def test_folders_are_made_private_and_existing_ones_left(tmp_path: Path, umask: int):
+    tmp_path.chmod(0o755)
+    make_private_folder(tmp_path / "a" / "b")
+    assert [mode(tmp_path / at) for at in (".", "a", "a/b")] == [0o755, 0o700, 0o700]

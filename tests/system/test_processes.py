@@ -1,0 +1,96 @@
+"""Ending a process that we started: asked by its input or a signal, then killed."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vault_agent.system.processes import end_process
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+PATIENCE = 60.0
+"""Seconds for what takes milliseconds: only a hang takes as long."""
+
+DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+READY = "print('ready', flush=True);"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+async def start(code: str, *, piped: bool) -> Process:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stdin=PIPE if piped else DEVNULL, stdout=PIPE
+    )
+    assert process.stdout is not None
+    assert (await process.stdout.readline()).strip() == b"ready"
+    return process
+
+
+async def test_a_process_with_our_pipe_ends_by_itself():
+    process = await start(READY + "import sys; sys.stdin.read(); sys.exit(7)", piped=True)
+    await end_process(process, PATIENCE)
+    assert process.returncode == 7
+
+
+@posix
+async def test_a_process_without_our_pipe_is_sent_a_signal():
+    process = await start(READY + "import time; time.sleep(600)", piped=False)
+    await end_process(process, PATIENCE)
+    assert process.returncode == -signal.SIGTERM
+
+
+@posix
+@pytest.mark.parametrize("piped", [True, False])
+async def test_a_process_that_does_not_listen_is_killed(piped: bool):
+    process = await start(DEAF + READY + "import time; time.sleep(600)", piped=piped)
+    await end_process(process, 0.1)
+    await process.wait()
+    assert process.returncode == -signal.SIGKILL
+
+
+async def test_a_process_that_has_ended_is_ended_without_complaint():
+    process = await start(READY, piped=False)
+    await process.wait()
+    for _ in range(2):
+        await end_process(process, PATIENCE)
+    assert process.returncode == 0
+
+
+@posix
+async def test_a_cancelled_caller_leaves_no_process():
+    process = await start(DEAF + READY + "import time; time.sleep(600)", piped=True)
+    ending = asyncio.create_task(end_process(process, PATIENCE))
+    await asyncio.sleep(0)
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert await process.wait() == -signal.SIGKILL
+
+
+@posix
+@pytest.mark.filterwarnings("error")
+async def test_pipes_are_closed_though_a_child_of_the_process_holds_them():
+    """Also fails where asyncio no longer has the private name that this needs."""
+    child = "import time; time.sleep(600)"
+    code = f"import subprocess, sys; c = subprocess.Popen([sys.executable, '-c', {child!r}]);"
+    code += f"{READY} print(c.pid, flush=True); sys.stdin.read()"
+    process = await start(code, piped=True)
+    assert process.stdout is not None
+    pid = int(await process.stdout.readline())
+    try:
+        await end_process(process, 0.5)
+        assert process.returncode in (0, -signal.SIGKILL)
+        assert process._transport.is_closing()
+        assert process._transport.get_pipe_transport(1).is_closing()
+        del process
+        gc.collect()  # an open pipe would warn now
+    finally:
+        os.kill(pid, signal.SIGKILL)
