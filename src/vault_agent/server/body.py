@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
+from vault_agent.server.connection import Connection
 from vault_agent.server.keys import LIMITS
 from vault_agent.wire.base import parse
 
@@ -65,6 +66,8 @@ async def read_model(request: web.Request, model: type[AnyModel]) -> AnyModel:
         raise _too_large() from None
     except web.RequestPayloadError:
         raise InvalidRequest("INVALID_REQUEST", "The body is not valid HTTP.") from None
+    if isinstance(request.protocol, Connection):
+        request.protocol.complete()
     return parse(model, body)
 
 

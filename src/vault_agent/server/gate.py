@@ -39,7 +39,7 @@ async def gate(
     began = time.perf_counter()
     trace = request[TRACE] = Trace(secrets.token_hex(8))
     if isinstance(request.protocol, Connection):
-        request.protocol.begin()
+        request.protocol.begin(request)
     try:
         _admit(request, trace)
         response = _preflight(request, trace) or await handler(request)
