@@ -25,7 +25,8 @@ def check_media(request: web.BaseRequest) -> None:
     The type matters for safety: a web page may post some types across origins without asking
     first, application/json it may not. Those count even where the body is empty.
     """
-    if "Content-Encoding" in request.headers:
+    codings = [coding.strip().lower() for coding in request.headers.getall("Transfer-Encoding", [])]
+    if "Content-Encoding" in request.headers or codings not in ([], ["chunked"]):
         raise Unsupported(
             "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not read. Send plain JSON."
         )
