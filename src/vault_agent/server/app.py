@@ -10,8 +10,9 @@ from aiohttp import web
 from vault_agent.server.access import Access
 from vault_agent.server.body import MAX_BODY_BYTES
 from vault_agent.server.connection import Limits
+from vault_agent.server.events import JobStreams
 from vault_agent.server.gate import gate, stamp
-from vault_agent.server.keys import ACCESS, ENGINE, LIMITS, LOG, OPENAPI, STOPPING
+from vault_agent.server.keys import ACCESS, ENGINE, JOB_STREAMS, LIMITS, LOG, OPENAPI, STOPPING
 from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
 
@@ -36,6 +37,7 @@ def create_app(
     app[LOG] = log
     app[LIMITS] = limits or Limits()
     app[STOPPING] = asyncio.Event()
+    app[JOB_STREAMS] = JobStreams()
     description: Callable[[], bytes] = openapi_json
     app[OPENAPI] = description
     app[ACCESS] = Access(

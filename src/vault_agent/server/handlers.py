@@ -152,7 +152,7 @@ async def job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
 async def job_events(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
     """Follow a job as Server-Sent Events until its end."""
     await call.engine.jobs.get(call.path.job_id)  # a job that is not there is a plain 404
-    return await send_events(call.request, call.engine.jobs.watch(call.path.job_id))
+    return await send_events(call.request, call.path.job_id, call.engine.jobs.watch)
 
 
 async def cancel_job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.library.engine import Engine
+    from vault_agent.server.events import JobStreams
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)
 STOPPING = web.AppKey("stopping", asyncio.Event)
+JOB_STREAMS: web.AppKey[JobStreams] = web.AppKey("job_streams")
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 ENGINE: web.AppKey[Engine] = web.AppKey("engine")
 
