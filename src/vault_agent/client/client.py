@@ -56,6 +56,13 @@ _READ_SECONDS = 120.0  # between two reads: a query may have to wait for a model
 _SILENCE_SECONDS = 30.0  # events come with a heartbeat every five
 _BLOCK = 1 << 16
 
+MAX_REPLY_BYTES = 128 * 1024 * 1024
+"""Of a JSON reply: a note has up to 64 MiB, and JSON writes a line end as two bytes."""
+DOWNLOAD_LIMIT = 10 * 1024 * 1024
+"""Of an attachment, unless a larger one is allowed; the server's own limit."""
+MAX_ERROR_BYTES = 1024 * 1024
+MAX_EVENT_BYTES = 16 * 1024 * 1024
+
 _KINDS: dict[type[VaultAgentError], tuple[str, ...]] = {
     InvalidRequest: ("RANGE_NOT_SATISFIABLE",),  # and all that begin with INVALID_
     Unauthorized: ("UNAUTHORIZED", "API_KEY_REQUIRED"),
@@ -121,6 +128,8 @@ class Client:
         self._session = aiohttp.ClientSession(
             headers=self._headers,
             trust_env=False,
+            # A compressed reply could unpack to any size; ours are never compressed.
+            auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         return self
@@ -210,9 +219,18 @@ class Client:
         return await self._call("GET", f"/attachments/{quote(path, safe='/')}", "AttachmentData")
 
     async def download(self, path: str, *, allow_large: bool = False) -> AsyncGenerator[bytes]:
-        """Yield an attachment's bytes; `allow_large` lifts the limit of 10 MiB."""
+        """Yield an attachment's bytes; `allow_large` lifts the limit of 10 MiB.
+
+        They are as many as the reply's head says: one that does not say so, or more than were
+        asked for, is refused.
+        """
         query = _query(download=True, allowLarge=allow_large)
         async with self._open("GET", f"/attachments/{quote(path, safe='/')}{query}") as response:
+            size = response.content_length
+            if size is None:
+                raise self._stranger()
+            if size > DOWNLOAD_LIMIT and not allow_large:
+                raise self._too_much(DOWNLOAD_LIMIT)
             async for block in response.content.iter_chunked(_BLOCK):
                 yield block
 
@@ -220,13 +238,10 @@ class Client:
         """Yield a job as it changes, until it has ended."""
         path = f"/jobs/{_segment(job_id)}/events"
         async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
-            lines: list[bytes] = []
-            async for line in response.content:
+            async for line in self._lines(response):
+                # An event is one line of JSON: the server writes no other.
                 if line.startswith(b"data:"):
-                    lines.append(line[5:].strip())
-                elif not line.strip() and lines:
-                    yield _read("JobData", b"\n".join(lines))
-                    lines = []
+                    yield _read("JobData", line[5:])
 
     # --- how ----------------------------------------------------------------------------------
 
@@ -234,7 +249,7 @@ class Client:
         self, method: str, path: str, model: str, body: Mapping[str, Any] | None = None
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
-            content = await response.read()
+            content = await self._content(response, MAX_REPLY_BYTES)
         envelope = _object(content)
         if envelope is None or "data" not in envelope:
             raise self._stranger()
@@ -264,7 +279,8 @@ class Client:
                 method, url, data=content, headers=headers, timeout=patience, allow_redirects=False
             ) as response:
                 if response.status >= 300:
-                    raise self._error(_object(await response.read()))
+                    content = await self._content(response, MAX_ERROR_BYTES)
+                    raise self._error(_object(content))
                 yield response
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
             raise Unavailable(
@@ -279,6 +295,27 @@ class Client:
                 " `vault-agent serve` still runs, then try again",
             ) from None
 
+    async def _lines(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+        """Yield a reply's lines as they come, each of at most MAX_EVENT_BYTES."""
+        begun = bytearray()
+        async for block in response.content.iter_any():
+            first, *others = block.split(b"\n")
+            begun += first
+            if len(begun) > MAX_EVENT_BYTES:
+                raise self._too_much(MAX_EVENT_BYTES)
+            for other in others:
+                yield bytes(begun)
+                begun = bytearray(other)
+
+    async def _content(self, response: aiohttp.ClientResponse, limit: int) -> bytes:
+        """Return a reply's body, which may have `limit` bytes."""
+        content = bytearray()
+        async for block in response.content.iter_any():
+            content += block
+            if len(content) > limit:
+                raise self._too_much(limit)
+        return bytes(content)
+
     def _error(self, envelope: dict[str, Any] | None) -> VaultAgentError:
         error = envelope.get("error") if envelope else None
         if not isinstance(error, dict) or not isinstance(error.get("code"), str):
@@ -288,6 +325,13 @@ class Client:
             error["code"],
             str(error.get("message", "")),
             details if isinstance(details, dict) else None,
+        )
+
+    def _too_much(self, limit: int) -> Unavailable:
+        return Unavailable(
+            "SERVER_UNAVAILABLE",
+            f"the server at {self._endpoint} sends more than {limit >> 20} MiB in one reply, which"
+            " is not read: see whether it is vault-agent",
         )
 
     def _stranger(self) -> Unavailable:
