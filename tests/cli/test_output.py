@@ -311,6 +311,44 @@ async def test_to_name_a_file_is_enough_and_without_one_nothing_is_fetched(
     assert "--output FILE" in refused.err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes mean little there")
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o664])
+async def test_a_download_keeps_the_mode_of_the_file_it_replaces(
+    run: Run, server: FakeServer, tmp_path, mode: int
+):
+    target = tmp_path / "a.png"
+    target.write_bytes(b"old")
+    target.chmod(mode)
+    assert (await run("get", "attachment", "a.png", "--output", str(target))).code == 0
+    assert target.read_bytes() == b"\x00\x1bPNG" * 1000
+    assert target.stat().st_mode & 0o777 == mode
+    assert list(tmp_path.glob(".*")) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes mean little there")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+async def test_a_new_file_gets_the_mode_that_the_umask_leaves(
+    run: Run, server: FakeServer, tmp_path, umask: int, mode: int
+):
+    target = tmp_path / "a.png"
+    before = os.umask(umask)  # the program inherits it
+    try:
+        assert (await run("get", "attachment", "a.png", "--output", str(target))).code == 0
+    finally:
+        os.umask(before)
+    assert target.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+async def test_a_download_through_a_link_leaves_the_link(run: Run, server: FakeServer, tmp_path):
+    target, link = tmp_path / "a.png", tmp_path / "link.png"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    assert (await run("get", "attachment", "a.png", "--output", str(link))).code == 0
+    assert link.is_symlink()
+    assert target.read_bytes() == b"\x00\x1bPNG" * 1000
+
+
 async def test_a_failed_download_leaves_no_file(run: Run, server: FakeServer, tmp_path):
     server.error = (404, "ATTACHMENT_NOT_FOUND", "None.", {})
     folder = tmp_path / "out"

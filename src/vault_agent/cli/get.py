@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
+import stat
 import sys
-import tempfile
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Client, Reply
     from vault_agent.wire.replies import ChunkData, NoteData
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the limit on the size.")
 
@@ -152,14 +155,20 @@ async def _save(blocks: AsyncIterator[bytes], named: Path) -> int:
         with named.open("wb") as file:
             return await _fill(file, blocks)
     target = Path(os.path.realpath(named))  # a link stays a link
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = target.with_name(f".{secrets.token_hex(8)}.part")
+    mode = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
+    # A new file has what the user's umask leaves. One that exists keeps its mode, and until then
+    # nobody else may read what is to replace it.
+    created = os.open(temporary, _NEW_FILE, 0o666 if mode is None else 0o600)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(created, "wb") as file:
             size = await _fill(file, blocks)
-        Path(temporary).replace(target)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
     except BaseException:
         with suppress(OSError):
-            Path(temporary).unlink()
+            temporary.unlink()
         raise
     return size
 
