@@ -34,7 +34,7 @@ from vault_agent.errors import (
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
     from types import TracebackType
 
     from vault_agent.model.search import Filters, Mode
@@ -119,7 +119,15 @@ class Client:
     proxies of the environment are not used: a note goes to the configured server or nowhere.
     """
 
-    def __init__(self, endpoint: str, api_key: str | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        api_key: str | None = None,
+        *,
+        on_vault: Callable[[str], None] | None = None,
+    ) -> None:
+        """Call `on_vault` once, with the identity of the vault that the server serves."""
+        self._on_vault = on_vault
         self._endpoint = str(URL(endpoint)).rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
@@ -278,6 +286,7 @@ class Client:
             async with self._session.request(
                 method, url, data=content, headers=headers, timeout=patience, allow_redirects=False
             ) as response:
+                self._meet(response.headers.get("X-Vault-Id"))
                 if response.status >= 300:
                     content = await self._content(response, MAX_ERROR_BYTES)
                     raise self._error(_object(content))
@@ -294,6 +303,11 @@ class Client:
                 f"the server at {self._endpoint} did not answer to the end: see whether"
                 " `vault-agent serve` still runs, then try again",
             ) from None
+
+    def _meet(self, vault: str | None) -> None:
+        if vault is not None and self._on_vault is not None:
+            self._on_vault(vault)
+            self._on_vault = None
 
     async def _lines(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
         """Yield a reply's lines as they come, each of at most MAX_EVENT_BYTES."""

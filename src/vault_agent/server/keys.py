@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from vault_agent.library.engine import Engine
     from vault_agent.server.events import JobStreams
+    from vault_agent.wire.replies import VaultData
 
+VAULT: web.AppKey[VaultData | None] = web.AppKey("vault")
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)
@@ -34,6 +36,7 @@ class Trace:
     request_id: str
     route: str | None = None  # the template
     origin: str | None = None  # of a page that may call
+    admitted: bool = False
     fields: Fields = field(default_factory=Fields)
 
 
