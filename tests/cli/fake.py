@@ -107,6 +107,7 @@ class FakeServer:
 
     endpoint: str = ""
     key: str | None = None
+    vault: str | None = None  # its identity
     results: list[ResultData] = field(default_factory=lambda: [result()])
     warnings: list[WarningData] = field(default_factory=list)
     content: str = "# Stock\n\nSimmer.\n"
@@ -120,6 +121,7 @@ class FakeServer:
 
     def application(self) -> web.Application:
         app = web.Application(middlewares=[self._gate])
+        app.on_response_prepare.append(self._stamp)
         app.router.add_post("/search", self._search)
         app.router.add_post("/related", self._related)
         app.router.add_post("/index", self._submit)
@@ -132,6 +134,10 @@ class FakeServer:
         app.router.add_get("/chunks/{id}/{index}", self._chunk)
         app.router.add_get("/attachments/{path:.*}", self._attachment)
         return app
+
+    async def _stamp(self, request: web.Request, response: web.StreamResponse) -> None:
+        if self.vault is not None:
+            response.headers["X-Vault-Id"] = self.vault
 
     @web.middleware
     async def _gate(self, request: web.Request, handler) -> web.StreamResponse:

@@ -16,6 +16,7 @@ import pytest
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, job, result
 
 from vault_agent.cli.terminal import clean
+from vault_agent.config.rules import vault_identity
 from vault_agent.wire.replies import PhaseData, WarningData
 
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -323,6 +324,44 @@ async def test_to_name_a_file_is_enough_and_without_one_nothing_is_fetched(
     assert "--output FILE" in refused.err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes mean little there")
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o664])
+async def test_a_download_keeps_the_mode_of_the_file_it_replaces(
+    run: Run, server: FakeServer, tmp_path, mode: int
+):
+    target = tmp_path / "a.png"
+    target.write_bytes(b"old")
+    target.chmod(mode)
+    assert (await run("get", "attachment", "a.png", "--output", str(target))).code == 0
+    assert target.read_bytes() == b"\x00\x1bPNG" * 1000
+    assert target.stat().st_mode & 0o777 == mode
+    assert list(tmp_path.glob(".*")) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes mean little there")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+async def test_a_new_file_gets_the_mode_that_the_umask_leaves(
+    run: Run, server: FakeServer, tmp_path, umask: int, mode: int
+):
+    target = tmp_path / "a.png"
+    before = os.umask(umask)  # the program inherits it
+    try:
+        assert (await run("get", "attachment", "a.png", "--output", str(target))).code == 0
+    finally:
+        os.umask(before)
+    assert target.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+async def test_a_download_through_a_link_leaves_the_link(run: Run, server: FakeServer, tmp_path):
+    target, link = tmp_path / "a.png", tmp_path / "link.png"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    assert (await run("get", "attachment", "a.png", "--output", str(link))).code == 0
+    assert link.is_symlink()
+    assert target.read_bytes() == b"\x00\x1bPNG" * 1000
+
+
 async def test_a_failed_download_leaves_no_file(run: Run, server: FakeServer, tmp_path):
     server.error = (404, "ATTACHMENT_NOT_FOUND", "None.", {})
     folder = tmp_path / "out"
@@ -405,3 +444,43 @@ async def test_ctrl_c_leaves_the_prompt_a_line_of_its_own(
     os.close(leader)
     assert said.endswith(b"\r\n")
     assert b"Traceback" not in said
+
+
+READS = (("search", "bones"), ("related", NOTE), ("get", "note", NOTE), ("index",), ("jobs",))
+
+
+@pytest.mark.parametrize("command", READS, ids=" ".join)
+async def test_a_server_of_another_vault_is_named(
+    run: Run, server: FakeServer, tmp_path: Path, command: tuple[str, ...]
+):
+    server.vault = vault_identity(tmp_path / "other")
+    ended = await run(*command, VAULT_AGENT_VAULT_ROOT=str(tmp_path / "mine"))
+    assert ended.code == 0
+    (line,) = [line for line in ended.err.splitlines() if line.startswith("VAULT_MISMATCH: ")]
+    assert server.endpoint in line
+    assert "vault-agent serve" in line
+    assert str(tmp_path) not in line
+    assert "VAULT_MISMATCH" not in ended.out
+    as_json = await run(*command, "--json", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "mine"))
+    orjson.loads(as_json.out)
+    assert "VAULT_MISMATCH: " in as_json.err
+
+
+@pytest.mark.parametrize("settings", ["the same vault", "a link to it", "no vault"])
+async def test_a_server_of_the_vault_in_the_settings_needs_no_warning(
+    run: Run, server: FakeServer, tmp_path: Path, settings: str
+):
+    vault, link = tmp_path / "mine", tmp_path / "link"
+    vault.mkdir()
+    link.symlink_to(vault)
+    roots = {"the same vault": str(vault), "a link to it": str(link), "no vault": ""}
+    server.vault = vault_identity(vault)
+    ended = await run("search", "bones", VAULT_AGENT_VAULT_ROOT=roots[settings])
+    assert (ended.code, ended.err) == (0, "")
+
+
+async def test_an_older_server_that_names_no_vault_is_no_mismatch(
+    run: Run, server: FakeServer, tmp_path: Path
+):
+    ended = await run("search", "bones", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "mine"))
+    assert (ended.code, ended.err) == (0, "")

@@ -238,3 +238,15 @@ async def test_a_demo_that_is_stopped_leaves_nothing_behind_either(
     assert port is not None
     with pytest.raises(ConnectionRefusedError):
         os.close(socket.create_connection(("127.0.0.1", port)).detach())
+
+
+async def test_a_search_in_another_vault_than_the_configured_one_warns(
+    environment: dict[str, str], vault: Path, tmp_path: Path, run: Run
+):
+    other = tmp_path / "other"
+    other.mkdir()
+    async with serving(environment):
+        assert (await run("jobs", "follow")).err.count("VAULT_MISMATCH") == 0
+        found = await run("search", "bones", VAULT_AGENT_VAULT_ROOT=str(other))
+        assert "Stock.md" in found.out
+        assert found.err.startswith("VAULT_MISMATCH: ")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,10 +12,12 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, FakeServer, job
 
+from vault_agent.client import client as client_module
 from vault_agent.client.client import Client
 from vault_agent.errors import CODES, Failed, Unauthorized, Unavailable, VaultAgentError, error_of
 from vault_agent.model.jobs import JobState
 from vault_agent.model.search import Filters, Mode
+from vault_agent.wire.replies import WarningData
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -175,3 +179,90 @@ async def test_a_server_that_breaks_off_is_unavailable():
         with pytest.raises(VaultAgentError) as refusal:
             await client.jobs()
     assert refusal.value.code == "SERVER_UNAVAILABLE"
+
+
+class Endless:
+    """A server that sends bytes for as long as they are read, and counts them."""
+
+    def __init__(self, head: bytes, block: bytes = b"x" * 65536):
+        self.head, self.block, self.sent = head, block, 0
+
+    async def __aenter__(self) -> str:
+        self.server = await asyncio.start_server(self.reply, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
+
+    async def __aexit__(self, *_) -> None:
+        self.server.close()
+        await self.server.wait_closed()
+
+    async def reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(self.head)
+        with suppress(ConnectionError):
+            while self.sent < 64 * 1024 * 1024:
+                writer.write(self.block)
+                self.sent += len(self.block)
+                await writer.drain()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+PLAIN = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+SPARE = 16 * 1024 * 1024
+"""What may be under way between the server and the client."""
+
+
+async def read(client: Client, what: str) -> None:
+    if what == "a reply":
+        await client.jobs()
+    elif what == "events":
+        async for _ in client.events("job-1"):
+            pass
+    else:
+        async for _ in client.download("a.png"):
+            pass
+
+
+@pytest.mark.parametrize("status", [b"200", b"404"])
+@pytest.mark.parametrize("what", ["a reply", "events", "a download"])
+async def test_a_reply_without_end_is_not_read_to_its_end(
+    what: str, status: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    limit = 4 * 1024 * 1024
+    for name in ("MAX_REPLY_BYTES", "MAX_EVENT_BYTES"):
+        monkeypatch.setattr(client_module, name, limit)
+    endless = Endless(PLAIN.replace(b"200", status))
+    async with endless as endpoint, Client(endpoint) as client:
+        with pytest.raises(Unavailable) as refusal:
+            await read(client, what)
+    assert refusal.value.code == "SERVER_UNAVAILABLE"
+    assert endpoint in refusal.value.message
+    assert endless.sent < limit + SPARE
+
+
+async def test_a_download_is_as_long_as_was_asked_for():
+    head = PLAIN.replace(b"\r\n\r\n", b"\r\nContent-Length: 99999999999\r\n\r\n")
+    async with Endless(head) as endpoint, Client(endpoint) as client:
+        with pytest.raises(Unavailable, match="more than 10 MiB"):
+            await read(client, "a download")
+
+
+async def test_a_compressed_reply_is_not_unpacked():
+    packed = gzip.compress(b'{"data": {"jobs": []}, "warnings": []}')
+
+    async def other(request: web.Request) -> web.Response:
+        return web.Response(body=packed, headers={"Content-Encoding": "gzip"})
+
+    server = await answering(other)
+    async with server, Client(str(server.make_url(""))) as client:
+        with pytest.raises(Unavailable, match="is not vault-agent"):
+            await client.jobs()
+
+
+async def test_an_event_may_be_long(fake: FakeServer):
+    many = [WarningData(code="X", message="x" * 4000, details={}) for _ in range(100)]
+    fake.history = [job("running"), job(warnings=many)]
+    async with Client(fake.endpoint) as client:
+        events = [event async for event in client.events("job-1")]
+    assert [len(event.warnings) for event in events] == [0, 100]

@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 from pydantic import SecretStr
 
+from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Forbidden, Unauthorized
 from vault_agent.server.access import Access
 
@@ -256,3 +257,31 @@ def test_text_of_any_kind_is_compared_without_an_error():
     for text in ("Bearer \udcff", "Bearer ключ", "Bearer \x00"):
         with pytest.raises(Exception, match="UNAUTHORIZED"):
             access.check_key([text])
+
+
+async def test_replies_name_the_vault_to_whoever_is_let_in(tmp_path):
+    vault = tmp_path / "My notes"
+    async with run(vault={"root": vault}, server={"api_key": KEY}) as server:
+        bearer = {"Authorization": f"Bearer {KEY}"}
+        status, body, headers = await server.ask("GET", "/health", headers=bearer)
+        assert status == 200
+        assert body["data"]["vault"] == {"id": vault_identity(vault), "name": "My notes"}
+        assert headers["X-Vault-Id"] == vault_identity(vault)
+        _, _, headers = await server.ask("GET", "/notes/x", headers=bearer)
+        assert headers["X-Vault-Id"] == vault_identity(vault)  # on errors too
+        for refused in ({}, {**bearer, "Host": "evil.example"}):
+            _, _, headers = await server.ask("GET", "/health", headers=refused)
+            assert "X-Vault-Id" not in headers
+
+
+async def test_health_tells_no_absolute_path(tmp_path):
+    async with run(vault={"root": tmp_path / "Notes"}) as server:
+        _, body, headers = await server.ask("GET", "/health")
+        assert str(tmp_path) not in f"{body}{headers}"
+
+
+def test_a_vault_has_one_identity_however_its_folder_is_named(tmp_path):
+    (tmp_path / "Notes").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "Notes")
+    assert vault_identity(tmp_path / "link") == vault_identity(tmp_path / "Notes")
+    assert vault_identity(tmp_path / "Notes") != vault_identity(tmp_path / "notes 2")

@@ -76,6 +76,32 @@ async def test_a_compressed_body_is_refused_unopened(server, coding: str):
     assert b"UNSUPPORTED_MEDIA_TYPE" in reply
 
 
+@pytest.mark.parametrize(
+    "codings",
+    [("gzip, chunked",), ("gzip", "chunked"), ("identity, chunked",), ("deflate,chunked",)],
+)
+async def test_a_transfer_that_claims_to_be_compressed_is_refused(server, codings: tuple[str, ...]):
+    body = b'{"query": "a"}'
+    raw = post(
+        b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body),
+        "Content-Type: application/json",
+        *(f"Transfer-Encoding: {coding}" for coding in codings),
+    )
+    reply = await server.raw(raw)
+    assert reply.split(b" ")[1] in (b"415", b"400")
+    assert server.engine.queries == []
+
+
+async def test_plain_json_in_chunks_is_read(server):
+    body = b'{"query": "a"}'
+    raw = post(
+        b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body),
+        "Content-Type: application/json",
+        "Transfer-Encoding: Chunked",
+    )
+    assert (await server.raw(raw)).startswith(b"HTTP/1.1 200 ")
+
+
 async def test_a_body_over_64_kib_is_413_whether_announced_or_not(server):
     fits = b'{"query": "' + b" " * (64 * 1024 - 14) + b'a"}'
     assert len(fits) == 64 * 1024

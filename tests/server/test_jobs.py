@@ -119,3 +119,48 @@ async def test_a_stopping_server_ends_the_streams():
         began = asyncio.get_running_loop().time()
     assert asyncio.get_running_loop().time() - began < 2
     await asyncio.gather(following, return_exceptions=True)
+
+
+async def test_a_state_is_serialised_once_for_all_followers(server, monkeypatch):
+    written = []
+    dump = events.dump
+    monkeypatch.setattr(events, "dump", lambda model: written.append(model) or dump(model))
+    job_id = await start(server)
+    replies = [await server.request("GET", f"/jobs/{job_id}/events") for _ in range(40)]
+    for number in range(5):
+        await asyncio.sleep(0.05)
+        server.engine.jobs.change(job_id, phase=f"phase{number}")
+    await asyncio.sleep(0.05)
+    server.engine.jobs.change(job_id, state=JobState.SUCCEEDED)
+    for reply in replies:
+        seen = await asyncio.wait_for(read_events(reply), 5)
+        assert seen[-1]["state"] == "succeeded"
+        reply.close()
+    assert len(written) <= 7
+
+
+async def test_a_late_follower_sees_the_newest_state_at_once(server):
+    job_id = await start(server)
+    async with server.request("GET", f"/jobs/{job_id}/events") as first:
+        await first.content.readline()
+        server.engine.jobs.change(job_id, phase="parse")
+        await asyncio.sleep(0.05)
+        async with server.request("GET", f"/jobs/{job_id}/events") as late:
+            await late.content.readline()
+            newest = await asyncio.wait_for(late.content.readline(), 2)
+            assert json.loads(newest[6:])["phase"] == "parse"
+
+
+async def test_events_of_a_running_job_list_few_of_its_warnings(server):
+    job_id = await start(server)
+    many = tuple(Warning("FILE_BINARY", f"Skipped {number}.") for number in range(100))
+    server.engine.jobs.change(job_id, warnings=many, warning_count=250)
+    async with server.request("GET", f"/jobs/{job_id}/events") as reply:
+        await reply.content.readline()
+        running = json.loads((await reply.content.readline())[6:])
+        server.engine.jobs.change(job_id, state=JobState.SUCCEEDED)
+        (*_, ended) = await asyncio.wait_for(read_events(reply), 2)
+    assert running["warningCount"] == ended["warningCount"] == 250
+    assert len(running["warnings"]) == events.WARNINGS_WHILE_RUNNING + 1
+    assert running["warnings"][-1]["details"] == {"omitted": 240}
+    assert [item["message"] for item in ended["warnings"][:100]] == [each.message for each in many]

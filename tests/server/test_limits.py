@@ -207,3 +207,108 @@ async def test_where_all_are_busy_a_newcomer_is_closed_at_once():
             assert await asyncio.wait_for(reader.read(), 2) == b""
         for _, other in [*busy, (reader, writer)]:
             await hang_up(other)
+
+
+HALF_A_BODY = (
+    b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 100\r\n\r\n{"que'
+)
+HALF_A_CHUNK = HALF_A_BODY.replace(b"Content-Length: 100", b"Transfer-Encoding: chunked").replace(
+    b'{"que', b"64\r\n{"
+)
+
+
+async def is_open(reader: asyncio.StreamReader) -> bool:
+    """Whether the server neither says anything nor closes."""
+    try:
+        await asyncio.wait_for(reader.read(1), 0.1)
+    except TimeoutError:
+        return True
+    except ConnectionError:
+        pass
+    return False
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [HALF_A_BODY, HALF_A_CHUNK, HALF_A_BODY[:40]],
+    ids=["half a body", "half a chunk", "half a head"],
+)
+async def test_requests_that_have_not_arrived_keep_nobody_out(sent: bytes):
+    async with run(limits=Limits(connections=8)) as server:
+        stuck = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(8)]
+        for _, writer in stuck:
+            writer.write(sent)
+        await asyncio.sleep(0.1)
+        for turn in range(8):
+            assert await server.raw(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            _reader, writer = stuck[turn]  # one that was dropped comes again, as its client would
+            await hang_up(writer)
+            stuck[turn] = await asyncio.open_connection("127.0.0.1", server.port)
+            stuck[turn][1].write(sent)
+        await asyncio.sleep(0.1)
+        for _, writer in stuck:
+            await hang_up(writer)
+
+
+async def test_the_oldest_unfinished_request_makes_room():
+    async with run(limits=Limits(connections=3)) as server:
+        sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
+        for turn in (1, 2, 0):
+            sockets[turn][1].write(HALF_A_BODY)
+            await asyncio.sleep(0.05)
+        sockets.append(await asyncio.open_connection("127.0.0.1", server.port))
+        assert [await is_open(reader) for reader, _ in sockets] == [True, False, True, True]
+        for _, writer in sockets:
+            await hang_up(writer)
+
+
+async def test_a_request_whose_body_has_arrived_is_never_dropped():
+    async with run(limits=Limits(connections=2)) as server:
+        asked, finish = asyncio.Event(), asyncio.Event()
+        search = server.engine.search
+
+        async def slow(query):
+            asked.set()
+            await finish.wait()
+            return await search(query)
+
+        server.engine.search = slow
+        body = b'{"query": "lamp"}'
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        head = HALF_A_BODY.partition(b"\r\n\r\n")[0].replace(b"100", b"%d" % len(body))
+        writer.write(head + b"\r\n\r\n" + body[:5])
+        await asyncio.sleep(0.1)
+        writer.write(body[5:])
+        await asyncio.wait_for(asked.wait(), 2)
+        others = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(5)]
+        await asyncio.sleep(0.1)
+        finish.set()
+        assert (await asyncio.wait_for(reader.readline(), 2)).startswith(b"HTTP/1.1 200 ")
+        for _, other in [(reader, writer), *others]:
+            await hang_up(other)
+
+
+async def test_a_client_with_many_connections_loses_its_own():
+    """Clients of other addresses keep theirs, however long they have been idle."""
+    async with run(limits=Limits(connections=6)) as server:
+        quiet = await asyncio.open_connection("127.0.0.1", server.port)
+        many = [
+            await asyncio.open_connection("127.0.0.1", server.port, local_addr=("127.0.0.2", 0))
+            for _ in range(20)
+        ]
+        for _, writer in many:
+            writer.write(HALF_A_BODY)
+        assert await is_open(quiet[0])
+        for _, writer in [quiet, *many]:
+            await hang_up(writer)
+
+
+async def test_a_full_server_does_not_fill_its_log():
+    async with run(limits=Limits(connections=2)) as server:
+        sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(30)]
+        await asyncio.sleep(0.1)
+        full = [event for event in server.events if event["event"] == "connections_full"]
+        assert len(full) == 1
+        for _, writer in sockets:
+            await hang_up(writer)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent import __version__
+from vault_agent.cli.terminal import complain
 from vault_agent.errors import Unavailable, error_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping
 
     from vault_agent.client.client import Client
     from vault_agent.config.layers import Layer
@@ -53,7 +55,8 @@ class Invocation:
         layers = self.layers()
         where = connection(layers)
         try:
-            async with Client(where.endpoint, where.api_key) as client:
+            compare = partial(_compare_vaults, layers, where.endpoint)
+            async with Client(where.endpoint, where.api_key, on_vault=compare) as client:
                 yield client
         except Unavailable as error:
             settled = any(
@@ -69,6 +72,27 @@ class Invocation:
                 " `vault-agent config set vault.root ~/Notes` with your own folder.",
                 error.details,
             ) from None
+
+
+def _compare_vaults(layers: Iterable[Layer], endpoint: str, served: str) -> None:
+    """Warn where the server serves another vault than the one in the settings."""
+    from vault_agent.config import rules
+
+    configured = next(
+        (layer.values["vault.root"] for layer in layers if "vault.root" in layer.values), None
+    )
+    try:
+        known = configured is None or rules.vault_identity(rules.folder(configured)) == served
+    except ValueError:
+        return  # no folder at all: the commands that need one say so
+    if not known:
+        complain(
+            "VAULT_MISMATCH",
+            f"the server at {endpoint} serves another vault than vault.root names. Start a server"
+            " for yours with `vault-agent serve --port PORT` and name it with --endpoint, or"
+            " change vault.root",
+            look="warning",
+        )
 
 
 class GlobalOption(click.Option):

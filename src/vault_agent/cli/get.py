@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
     from vault_agent.wire.replies import ChunkData, NoteData
 
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the limit on the size.")
 
 

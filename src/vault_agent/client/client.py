@@ -21,7 +21,7 @@ from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
     from types import TracebackType
 
     from vault_agent.model.search import Filters, Mode
@@ -42,6 +42,13 @@ _CONNECT_SECONDS = 5.0
 _READ_SECONDS = 120.0  # between two reads: a query may have to wait for a model that loads
 _SILENCE_SECONDS = 30.0  # events come with a heartbeat every five
 _BLOCK = 1 << 16
+
+MAX_REPLY_BYTES = 128 * 1024 * 1024
+"""Of a JSON reply: a note has up to 64 MiB, and JSON writes a line end as two bytes."""
+DOWNLOAD_LIMIT = 10 * 1024 * 1024
+"""Of an attachment, unless a larger one is allowed; the server's own limit."""
+MAX_ERROR_BYTES = 1024 * 1024
+MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
 class Reply(Generic[Data]):
@@ -74,7 +81,15 @@ class Client:
     proxies of the environment are not used: a note goes to the configured server or nowhere.
     """
 
-    def __init__(self, endpoint: str, api_key: str | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        api_key: str | None = None,
+        *,
+        on_vault: Callable[[str], None] | None = None,
+    ) -> None:
+        """Call `on_vault` once, with the identity of the vault that the server serves."""
+        self._on_vault = on_vault
         self._endpoint = str(URL(endpoint)).rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
@@ -83,6 +98,8 @@ class Client:
         self._session = aiohttp.ClientSession(
             headers=self._headers,
             trust_env=False,
+            # A compressed reply could unpack to any size; ours are never compressed.
+            auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         return self
@@ -172,9 +189,18 @@ class Client:
         return await self._call("GET", f"/attachments/{quote(path, safe='/')}", "AttachmentData")
 
     async def download(self, path: str, *, allow_large: bool = False) -> AsyncGenerator[bytes]:
-        """Yield an attachment's bytes; `allow_large` lifts the limit of 10 MiB."""
+        """Yield an attachment's bytes; `allow_large` lifts the limit of 10 MiB.
+
+        They are as many as the reply's head says: one that does not say so, or more than were
+        asked for, is refused.
+        """
         query = _query(download=True, allowLarge=allow_large)
         async with self._open("GET", f"/attachments/{quote(path, safe='/')}{query}") as response:
+            size = response.content_length
+            if size is None:
+                raise self._stranger()
+            if size > DOWNLOAD_LIMIT and not allow_large:
+                raise self._too_much(DOWNLOAD_LIMIT)
             async for block in response.content.iter_chunked(_BLOCK):
                 yield block
 
@@ -182,13 +208,10 @@ class Client:
         """Yield a job as it changes, until it has ended."""
         path = f"/jobs/{_segment(job_id)}/events"
         async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
-            lines: list[bytes] = []
-            async for line in response.content:
+            async for line in self._lines(response):
+                # An event is one line of JSON: the server writes no other.
                 if line.startswith(b"data:"):
-                    lines.append(line[5:].strip())
-                elif not line.strip() and lines:
-                    yield _read("JobData", b"\n".join(lines))
-                    lines = []
+                    yield _read("JobData", line[5:])
 
     # --- how ----------------------------------------------------------------------------------
 
@@ -196,7 +219,7 @@ class Client:
         self, method: str, path: str, model: str, body: Mapping[str, Any] | None = None
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
-            content = await response.read()
+            content = await self._content(response, MAX_REPLY_BYTES)
         envelope = _object(content)
         if envelope is None or "data" not in envelope:
             raise self._stranger()
@@ -225,8 +248,10 @@ class Client:
             async with self._session.request(
                 method, url, data=content, headers=headers, timeout=patience, allow_redirects=False
             ) as response:
+                self._meet(response.headers.get("X-Vault-Id"))
                 if response.status >= 300:
-                    raise self._error(_object(await response.read()))
+                    content = await self._content(response, MAX_ERROR_BYTES)
+                    raise self._error(_object(content))
                 yield response
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
             raise Unavailable(
@@ -240,6 +265,32 @@ class Client:
                 " complete.",
             ) from None
 
+    def _meet(self, vault: str | None) -> None:
+        if vault is not None and self._on_vault is not None:
+            self._on_vault(vault)
+            self._on_vault = None
+
+    async def _lines(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+        """Yield a reply's lines as they come, each of at most MAX_EVENT_BYTES."""
+        begun = bytearray()
+        async for block in response.content.iter_any():
+            first, *others = block.split(b"\n")
+            begun += first
+            if len(begun) > MAX_EVENT_BYTES:
+                raise self._too_much(MAX_EVENT_BYTES)
+            for other in others:
+                yield bytes(begun)
+                begun = bytearray(other)
+
+    async def _content(self, response: aiohttp.ClientResponse, limit: int) -> bytes:
+        """Return a reply's body, which may have `limit` bytes."""
+        content = bytearray()
+        async for block in response.content.iter_any():
+            content += block
+            if len(content) > limit:
+                raise self._too_much(limit)
+        return bytes(content)
+
     def _error(self, envelope: dict[str, Any] | None) -> VaultAgentError:
         error = envelope.get("error") if envelope else None
         if not isinstance(error, dict) or not isinstance(error.get("code"), str):
@@ -249,6 +300,13 @@ class Client:
             error["code"],
             str(error.get("message", "")),
             details if isinstance(details, dict) else None,
+        )
+
+    def _too_much(self, limit: int) -> Unavailable:
+        return Unavailable(
+            "SERVER_UNAVAILABLE",
+            f"the server at {self._endpoint} sends more than {limit >> 20} MiB in one reply, which"
+            " is not read: see whether it is vault-agent",
         )
 
     def _stranger(self) -> Unavailable:

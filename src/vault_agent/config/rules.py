@@ -7,11 +7,14 @@ value, for it may be a secret.
 from __future__ import annotations
 
 import json
+import os
 import re
 import warnings
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from vault_agent.model.identifiers import identify
 
 SHORTEST_KEY_OFF_LOOPBACK = 32
 
@@ -78,6 +81,12 @@ def folder(value: object) -> Path:
     if not path.is_absolute():
         raise ValueError("must be an absolute path, or start with ~")
     return path
+
+
+def vault_identity(root: Path) -> str:
+    """Return the identity of the vault in a folder; links in its path are followed."""
+    # Not Path.resolve, which fails where links lead in a circle: whoever opens it will tell.
+    return identify(os.path.realpath(root))
 
 
 def text_list(value: object) -> tuple[str, ...]:

@@ -26,7 +26,6 @@ from vault_agent.config import rules
 from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
-from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -273,10 +272,9 @@ def index_directory(config: Config) -> Path:
             "VAULT_NOT_FOUND",
             "no vault is set.",
         )
-    # Not Path.resolve, which fails where links lead in a circle: whoever opens it will tell.
-    root = Path(os.path.realpath(config.vault.root))
-    directory = Path(os.path.realpath(index_parent(config)), "indexes", identify(str(root)))
-    if directory.is_relative_to(root):
+    parent = Path(os.path.realpath(index_parent(config)))
+    directory = parent / "indexes" / rules.vault_identity(config.vault.root)
+    if directory.is_relative_to(os.path.realpath(config.vault.root)):
         raise invalid([Problem("index.dir", "must be outside the vault")])
     if not _is_text(directory):
         raise invalid([Problem("index.dir", "must lead to a path in UTF-8")])

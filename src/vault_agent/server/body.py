@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
+from vault_agent.server.connection import Connection
 from vault_agent.server.keys import LIMITS
 from vault_agent.wire.base import parse
 
@@ -24,7 +25,8 @@ def check_media(request: web.BaseRequest) -> None:
     The type matters for safety: a web page may post some types across origins without asking
     first, application/json it may not. Those count even where the body is empty.
     """
-    if "Content-Encoding" in request.headers:
+    codings = [coding.strip().lower() for coding in request.headers.getall("Transfer-Encoding", [])]
+    if "Content-Encoding" in request.headers or codings not in ([], ["chunked"]):
         raise Unsupported("UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not read.")
     declared = request.headers.get("Content-Type", "")
     media, *parameters = (part.strip().lower() for part in declared.split(";"))
@@ -65,6 +67,8 @@ async def read_model(request: web.Request, model: type[AnyModel]) -> AnyModel:
         raise _too_large() from None
     except web.RequestPayloadError:
         raise InvalidRequest("INVALID_REQUEST", "The body is not valid HTTP.") from None
+    if isinstance(request.protocol, Connection):
+        request.protocol.complete()
     return parse(model, body)
 
 

@@ -7,7 +7,9 @@ requests with their text. All three change here.
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,8 @@ from aiohttp import web
 from vault_agent.errors import InvalidRequest
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.replies import error_reply, internal_error
+
+_FULL_LOGGED_EVERY_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,14 @@ class Limits:
 
 
 class Connections:
-    """Makes a server's connections and counts them.
+    """Makes a server's connections, counts them, and decides which one makes room for another.
 
-    At the limit a newcomer takes the place of the one that has been idle longest, so that sockets
-    which do nothing never keep anybody out; where all are busy it is closed at once.
+    A connection is busy from the moment its request has arrived, body included, until the reply
+    is sent. Otherwise it waits: for a request, for the rest of a head or of a body. At the limit
+    a newcomer takes the place of a waiting connection: of the client address that has most of
+    them, the one that has waited longest. So a client that holds many connections open loses its
+    own, not another's, and a request that has arrived is never dropped. Where all are busy, the
+    newcomer is closed at once.
     """
 
     def __init__(self, server: web.Server, limits: Limits, log: EventLog) -> None:
@@ -42,7 +50,9 @@ class Connections:
         self._limits = limits
         self._log = log
         self._open: set[Connection] = set()
-        self._idle: dict[Connection, None] = {}  # in the order in which they fell idle
+        # Of each client address, in the order in which they began to wait.
+        self._waiting: dict[str, dict[Connection, None]] = {}
+        self._full_logged_at = -math.inf
 
     def __call__(self) -> Connection:
         """Return the protocol of a new connection."""
@@ -51,29 +61,41 @@ class Connections:
     def admit(self, connection: Connection) -> bool:
         """Whether the newcomer may stay."""
         if len(self._open) >= self._limits.connections:
-            oldest = next(iter(self._idle), None)
-            self._log.emit(Level.WARNING, "connections_full", connections=len(self._open))
-            if oldest is None:
+            self._log_full()
+            most = max(self._waiting.values(), key=len, default=None)
+            if most is None:
                 return False
-            self.remove(oldest)
-            oldest.force_close()
+            longest = next(iter(most))
+            self.remove(longest)
+            longest.force_close()
         self._open.add(connection)
-        self._idle[connection] = None
+        self.waiting(connection)
         return True
 
     def busy(self, connection: Connection) -> None:
-        """Note that a request has begun."""
-        self._idle.pop(connection, None)
+        """Note that a whole request has arrived."""
+        of_client = self._waiting.get(connection.client, {})
+        of_client.pop(connection, None)
+        if not of_client:
+            self._waiting.pop(connection.client, None)
 
-    def idle(self, connection: Connection) -> None:
-        """Note that a request has ended."""
+    def waiting(self, connection: Connection) -> None:
+        """Note that the connection waits for its client from now on."""
         if connection in self._open:
-            self._idle[connection] = None
+            self.busy(connection)  # it goes to the end of the line
+            self._waiting.setdefault(connection.client, {})[connection] = None
 
     def remove(self, connection: Connection) -> None:
         """Note that the connection is closed."""
         self._open.discard(connection)
-        self._idle.pop(connection, None)
+        self.busy(connection)
+
+    def _log_full(self) -> None:
+        # Seldom: whoever opens connections without end must not fill the log too.
+        now = time.monotonic()
+        if now - self._full_logged_at >= _FULL_LOGGED_EVERY_SECONDS:
+            self._full_logged_at = now
+            self._log.emit(Level.WARNING, "connections_full", connections=len(self._open))
 
 
 class Connection(web.RequestHandler):
@@ -94,6 +116,7 @@ class Connection(web.RequestHandler):
             auto_decompress=False,
         )
         self._connections = connections
+        self.client = ""  # its address
         self._send_seconds = limits.send_seconds
         self._unsent: asyncio.TimerHandle | None = None  # runs while the client does not read
         self._log = log
@@ -101,6 +124,8 @@ class Connection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the connection, or close it where there are too many."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type
+        peer = transport.get_extra_info("peername")
+        self.client = str(peer[0]) if peer else ""
         if self._connections.admit(self):
             super().connection_made(transport)
             # So that `pause_writing` tells of every byte that could not be sent at once.
@@ -134,8 +159,15 @@ class Connection(web.RequestHandler):
         self._connections.remove(self)
         super().connection_lost(exc)
 
-    def begin(self) -> None:
-        """Note that a request is at work."""
+    def begin(self, request: web.BaseRequest) -> None:
+        """Note that the head of a request has arrived, and perhaps all of it."""
+        if request.body_exists and not request.content.is_eof():
+            self._connections.waiting(self)
+        else:
+            self.complete()
+
+    def complete(self) -> None:
+        """Note that a whole request has arrived: its reply is not dropped for a newcomer."""
         self._connections.busy(self)
 
     async def finish_response(
@@ -148,7 +180,7 @@ class Connection(web.RequestHandler):
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
-            self._connections.idle(self)
+            self._connections.waiting(self)
 
     def handle_error(
         self,

@@ -1,28 +1,37 @@
-"""A job as Server-Sent Events (WHATWG HTML, section 9.2), from now until its end."""
+"""A job as Server-Sent Events (WHATWG HTML, section 9.2), from now until its end.
+
+All followers of a job share one stream: each state is serialised once, however many they are.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from vault_agent.server.keys import STOPPING
+from vault_agent.server.keys import JOB_STREAMS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import dump
 from vault_agent.wire.convert import job_data
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from vault_agent.model.jobs import Job
 
 HEARTBEAT_SECONDS = 5.0
 """How long a client that went away can go unnoticed."""
 
+WARNINGS_WHILE_RUNNING = 10
+"""How many warnings an event lists before the job's end; the last event lists all that are kept."""
 
-async def send_events(request: web.Request, jobs: AsyncIterator[Job]) -> web.StreamResponse:
+
+async def send_events(
+    request: web.Request, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
+) -> web.StreamResponse:
     """Send each state of a job as an event `job`, then end; also when the server stops."""
     response = web.StreamResponse(
         headers={
@@ -34,16 +43,90 @@ async def send_events(request: web.Request, jobs: AsyncIterator[Job]) -> web.Str
     response.force_close()
     await response.prepare(request)
     if request.method != "HEAD":
-        await _forward(response, jobs, request.app[STOPPING])
+        async with request.app[JOB_STREAMS].follow(job_id, watch) as stream:
+            await _forward(response, stream, request.app[STOPPING])
     await response.write_eof()
     return response
 
 
+class JobStreams:
+    """The jobs that are followed at this moment."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, JobStream] = {}
+
+    @asynccontextmanager
+    async def follow(
+        self, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
+    ) -> AsyncIterator[JobStream]:
+        """Give the stream of a job; the first follower starts it and the last one ends it."""
+        stream = self._streams.get(job_id)
+        if stream is None:
+            stream = self._streams[job_id] = JobStream(watch(job_id))
+        stream.followers += 1
+        try:
+            yield stream
+        finally:
+            stream.followers -= 1
+            if not stream.followers:
+                del self._streams[job_id]
+                await stream.close()
+
+
+class JobStream:
+    """The newest state of one job as the bytes of an event, and a way to wait for the next."""
+
+    def __init__(self, states: AsyncIterator[Job]) -> None:
+        self.followers = 0
+        self._states = states
+        self._newest = b""
+        self._count = 0
+        self._changed = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+        self._reading.add_done_callback(lambda _: self._announce())
+
+    async def after(self, count: int) -> tuple[int, bytes] | None:
+        """Return how many states there were and the newest, once there are more than `count`.
+
+        None after the last. A follower that is slow misses the states in between.
+        """
+        while self._count == count:
+            if self._reading.done():
+                self._reading.result()  # raises what ended it
+                return None
+            await self._changed.wait()
+        return self._count, self._newest
+
+    async def close(self) -> None:
+        """Stop watching the job."""
+        self._reading.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await self._reading
+
+    async def _read(self) -> None:
+        async for job in self._states:
+            self._newest = _event(job)
+            self._count += 1
+            self._announce()
+
+    def _announce(self) -> None:
+        # A new event each time: a follower that was busy compares counts and misses nothing.
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _event(job: Job) -> bytes:
+    if not job.state.final:
+        job = replace(job, warnings=job.warnings[:WARNINGS_WHILE_RUNNING])
+    return b"event: job\ndata: " + dump(job_data(job)) + b"\n\n"
+
+
 async def _forward(
-    response: web.StreamResponse, jobs: AsyncIterator[Job], stopping: asyncio.Event
+    response: web.StreamResponse, stream: JobStream, stopping: asyncio.Event
 ) -> None:
+    count = 0
     stopped = asyncio.ensure_future(stopping.wait())
-    following = asyncio.ensure_future(_next(jobs))
+    following = asyncio.ensure_future(stream.after(count))
     try:
         while True:
             done, _ = await asyncio.wait(
@@ -54,11 +137,12 @@ async def _forward(
             if stopped in done:
                 return
             if following in done:
-                job = following.result()
-                if job is None:
+                newer = following.result()
+                if newer is None:
                     return
-                await response.write(b"event: job\ndata: " + dump(job_data(job)) + b"\n\n")
-                following = asyncio.ensure_future(_next(jobs))
+                count, event = newer
+                await response.write(event)
+                following = asyncio.ensure_future(stream.after(count))
             else:
                 await response.write(b": still here\n\n")
     finally:
@@ -66,7 +150,3 @@ async def _forward(
         following.cancel()
         with suppress(asyncio.CancelledError):
             await following
-
-
-async def _next(jobs: AsyncIterator[Job]) -> Job | None:
-    return await anext(jobs, None)

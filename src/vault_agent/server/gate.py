@@ -15,7 +15,7 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
-from vault_agent.server.keys import ACCESS, LOG, TRACE, Trace
+from vault_agent.server.keys import ACCESS, LOG, TRACE, VAULT, Trace
 from vault_agent.server.log import Level
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error
 
@@ -39,9 +39,10 @@ async def gate(
     began = time.perf_counter()
     trace = request[TRACE] = Trace(secrets.token_hex(8))
     if isinstance(request.protocol, Connection):
-        request.protocol.begin()
+        request.protocol.begin(request)
     try:
         _admit(request, trace)
+        trace.admitted = True
         response = _preflight(request, trace) or await handler(request)
     except Exception as error:  # the last line: nothing may leave as it is
         if isinstance(error, ConnectionError) and _gone(request):
@@ -71,6 +72,9 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     if trace is None:
         return  # refused by the connection itself, before the gate
     response.headers["X-Request-Id"] = trace.request_id
+    vault = request.app[VAULT]
+    if trace.admitted and vault is not None:
+        response.headers["X-Vault-Id"] = vault.id
     if request.app[ACCESS].cross_origin:
         response.headers["Vary"] = "Origin"
     if trace.origin is not None:

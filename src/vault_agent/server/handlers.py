@@ -9,7 +9,7 @@ from vault_agent.library.jobs import JobOptions
 from vault_agent.model.jobs import JobKind
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events
-from vault_agent.server.keys import ENGINE, OPENAPI, TRACE
+from vault_agent.server.keys import ENGINE, OPENAPI, TRACE, VAULT
 from vault_agent.server.replies import bytes_reply, model_reply, not_modified
 from vault_agent.wire.base import Model
 from vault_agent.wire.convert import (
@@ -77,7 +77,9 @@ async def health(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse
     """Tell what the server can do at this moment."""
     found = await call.engine.health()
     return model_reply(
-        Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings))
+        Reply[HealthData](
+            data=health_data(found, call.request.app[VAULT]), warnings=warnings_data(found.warnings)
+        )
     )
 
 
@@ -152,7 +154,7 @@ async def job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
 async def job_events(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
     """Follow a job as Server-Sent Events until its end."""
     await call.engine.jobs.get(call.path.job_id)  # a job that is not there is a plain 404
-    return await send_events(call.request, call.engine.jobs.watch(call.path.job_id))
+    return await send_events(call.request, call.path.job_id, call.engine.jobs.watch)
 
 
 async def cancel_job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.library.engine import Engine
+    from vault_agent.server.events import JobStreams
+    from vault_agent.wire.replies import VaultData
 
+VAULT: web.AppKey[VaultData | None] = web.AppKey("vault")
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)
 STOPPING = web.AppKey("stopping", asyncio.Event)
+JOB_STREAMS: web.AppKey[JobStreams] = web.AppKey("job_streams")
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 ENGINE: web.AppKey[Engine] = web.AppKey("engine")
 
@@ -32,6 +36,7 @@ class Trace:
     request_id: str
     route: str | None = None  # the template
     origin: str | None = None  # of a page that may call
+    admitted: bool = False
     fields: Fields = field(default_factory=Fields)
 
 

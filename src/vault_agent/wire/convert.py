@@ -22,6 +22,7 @@ from vault_agent.wire.replies import (
     ResultData,
     ResultsData,
     SummaryData,
+    VaultData,
     WarningData,
 )
 
@@ -57,11 +58,12 @@ def warnings_data(warnings: Iterable[Notice], count: int | None = None) -> list[
     return shown
 
 
-def health_data(health: Health) -> HealthData:
+def health_data(health: Health, vault: VaultData | None) -> HealthData:
     """Return the reply to `GET /health`."""
     return HealthData(
         status=health.status,
         version=health.version,
+        vault=vault,
         index=IndexHealth(
             available=health.index_available,
             stale=health.index_stale,

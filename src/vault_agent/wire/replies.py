@@ -65,11 +65,19 @@ class EmbeddingHealth(Model):
     share: float
 
 
+class VaultData(Model):
+    """Which vault is served: its identity, and its folder's name."""
+
+    id: str
+    name: str
+
+
 class HealthData(Model):
     """What the server can do at this moment."""
 
     status: Literal["ok", "degraded", "error"]
     version: str
+    vault: VaultData | None
     index: IndexHealth
     embeddings: EmbeddingHealth
     running_job: str | None
