@@ -1,17 +1,23 @@
-"""The generation that serves, where the disk does not even say which."""
+"""The generation that serves: what it lends comes back, and what fails is told by name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+import asyncio
+import sys
+from pathlib import Path
+from typing import NoReturn
 
+import anyio
 import pytest
+from tests.index_runs import Vault
 
-from vault_agent.errors import Failed
-from vault_agent.store.current import CurrentIndex
+from vault_agent.errors import Failed, IndexUnavailable
+from vault_agent.model.search import SearchQuery
+from vault_agent.search.search import search
+from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.layout import IndexDirectory
 
-if TYPE_CHECKING:
-    from pathlib import Path
+DESCRIPTORS = Path("/proc/self/fd")
 
 
 class Locked(IndexDirectory):
@@ -26,3 +32,46 @@ async def test_a_folder_that_cannot_be_read_is_told_by_name(tmp_path: Path):
     with pytest.raises(Failed) as failure:
         await index.refresh()
     assert failure.value.code == "INDEX_IO_ERROR"
+
+
+async def serving(vault: Vault) -> CurrentIndex:
+    """Index a vault and open what was published."""
+    vault.write("A.md", "# A\n\nsome words\n")
+    await vault.index()
+    task = vault.task()
+    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await index.refresh()
+    return index
+
+
+async def test_connections_come_back_from_searches_cancelled_at_any_moment(tmp_path: Path):
+    index = await serving(Vault(tmp_path))
+
+    async def ask() -> None:
+        async with index.snapshot() as snapshot:
+            await search(snapshot, SearchQuery("words qwertzuiop asdfghjkl"))
+
+    for number in range(200):
+        task = asyncio.create_task(ask())
+        for _ in range(number % 20):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+    async with index.snapshot() as snapshot:
+        assert snapshot.held.idle.qsize() == READERS
+    await index.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors")
+async def test_the_last_reader_closes_a_replaced_state_also_when_cancelled(tmp_path: Path):
+    index = await serving(Vault(tmp_path))
+    before = len(list(DESCRIPTORS.iterdir()))
+    for _ in range(5):
+        with anyio.CancelScope() as scope:
+            async with index.snapshot():
+                await index.refuse(IndexUnavailable("INDEX_INCOMPATIBLE", "for the test"))
+                scope.cancel()
+                await anyio.sleep(1)
+        await index.refresh()
+    assert len(list(DESCRIPTORS.iterdir())) <= before
+    await index.close()

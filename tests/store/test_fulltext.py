@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import random
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,13 +18,16 @@ from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext import reader as engine
 from vault_agent.store.fulltext.guard import guarded
-from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.reader import FulltextReader, SearchStopped
 from vault_agent.store.fulltext.schema import to_fulltext
-from vault_agent.store.fulltext.spelling import edits
+from vault_agent.store.fulltext.spelling import MOST_CORRECTED, Speller
 from vault_agent.store.fulltext.writer import FulltextWriter
+from vault_agent.text.terms import terms
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tantivy import Searcher
 
 NO_FILTER = Filters()
 
@@ -310,9 +315,104 @@ def test_searching_does_not_hold_up_other_threads(tmp_path: Path):
     assert len(ticks) > 10
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "distance"),
-    [("zebra", "zebra", 0), ("zerba", "zebra", 1), ("zbra", "zebra", 1), ("abc", "xyz", 2)],
-)
-def test_edits_are_counted_up_to_a_limit(one: str, other: str, distance: int):
-    assert min(edits(one, other, 1), 2) == distance
+def edits(one: str, other: str) -> int:
+    """Return the optimal string alignment distance, by its definition."""
+    rows = [
+        [i + j if i * j == 0 else 0 for j in range(len(other) + 1)] for i in range(len(one) + 1)
+    ]
+    for i, letter in enumerate(one, 1):
+        for j, opposite in enumerate(other, 1):
+            rows[i][j] = min(
+                rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (letter != opposite)
+            )
+            if min(i, j) > 1 and letter == other[j - 2] and one[i - 2] == opposite:
+                rows[i][j] = min(rows[i][j], rows[i - 2][j - 2] + 1)
+    return rows[-1][-1]
+
+
+def expected_neighbours(term: str, vocabulary: dict[str, int]) -> list[str]:
+    if begun := [(-count, each) for each, count in vocabulary.items() if each.startswith(term)]:
+        return [each for _, each in sorted(begun)[:3]]
+    most = 2 if len(term) >= 8 else 1
+    near = [
+        (edits(term, each), -count, each)
+        for each, count in vocabulary.items()
+        if each[0] == term[0] and edits(term, each) <= most
+    ]
+    return [each for _, _, each in sorted(near)[:3]]
+
+
+def test_neighbours_are_completions_or_else_the_nearest_and_most_frequent(tmp_path: Path):
+    chance = random.Random(5)
+    words = ["".join(chance.choices("abé", k=chance.randint(3, 10))) for _ in range(400)]
+    notes = [note(f"{n}.md", " ".join(chance.choices(words, k=30)), title="x") for n in range(60)]
+    vocabulary = Counter(
+        term for path, each in notes for term in set(terms(f"{path} {each.chunks[0].text}"))
+    )
+    reader = build(tmp_path / "r1", notes)
+    asked = {"".join(chance.choices("abé", k=chance.randint(4, 11))) for _ in range(200)}
+    corrected = 0
+    for word in sorted(asked):
+        found = reader.candidates(compile_query(word), NO_FILTER).neighbours
+        for term, neighbours in found.items():
+            assert list(neighbours) == (expected_neighbours(term, vocabulary))
+            corrected += bool(neighbours)
+    assert corrected > 50
+
+
+class CountingSearcher:
+    """Counts how many terms are read from the dictionary."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self._searcher = searcher
+        self.search = searcher.search
+        self.read = 0
+
+    def terms_with_prefix(self, *args: Any) -> list[tuple[str, int]]:
+        found = self._searcher.terms_with_prefix(*args)
+        self.read += len(found)
+        return found
+
+
+def test_unknown_terms_read_each_part_of_the_dictionary_once(tmp_path: Path):
+    chance = random.Random(5)
+    words = ["q" + "".join(chance.choices("abcdefgh", k=9)) for _ in range(3_000)]
+    reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
+    searcher = CountingSearcher(reader._notes.searcher)
+    speller = Speller(searcher, reader._notes.schema)
+    for word in words[:MOST_CORRECTED]:
+        speller.neighbours_of(word[:5] + "z" + word[5:])
+    assert searcher.read <= 2 * len(words)
+
+
+def test_what_has_no_near_term_reads_hardly_anything(tmp_path: Path):
+    chance = random.Random(5)
+    words = ["q" + "".join(chance.choices("abcdefgh", k=9)) for _ in range(3_000)]
+    reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
+    searcher = CountingSearcher(reader._notes.searcher)
+    speller = Speller(searcher, reader._notes.schema)
+    assert not speller.neighbours_of("qzzzzzzzzz")
+    assert searcher.read < 100
+
+
+def test_only_the_longest_unknown_terms_of_a_query_are_corrected(tmp_path: Path):
+    words = ["k" + "xyz"[n % 3] * 3 + "abcdefghijkl"[n] * (3 + n) for n in range(12)]
+    reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
+    found = reader.candidates(
+        compile_query(" ".join(word + "q" for word in words)), NO_FILTER
+    ).neighbours
+    assert len(found) == len(words)
+    assert [term for term in found if found[term]] == [f"{word}q" for word in words[-8:]]
+
+
+def test_a_search_that_nobody_waits_for_stops_between_two_terms(reader: FulltextReader):
+    asked: list[bool] = []
+
+    def stopped() -> bool:
+        asked.append(True)
+        return len(asked) > 2
+
+    query = compile_query("qwertz asdfgh yxcvbn poiuzt")
+    with pytest.raises(SearchStopped):
+        reader.candidates(query, NO_FILTER, stopped=stopped)
+    assert len(asked) == 3

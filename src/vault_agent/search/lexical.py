@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -39,8 +38,10 @@ async def ranked(
     without_note: int | None = None,
 ) -> Ranking:
     """Return the best `limit` places for a compiled query."""
-    candidates = await asyncio.to_thread(
-        snapshot.fulltext.candidates, query, filters, without_note=without_note
+    candidates = await snapshot.threads.stoppable(
+        lambda stopped: snapshot.fulltext.candidates(
+            query, filters, without_note=without_note, stopped=stopped
+        )
     )
     wanted = shortlist(candidates, limit)
     async with snapshot.connection() as connection:

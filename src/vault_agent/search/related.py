@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -105,7 +104,7 @@ class _Candidate(NamedTuple):
 
 
 async def _ranked(snapshot: Snapshot, query: RelatedQuery, asked: _Asked) -> Ranking:
-    compiled = await asyncio.to_thread(_compile, snapshot.fulltext, asked.note, asked.chunks)
+    compiled = await snapshot.threads.run(_compile, snapshot.fulltext, asked.note, asked.chunks)
     return await lexical.ranked(
         snapshot, compiled, query.filters, limit=_POOL, without_note=asked.note.rowid
     )
@@ -121,9 +120,9 @@ async def _near(
     matrix = usable_matrix(snapshot, indexing=indexing)
     admitted = None
     if query.filters != Filters():
-        admitted = await asyncio.to_thread(snapshot.fulltext.admitted, query.filters)
-    vector = await asyncio.to_thread(of_chunks, matrix, asked.keys, indexing=indexing)
-    return await asyncio.to_thread(
+        admitted = await snapshot.threads.run(snapshot.fulltext.admitted, query.filters)
+    vector = await snapshot.threads.run(of_chunks, matrix, asked.keys, indexing=indexing)
+    return await snapshot.threads.run(
         near, matrix, vector, admitted=admitted, without_note=asked.note.rowid
     )
 
@@ -133,7 +132,7 @@ async def _admitted_links(
 ) -> dict[int, int]:
     if query.filters == Filters() or not links:
         return links
-    admitted = await asyncio.to_thread(snapshot.fulltext.admitted, query.filters, links)
+    admitted = await snapshot.threads.run(snapshot.fulltext.admitted, query.filters, links)
     return {rowid: count for rowid, count in links.items() if rowid in admitted}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable
@@ -104,8 +103,8 @@ async def _by_meaning(
     from vault_agent.search.semantic import near, usable_matrix
 
     admitted = await _admitted(snapshot, query, compiled)
-    found = await asyncio.to_thread(near, usable_matrix(snapshot), vector, admitted=admitted)
-    information = await asyncio.to_thread(_information, snapshot.fulltext, compiled)
+    found = await snapshot.threads.run(near, usable_matrix(snapshot), vector, admitted=admitted)
+    information = await snapshot.threads.run(_information, snapshot.fulltext, compiled)
     scored = sorted(_nearest(found), key=lambda each: -each[0].score)
     # Twice as many, since a note may be gone, and all that tie with the last.
     last = scored[: 2 * query.limit][-1:]
@@ -121,7 +120,7 @@ async def _by_both(
 
     ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=POOL)
     admitted = await _admitted(snapshot, query, compiled)
-    found = await asyncio.to_thread(
+    found = await snapshot.threads.run(
         near, usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes
     )
     scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.meta.notes))
@@ -135,7 +134,7 @@ async def _admitted(
     """Return the notes that filters and conditions leave, or None where there are none."""
     if query.filters == Filters() and not compiled.conditions:
         return None
-    return await asyncio.to_thread(snapshot.fulltext.admitted, query.filters, query=compiled)
+    return await snapshot.threads.run(snapshot.fulltext.admitted, query.filters, query=compiled)
 
 
 async def _hits(

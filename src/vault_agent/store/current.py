@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from vault_agent.errors import IndexUnavailable
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 READERS = 2
 """Connections a snapshot keeps: one more than the engine's threads gain from on small machines."""
+_SEARCH_THREADS = max(4, os.cpu_count() or 1)
+"""Searches at once; the engine computes without the interpreter's lock."""
 
 
 class SnapshotOutdated(Exception):
@@ -57,12 +61,18 @@ class Snapshot:
     """One revision of one generation with the vectors there were, open for reading."""
 
     def __init__(
-        self, meta: Meta, fulltext: FulltextReader, matrix: Matrix | None, held: _Open
+        self,
+        meta: Meta,
+        fulltext: FulltextReader,
+        matrix: Matrix | None,
+        held: _Open,
+        threads: Threads,
     ) -> None:
         self.meta = meta
         self.fulltext = fulltext
         self.matrix = matrix
         self.held = held
+        self.threads = threads
 
     @property
     def embedded_share(self) -> float:
@@ -74,7 +84,7 @@ class Snapshot:
 
     def with_vectors(self, matrix: Matrix | None) -> Snapshot:
         """Return the same revision with other vectors, sharing all that is open."""
-        return Snapshot(self.meta, self.fulltext, matrix, self.held)
+        return Snapshot(self.meta, self.fulltext, matrix, self.held, self.threads)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[aiosqlite.Connection]:
@@ -99,6 +109,7 @@ class CurrentIndex:
         self._snapshot: Snapshot | None = None
         self._refusal: IndexUnavailable | None = None
         self._refreshing = asyncio.Lock()
+        self._threads = Threads(_SEARCH_THREADS, "search")
 
     @property
     def meta(self) -> Meta | None:
@@ -188,7 +199,8 @@ class CurrentIndex:
             fulltext = await asyncio.to_thread(FulltextReader, folder)
             stack.callback(fulltext.close)
             matrix = await asyncio.to_thread(self._open_matrix, number)
-            return Snapshot(meta, fulltext, matrix, _Open(connections, stack.pop_all()))
+            held = _Open(connections, stack.pop_all())
+            return Snapshot(meta, fulltext, matrix, held, self._threads)
 
     def _open_matrix(self, number: int) -> Matrix | None:
         if not self._vectors:

@@ -24,7 +24,7 @@ from vault_agent.model.lexical import (
 from vault_agent.store.fulltext.clauses import Clauses, any_of, combined, silent
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import ANALYZER
-from vault_agent.store.fulltext.spelling import neighbours_of
+from vault_agent.store.fulltext.spelling import Speller, worth_correcting
 from vault_agent.text.terms import analyzer, is_unit
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tantivy import Searcher
 
     from vault_agent.model.search import Filters
+    from vault_agent.system.threads import Stopped
 
 NOTES = 60
 CHUNKS = 100
@@ -46,6 +47,14 @@ _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that a single character stands for
 _TIED_LIMIT = 1_000
 _DECIMALS = 4  # of a score that hold, whatever the order of addition
+
+
+class SearchStopped(Exception):
+    """A search was given up, since nobody waits for it."""
+
+
+def _never() -> bool:
+    return False
 
 
 class FulltextReader:
@@ -90,17 +99,24 @@ class FulltextReader:
             return set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
 
     def candidates(
-        self, query: LexicalQuery, filters: Filters, *, without_note: int | None = None
+        self,
+        query: LexicalQuery,
+        filters: Filters,
+        *,
+        without_note: int | None = None,
+        stopped: Stopped = _never,
     ) -> Candidates:
         """Return what is worth ranking for a query; filters hold before anything is scored.
 
         The same index and query give the same candidates: ties at the cut go to lower rowids.
+        `stopped` is asked between the steps.
 
         Raises:
             IndexUnavailable: `INDEX_INCOMPATIBLE` where the files are damaged.
+            SearchStopped: where `stopped` said so.
         """
         with guarded():
-            return _Search(self._notes, self._chunks, query, filters, without_note).run()
+            return _Search(self._notes, self._chunks, query, filters, without_note, stopped).run()
 
 
 class _Shelf:
@@ -109,6 +125,7 @@ class _Shelf:
     def __init__(self, directory: Path, key: str) -> None:
         index = Index.open(str(directory))
         index.register_tokenizer(ANALYZER, analyzer())
+        self.schema = index.schema
         self.searcher: Searcher = index.searcher()
         self.clauses = Clauses(index.schema)
         self._key = key
@@ -141,14 +158,16 @@ class _Shelf:
 class _Search:
     """One search, from a compiled query to the evidence."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
         self,
         notes: _Shelf,
         chunks: _Shelf,
         query: LexicalQuery,
         filters: Filters,
         without_note: int | None,
+        stopped: Stopped,
     ) -> None:
+        self._stopped = stopped
         self._notes = notes
         self._chunks = chunks
         self._query = query
@@ -166,13 +185,16 @@ class _Search:
     def run(self) -> Candidates:
         if not self._weights and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours)
+        self._go_on()
         body = self._notes.top(self._body_query(), NOTES)
         # Without openings their queries would have no words, and so match everything.
         text = self._chunks.top(self._text_query(), CHUNKS) if self._openings else {}
+        self._go_on()
         pairs = self._pairs()
         names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
         named = self._exact(self._notes, self._note_must, self._note_not)
         headed = self._exact(self._chunks, self._chunk_must, self._chunk_not)
+        self._go_on()
         self._complete(body, text, named | pairs.keys() | names.keys(), headed)
         if self._query.excluded and self._weights:
             # Asked of a whole note: a part that lacks the word does not bring the note back.
@@ -196,17 +218,30 @@ class _Search:
             neighbours=self._neighbours,
         )
 
+    def _go_on(self) -> None:
+        """Raise `SearchStopped` where the caller has gone."""
+        if self._stopped():
+            raise SearchStopped
+
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
         searcher = self._notes.searcher
+        frequencies = {term: searcher.doc_freq("body", term) for term in weights}
+        unknown = [term for term, count in frequencies.items() if not count and not is_unit(term)]
+        if self._query.tolerant:
+            self._neighbours = dict.fromkeys(unknown, ())
+        corrected: dict[str, dict[str, int]] = {}
+        speller = Speller(searcher, self._notes.schema)
+        for term in worth_correcting(self._neighbours):
+            self._go_on()
+            corrected[term] = speller.neighbours_of(term)
+            self._neighbours[term] = tuple(corrected[term])
         found: dict[str, float] = {}
         for term, weight in weights.items():
-            frequency = searcher.doc_freq("body", term)
-            if frequency or not self._query.tolerant or is_unit(term):
-                known = {term: frequency}
+            if term in self._neighbours:
+                known = corrected.get(term, {})
             else:
-                known = neighbours_of(searcher, term)
-                self._neighbours[term] = tuple(known)
+                known = {term: frequencies[term]}
             for each, count in known.items():
                 found[each] = found.get(each, 0.0) + weight
                 self._frequencies[each] = count

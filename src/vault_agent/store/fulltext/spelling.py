@@ -1,56 +1,77 @@
-"""What a word that is in no note may have been meant to be."""
+"""Spelling: what a term that is in no note may have been meant to be.
+
+A term dictionary is long, and reading it costs more than comparing it. So the engine's own
+automaton says first whether there is a near term at all, and a query reads each part of the
+dictionary once, whatever the number of its terms.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
+from tantivy import Query
+
 if TYPE_CHECKING:
-    from tantivy import Searcher
+    from collections.abc import Iterable
+
+    from tantivy import Schema, Searcher
+
+MOST_CORRECTED = 8
+"""Terms of one query that are corrected: the longest, since they tell the most."""
 
 _NEIGHBOURS = 3
-_SHORTEST = 4  # a shorter word has too many neighbours to mean any of them
+_SHORTEST = 4  # a shorter term has too many neighbours to mean any of them
 _TWO_EDITS_FROM = 8
+_FIELD = "body"
 
 
-def neighbours_of(searcher: Searcher, term: str) -> dict[str, int]:
-    """Return up to three terms with their document frequencies: completions, else near spellings.
+class Speller:
+    """Corrects the terms of one query."""
 
-    A near spelling shares the first letter and is one edit away (two in long words), where an edit
-    inserts, drops, changes or swaps; the closest first, then the most frequent.
+    def __init__(self, searcher: Searcher, schema: Schema) -> None:
+        self._searcher = searcher
+        self._schema = schema
+        self._read: dict[str, list[tuple[str, int]]] = {}
+
+    def neighbours_of(self, term: str) -> dict[str, int]:
+        """Return up to three terms with their document frequencies: completions, else near terms.
+
+        A near term shares the first letter and is one edit away (two where the term is long). An
+        edit inserts, drops, changes or swaps letters: the optimal string alignment distance. The
+        closest come first, then the most frequent.
+        """
+        completions = [
+            entry for entry in self._begun(term[:_SHORTEST]) if entry[0].startswith(term)
+        ]
+        if completions:
+            return dict(completions[:_NEIGHBOURS])
+        most = 2 if len(term) >= _TWO_EDITS_FROM else 1
+        if not self._has_near(term, most):
+            return {}
+        begun = self._begun(term[0])
+        found = extract(
+            term, [other for other, _ in begun], scorer=OSA.distance, score_cutoff=most, limit=None
+        )
+        near = sorted((distance, -begun[place][1], other) for other, distance, place in found)
+        return {other: -count for _, count, other in near[:_NEIGHBOURS]}
+
+    def _has_near(self, term: str, most: int) -> bool:
+        query = Query.fuzzy_term_query(self._schema, _FIELD, term, most)
+        return bool(self._searcher.search(query, 1, count=False).hits)
+
+    def _begun(self, prefix: str) -> list[tuple[str, int]]:
+        """Return the terms that begin with `prefix`, the most frequent first."""
+        if prefix not in self._read:
+            self._read[prefix] = self._searcher.terms_with_prefix(_FIELD, prefix)
+        return self._read[prefix]
+
+
+def worth_correcting(terms: Iterable[str]) -> list[str]:
+    """Return those of the unknown terms that are corrected: the longest, `MOST_CORRECTED` at most.
+
+    Of terms equally long, those that come first.
     """
-    if len(term) < _SHORTEST or term.isdigit():
-        return {}
-    if completions := searcher.terms_with_prefix("body", term, None, _NEIGHBOURS):
-        return dict(completions)
-    most = 2 if len(term) >= _TWO_EDITS_FROM else 1
-    near = []
-    for other, count in searcher.terms_with_prefix("body", term[0]):
-        if abs(len(other) - len(term)) <= most:
-            distance = edits(term, other, most)
-            if distance <= most:
-                near.append((distance, -count, other))
-    return {other: -count for _, count, other in sorted(near)[:_NEIGHBOURS]}
-
-
-def edits(one: str, other: str, most: int) -> int:
-    """Return the optimal string alignment distance, or anything above `most` once it is exceeded.
-
-    Source: Damerau 1964; restricted so that no swapped pair is edited again.
-    """
-    before: list[int] = []
-    previous = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        current = [row]
-        for column, opposite in enumerate(other, 1):
-            cost = min(
-                previous[column] + 1,
-                current[-1] + 1,
-                previous[column - 1] + (letter != opposite),
-            )
-            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == opposite:
-                cost = min(cost, before[column - 2] + 1)
-            current.append(cost)
-        if min(current) > most and (not previous or min(previous) > most):
-            return most + 1
-        before, previous = previous, current
-    return previous[-1]
+    long_enough = [term for term in terms if len(term) >= _SHORTEST and not term.isdigit()]
+    return sorted(long_enough, key=len, reverse=True)[:MOST_CORRECTED]

@@ -1,0 +1,79 @@
+"""A few threads of its own for one kind of work."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from vault_agent.system.threads import Stopped, Threads
+
+
+async def test_work_returns_its_result_and_raises_its_error():
+    threads = Threads(1, "test")
+    assert await threads.run(divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        await threads.run(divmod, 7, 0)
+
+
+async def test_a_default_executor_that_is_full_holds_up_nothing():
+    release = threading.Event()
+    loop = asyncio.get_running_loop()
+    slow = [loop.run_in_executor(None, release.wait) for _ in range(100)]
+    try:
+        assert await asyncio.wait_for(Threads(1, "test").run(lambda: 5), 30) == 5
+    finally:
+        release.set()
+        await asyncio.gather(*slow)
+
+
+async def test_work_begins_in_the_order_in_which_it_came():
+    threads, order = Threads(1, "test"), []
+    await asyncio.gather(*(threads.run(order.append, number) for number in range(50)))
+    assert order == list(range(50))
+
+
+async def test_a_cancelled_caller_stops_its_work_and_waits_for_its_end():
+    threads, ended = Threads(1, "test"), threading.Event()
+    begun = threading.Event()
+
+    def work(stopped: Stopped) -> None:
+        begun.set()
+        while not stopped():
+            time.sleep(0.001)
+        ended.set()
+
+    task = asyncio.create_task(threads.stoppable(work))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
+
+
+async def test_work_that_has_not_begun_never_begins_once_its_caller_is_cancelled():
+    threads, release = Threads(1, "test"), threading.Event()
+    ran: list[int] = []
+    first = asyncio.create_task(threads.run(release.wait))
+    waiting = [asyncio.create_task(threads.run(ran.append, number)) for number in range(20)]
+    await asyncio.sleep(0)
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
+    release.set()
+    await first
+    assert await threads.run(lambda: "next") == "next"
+    assert ran == []
+
+
+async def test_many_cancelled_callers_leave_no_thread_behind():
+    before = threading.active_count()
+    threads = Threads(3, "test")
+    for _ in range(200):
+        task = asyncio.create_task(threads.run(time.sleep, 0.001))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+    assert threading.active_count() <= before + 3
