@@ -301,18 +301,6 @@ async def test_an_attachment_is_saved_whole(run: Run, server: FakeServer, tmp_pa
     assert server.asked[-1][1] == "/attachments/a.png?download=true&allowLarge=true"
 
 
-async def test_a_file_that_is_replaced_by_an_attachment_keeps_its_mode(
-    run: Run, server: FakeServer, tmp_path
-):
-    for name, mode in (("new", None), ("shared", 0o644), ("private", 0o600)):
-        target = tmp_path / name
-        if mode is not None:
-            target.touch()
-            target.chmod(mode)
-        assert (await run("get", "attachment", "a.png", "--output", str(target))).code == 0
-        assert target.stat().st_mode & 0o777 == (mode or 0o600)
-
-
 async def test_to_name_a_file_is_enough_and_without_one_nothing_is_fetched(
     run: Run, server: FakeServer, tmp_path
 ):

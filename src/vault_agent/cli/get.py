@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
     from vault_agent.wire.replies import ChunkData, NoteData
 
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the limit on the size.")
 
@@ -154,8 +153,15 @@ async def _save(blocks: AsyncIterator[bytes], named: Path) -> int:
         with named.open("wb") as file:
             return await _fill(file, blocks)
     target = Path(os.path.realpath(named))  # a link stays a link
-    with replacing(target, keep_mode=True, durable=False) as file:
+    with replacing(target, mode=_mode_of_new_files(), keep_mode=True, durable=False) as file:
         return await _fill(file, blocks)
+
+
+def _mode_of_new_files() -> int:
+    """Return the mode that the user's umask gives a new file."""
+    umask = os.umask(0o077)  # the only way to read it is to set it
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 async def _fill(file: BinaryIO, blocks: AsyncIterator[bytes]) -> int:
