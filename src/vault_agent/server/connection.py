@@ -142,7 +142,8 @@ class Connection(web.RequestHandler):
         """
         super().pause_writing()
         if self.transport is not None:
-            self._unsent = self._loop.call_later(self._send_seconds, self.transport.abort)
+            loop = asyncio.get_running_loop()
+            self._unsent = loop.call_later(self._send_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Note that the client has read."""
