@@ -113,12 +113,12 @@ def test_home_is_expanded_and_a_relative_folder_is_meant_from_here(
     [
         (
             "[vault]\nrot = 'x'\n",
-            "vault.rot (config file) is no setting (did you mean vault.root?)",
+            "vault.rot (config file) is an unknown setting (did you mean vault.root?)",
         ),
-        ("[valut]\nroot = 'x'\n", "valut is no section (did you mean vault?)"),
-        ("port = 8787\n", "port is no section"),
+        ("[valut]\nroot = 'x'\n", "valut is an unknown section (did you mean vault?)"),
+        ("port = 8787\n", "port is an unknown section"),
         ("server = 1\n", "server must be a section, written [server]"),
-        ("[server.tls]\ncert = 'x'\n", "server.tls (config file) is no setting"),
+        ("[server.tls]\ncert = 'x'\n", "server.tls (config file) is an unknown setting"),
     ],
 )
 def test_an_unknown_key_of_the_file_is_an_error_with_the_nearest_one(
@@ -195,7 +195,7 @@ def test_a_key_is_never_part_of_what_is_printed_of_the_settings(file: Path):
 
 
 def test_a_syntax_error_is_placed_by_line(file: Path):
-    assert "not valid TOML at line 2" in broken(file, "[vault]\nroot = \n")
+    assert "config.toml:2:8 is not valid TOML" in broken(file, "[vault]\nroot = \n")
 
 
 def test_a_named_file_must_exist(tmp_path: Path):

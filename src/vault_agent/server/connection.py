@@ -190,7 +190,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.Response:
-        """Reply to what is no HTTP in the contract's envelope, repeating nothing of it."""
+        """Reply to what is not HTTP in the contract's envelope, repeating nothing of it."""
         del message  # quotes what was received
         request_id = secrets.token_hex(8)
         malformed = status < 500

@@ -131,7 +131,7 @@ async def index(call: Call[NoParams, NoParams, IndexBody]) -> web.StreamResponse
 
 
 async def reindex(call: Call[NoParams, NoParams, IndexBody]) -> web.StreamResponse:
-    """Start a job that builds the index anew, while the old one serves."""
+    """Start a job that builds the index again, while the old one serves."""
     return await _submit(call, JobKind.REINDEX)
 
 
