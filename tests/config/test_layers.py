@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import sys
 import traceback
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+import vault_agent
 from vault_agent.config import Config, index_directory, load_config
 from vault_agent.config.connection import connection
 from vault_agent.config.keys import KEYS
@@ -321,3 +325,23 @@ def test_without_a_vault_the_error_says_how_to_set_one():
     with pytest.raises(Misconfigured, match=r"vault-agent config set vault\.root") as refusal:
         index_directory(Config())
     assert refusal.value.code == "VAULT_NOT_FOUND"
+
+
+def models() -> list[type[BaseModel]]:
+    """Return every pydantic model of the product."""
+    for module in pkgutil.walk_packages(vault_agent.__path__, "vault_agent."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found, waiting = [], list(BaseModel.__subclasses__())
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        if model.__module__.startswith("vault_agent."):
+            found.append(model)
+    return found
+
+
+def test_no_model_shows_its_input_in_an_error():
+    every = models()
+    assert len(every) > 20
+    assert [model for model in every if not model.model_config.get("hide_input_in_errors")] == []
