@@ -40,7 +40,7 @@ REINDEX_EVERY = 600
 CANCEL_JOB_EVERY = 170
 BURST_EVERY = 60
 BURST_CLIENTS = 24
-WARM_UP_TURNS = 45
+WARM_UP_TURNS = 300  # until caches and the allocator have what they keep
 # Longer than the server keeps an idle connection, and than a standby process takes to start.
 SETTLE_SECONDS = 20.0
 SPARE_BYTES = 20 * 1024 * 1024

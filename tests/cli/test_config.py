@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
+import pytest
 
 if TYPE_CHECKING:
     from tests.cli.fake import Run
@@ -39,7 +40,8 @@ async def test_all_settings_are_listed_with_where_they_were_set(run: Run):
 
 
 async def test_a_secret_shows_only_as_set_or_unset_but_by_its_own_command(run: Run):
-    assert (await run("config", "get", "server.api_key")).out == "unset\n"
+    assert (await run("config", "get", "server.api_key")).out == ""
+    assert "server.api_key = unset" in (await run("config", "get")).out
     assert (await run("config", "reveal-api-key")).code == 2
     told = await run("config", "set", "server.api_key", KEY)
     listed, as_json, one = await asyncio.gather(
@@ -111,3 +113,50 @@ async def test_the_short_help_of_every_command_is_a_whole_sentence(run: Run):
     groups = ((), ("config",), ("get",), ("jobs",), ("embedding",))
     for ended in await asyncio.gather(*(run(*group, "--help", COLUMNS="80") for group in groups)):
         assert "..." not in ended.out.partition("Commands:")[2].partition("Options:")[0]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "says"),
+    [
+        ("http://192.168.1.7:11434/v1/embeddings", "embedding.allow_private_network_endpoint"),
+        ("https://api.example.com/v1/embeddings", "must be on this machine"),
+        ("http://127.0.0.1:11434", "whole path"),
+        ("http://127.0.0.1:11434/", "whole path"),
+        ("ftp://127.0.0.1/v1/embeddings", "http://"),
+    ],
+)
+async def test_an_endpoint_that_the_server_refuses_is_not_set(run: Run, endpoint: str, says: str):
+    ended = await run("config", "set", "embedding.endpoint", endpoint)
+    assert ended.code == 2
+    assert ended.err.startswith("CONFIG_INVALID: embedding.endpoint ")
+    assert says in ended.err
+    assert "(file)" not in (await run("config", "get")).out
+
+
+async def test_an_endpoint_in_the_private_network_is_set_where_that_is_allowed(run: Run):
+    allow = "embedding.allow_private_network_endpoint"
+    private = ("config", "set", "embedding.endpoint", "http://192.168.1.7:11434/v1/embeddings")
+    assert (await run(*private)).code == 2
+    assert (await run("config", "set", allow, "true")).code == 0
+    assert (await run(*private)).code == 0
+    assert (await run("config", "set", "embedding.endpoint", "")).code == 0
+    assert (await run("config", "set", allow, "")).code == 0
+    assert (await run(*private, VAULT_AGENT_EMBEDDING_ALLOW_PRIVATE_NETWORK_ENDPOINT="1")).code == 0
+
+
+@pytest.mark.parametrize(
+    "key", ["vault.root", "vault.exclude", "embedding.model", "server.api_key"]
+)
+async def test_one_setting_that_is_unset_prints_nothing_and_exits_1(run: Run, key: str):
+    ended = await run("config", "get", key)
+    assert (ended.code, ended.out, ended.err) == (1, "", "")
+    as_json = await run("config", "get", key, "--json")
+    assert as_json.code == 1
+    assert orjson.loads(as_json.out)["data"]["settings"][0]["key"] == key
+
+
+@pytest.mark.parametrize("key", ["server.port", "embedding.enabled", "index.dir"])
+async def test_a_default_is_no_unset_setting(run: Run, key: str):
+    ended = await run("config", "get", key)
+    assert ended.code == 0
+    assert ended.out.strip()

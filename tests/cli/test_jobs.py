@@ -224,3 +224,23 @@ async def test_without_an_id_the_newest_job_is_meant(run: Run, server: FakeServe
 )
 def test_a_length_of_time_reads_as_people_say_it(seconds: float, text: str):
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("phase", "line"),
+    [
+        (PhaseData(name="parse", done=0, total=1), "index: parse 1 to do"),
+        (PhaseData(name="parse", done=40, total=209), "index: parse 40/209"),
+        (PhaseData(name="store", done=209, total=209), "index: links 209 done"),
+        (PhaseData(name="store", done=0, total=0), "index: links none"),
+        (PhaseData(name="scan", done=1200, total=None), "index: scan 1,200"),
+    ],
+)
+async def test_a_plain_line_never_looks_stuck(
+    run: Run, server: FakeServer, phase: PhaseData, line: str
+):
+    running = job("running", phase=phase.name, phases=[phase], rate=None, etaSeconds=None)
+    server.history = [running, job()]
+    assert line in (await run("index")).err.splitlines()
+    server.jobs = [running]
+    assert "store" not in (await run("jobs")).out

@@ -15,7 +15,7 @@ import orjson
 import pytest
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, job, result
 
-from vault_agent.cli.terminal import clean
+from vault_agent.cli.terminal import clean, complain
 from vault_agent.config.rules import vault_identity
 from vault_agent.wire.replies import PhaseData, WarningData
 
@@ -472,3 +472,23 @@ async def test_an_older_server_that_names_no_vault_is_no_mismatch(
 ):
     ended = await run("search", "bones", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "mine"))
     assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("no server answers", "No server answers"),
+        ("An index job runs.", "An index job runs."),
+        ("server.port must be a port", "server.port must be a port"),
+        ("config.toml:2:8 is not valid TOML", "config.toml:2:8 is not valid TOML"),
+        ("vault-agent itself failed", "vault-agent itself failed"),
+        ("--download needs --output", "--download needs --output"),
+        ("notes/a.md: skipped", "notes/a.md: skipped"),
+        ("", ""),
+    ],
+)
+def test_a_message_begins_with_a_capital_or_with_a_name(
+    capsys: pytest.CaptureFixture[str], message: str, shown: str
+):
+    complain("CODE", message)
+    assert capsys.readouterr().err == f"CODE: {shown}\n"

@@ -129,7 +129,10 @@ async def test_a_root_that_is_missing_or_a_file_ends_serve_at_once(run: Run, vau
         ended = await run("serve", "--vault-root", str(root))
         assert ended.code == 2
         assert ended.err.startswith("VAULT_NOT_FOUND: ")
+        assert str(root) in ended.err
         assert len(ended.err.splitlines()) == 1
+    ended = await run("serve", VAULT_AGENT_VAULT_ROOT="~/no such notes")
+    assert "~/no such notes" in ended.err
 
 
 async def test_a_port_in_use_and_a_second_server_each_end_with_one_line(
@@ -250,3 +253,29 @@ async def test_a_search_in_another_vault_than_the_configured_one_warns(
         found = await run("search", "bones", VAULT_AGENT_VAULT_ROOT=str(other))
         assert "Stock.md" in found.out
         assert found.err.startswith("VAULT_MISMATCH: ")
+
+
+async def test_a_filter_alone_lists_what_it_leaves(
+    environment: dict[str, str], vault: Path, run: Run
+):
+    (vault / "Songs").mkdir()
+    (vault / "Songs" / "Hymn.md").write_text(
+        "---\ntags: [music]\ntype: song\ndate: 2024-05-01\n---\nLa la.\n", "utf-8"
+    )
+    filters = (
+        ("--tag", "music"),
+        ("--path", "Songs"),
+        ("--type", "song"),
+        ("--after", "2024-01-01"),
+        ("--before", "2024-12-31", "--tag", "music"),
+    )
+    async with serving(environment):
+        assert (await run("jobs", "follow")).code == 0
+        for each in filters:
+            found = await run("search", *each)
+            assert found.code == 0
+            assert "Hymn.md" in found.out
+            assert "Stock.md" not in found.out
+        none = await run("search", "--tag", "nothing")
+        assert (none.out, none.err) == ("", "No results.\n")
+    assert (await run("search")).code == 2

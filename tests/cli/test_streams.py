@@ -53,7 +53,7 @@ async def test_output_that_cannot_be_written_is_told_in_one_line(
     code, _, err = await shell(environment, f"$P {command} > /dev/full")
     assert code == 1
     if command != "--version":  # which is told without anything that could complain
-        assert err == "OUTPUT_FAILED: the output cannot be written: No space left on device\n"
+        assert err == "OUTPUT_FAILED: The output cannot be written: No space left on device\n"
     assert await shell(environment, "$P nonsense 2> /dev/full") == (2, "", "")
 
 

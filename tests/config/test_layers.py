@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import sys
 import traceback
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+import vault_agent
 from vault_agent.config import Config, index_directory, load_config
 from vault_agent.config.connection import connection
 from vault_agent.config.keys import KEYS
@@ -113,12 +117,12 @@ def test_home_is_expanded_and_a_relative_folder_is_meant_from_here(
     [
         (
             "[vault]\nrot = 'x'\n",
-            "vault.rot (config file) is no setting (did you mean vault.root?)",
+            "vault.rot (config file) is an unknown setting (did you mean vault.root?)",
         ),
-        ("[valut]\nroot = 'x'\n", "valut is no section (did you mean vault?)"),
-        ("port = 8787\n", "port is no section"),
+        ("[valut]\nroot = 'x'\n", "valut is an unknown section (did you mean vault?)"),
+        ("port = 8787\n", "port is an unknown section"),
         ("server = 1\n", "server must be a section, written [server]"),
-        ("[server.tls]\ncert = 'x'\n", "server.tls (config file) is no setting"),
+        ("[server.tls]\ncert = 'x'\n", "server.tls (config file) is an unknown setting"),
     ],
 )
 def test_an_unknown_key_of_the_file_is_an_error_with_the_nearest_one(
@@ -195,7 +199,7 @@ def test_a_key_is_never_part_of_what_is_printed_of_the_settings(file: Path):
 
 
 def test_a_syntax_error_is_placed_by_line(file: Path):
-    assert "not valid TOML at line 2" in broken(file, "[vault]\nroot = \n")
+    assert "config.toml:2:8 is not valid TOML" in broken(file, "[vault]\nroot = \n")
 
 
 def test_a_named_file_must_exist(tmp_path: Path):
@@ -321,3 +325,23 @@ def test_without_a_vault_the_error_says_how_to_set_one():
     with pytest.raises(Misconfigured, match=r"vault-agent config set vault\.root") as refusal:
         index_directory(Config())
     assert refusal.value.code == "VAULT_NOT_FOUND"
+
+
+def models() -> list[type[BaseModel]]:
+    """Return every pydantic model of the product."""
+    for module in pkgutil.walk_packages(vault_agent.__path__, "vault_agent."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found, waiting = [], list(BaseModel.__subclasses__())
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        if model.__module__.startswith("vault_agent."):
+            found.append(model)
+    return found
+
+
+def test_no_model_shows_its_input_in_an_error():
+    every = models()
+    assert len(every) > 20
+    assert [model for model in every if not model.model_config.get("hide_input_in_errors")] == []

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
 from vault_agent.errors import CODES, IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.notes import Metadata
+from vault_agent.model.retrieval import NoteContent
 from vault_agent.model.search import Mode
 from vault_agent.model.warning import Warning
+from vault_agent.server.notes import PIECE_CHARACTERS, note_reply
 from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.routes import ROUTES
+from vault_agent.wire.base import dump
+from vault_agent.wire.convert import note_data, warnings_data
+from vault_agent.wire.replies import NoteData, Reply
 
 from .conftest import NOTE_ID, hit, run
 
@@ -247,3 +254,49 @@ async def test_at_most_100_warnings_leave_in_a_reply(server):
     assert len(body["warnings"]) == 101
     assert body["warnings"][-1]["code"] == "WARNINGS_TRUNCATED"
     assert body["warnings"][-1]["details"] == {"omitted": 150}
+
+
+HOSTILE = '"content":""\\\n\t\x00\u2028 \N{OLD KEY} " é 漢字 '
+
+
+def note_of(content: str) -> NoteContent:
+    return NoteContent(
+        NOTE_ID, "a.md", HOSTILE, Metadata(), content, len(content), "e1", (), (),
+        warnings=(Warning("X", HOSTILE, {"content": ""}),),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [0, 1, 4096, PIECE_CHARACTERS, 3 * PIECE_CHARACTERS + 7])
+async def test_a_note_is_the_same_json_in_pieces(size: int):
+    content = (HOSTILE * (size // len(HOSTILE) + 1))[:size]
+    note = note_of(content)
+    whole = Reply[NoteData](data=note_data(note), warnings=warnings_data(note.warnings))
+    assert (await note_reply(note)).body == dump(whole)
+
+
+async def test_the_server_answers_while_a_large_note_is_written():
+    """The loop turns many times while the JSON is made."""
+    note = note_of("line of a large note\n" * 3_000_000)
+    turns = 0
+    writing = asyncio.create_task(note_reply(note))
+    while not writing.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert len((await writing).body) > 60 * 1024 * 1024
+    assert turns > 50
+
+
+async def test_health_answers_while_a_large_note_is_fetched(server):
+    async def large(note_id, *, allow_large):
+        return note_of("line of a large note\n" * 3_000_000)
+
+    server.engine.note = large
+    fetching = asyncio.create_task(server.request("GET", f"/notes/{NOTE_ID}?allowLarge=true"))
+    answered = 0
+    while not fetching.done():
+        assert (await server.ask("GET", "/health"))[0] == 200
+        answered += 1
+    reply = await fetching
+    reply.close()
+    assert reply.status == 200
+    assert answered > 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
+from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, complain, envelope, is_terminal, say, style, tell
 from vault_agent.config.keys import KEYS
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from vault_agent.config.keys import Key
     from vault_agent.config.layers import Layer
 
+_UNSET = "unset"
+_ENDPOINT = "embedding.endpoint"
+_ALLOW_PRIVATE = "embedding.allow_private_network_endpoint"
 _PART_OF_THE_INDEX = ("vault.exclude", "index.max_note_bytes")
 
 
@@ -43,12 +47,12 @@ def command() -> None:
 @command.command("get")
 @click.argument("name", metavar="[KEY]", required=False, shell_complete=_complete)
 @click.pass_obj
-async def get(invocation: Invocation, name: str | None) -> None:
+async def get(invocation: Invocation, name: str | None) -> int:
     """Print one setting, or all of them.
 
     All of them come with where each was set, unless it has its default.
 
-    Secrets show only as set or unset.
+    Secrets show only as set or unset. One setting that is unset prints nothing and exits 1.
     """
     from vault_agent.config import build_config
     from vault_agent.config.edit import known_key
@@ -66,12 +70,14 @@ async def get(invocation: Invocation, name: str | None) -> None:
             }
         )
     elif name is not None:
-        say(_shown(values[name]))
+        if _is_set(values[name]):
+            say(_shown(values[name]))
     else:
         for key, value in values.items():
             origin = _origin(layers, key)
             note = "" if origin == "default" else "  " + style(f"({origin})", "faint")
             say(f"{key} = {_shown(value)}{note}")
+    return exits.SUCCESS if name is None or _is_set(values[name]) else exits.FAILURE
 
 
 @command.command("set")
@@ -92,7 +98,9 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     key = known_key(name)
     if value == "-":
         value = _typed_in(key)
-    value = in_full(key, value)
+    typed, value = value, in_full(key, value)
+    if name == _ENDPOINT and value.strip():
+        _check_endpoint(invocation, value)
     problems = set_value(config_path(invocation.config), name, value)
     shown = "removed" if not value.strip() else "set" if key.secret else value
     if invocation.json:
@@ -106,7 +114,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
         complain("CONFIG_INVALID", str(problem), look="warning")
     if name == "vault.root" and value.strip():
         if not os.path.isdir(Path(value).expanduser()):  # noqa: PTH112 - as in `path`
-            complain("VAULT_NOT_FOUND", "There is no such folder yet.", look="warning")
+            complain("VAULT_NOT_FOUND", f"There is no folder {typed} yet.", look="warning")
         tell("Next: vault-agent serve")
     elif key.name in _PART_OF_THE_INDEX:
         tell("Restart a running server, then run vault-agent reindex, to apply it.")
@@ -146,8 +154,27 @@ async def reveal_api_key(invocation: Invocation) -> None:
         say(key)
 
 
+def _check_endpoint(invocation: Invocation, endpoint: str) -> None:
+    """Raise CONFIG_INVALID for an endpoint that the server would refuse when it starts."""
+    from vault_agent.config.settings import convert
+    from vault_agent.embedding.address import AddressPolicy
+
+    given = _in_force(invocation, _ALLOW_PRIVATE)
+    allowed = given is not None and convert(_ALLOW_PRIVATE, str(given)) is True
+    AddressPolicy(allow_private=allowed).endpoint(str(convert(_ENDPOINT, endpoint)))
+
+
+def _in_force(invocation: Invocation, name: str) -> object:
+    """Return a setting as it was written, None where it has its default."""
+    try:
+        layers = invocation.layers()
+    except Misconfigured:
+        return None  # the file is being mended, setting by setting
+    return next((layer.values[name] for layer in layers if name in layer.values), None)
+
+
 def _typed_in(key: Key) -> str:
-    """Return a line of standard input; none at all is no wish to remove a setting.
+    """Return a line of standard input; empty input is an error, not a request to remove.
 
     At a terminal a secret is asked for, and not shown.
     """
@@ -179,7 +206,7 @@ def _value(config: Config, key: Key) -> object:
         return str(index_parent(config))
     value = getattr(getattr(config, key.section), key.option)
     if key.secret:
-        return "set" if value is not None else "unset"
+        return "set" if value is not None else _UNSET
     if key.path:
         return str(value) if value is not None else None
     return list(value) if key.many else value
@@ -189,11 +216,15 @@ def _origin(layers: tuple[Layer, ...], name: str) -> str:
     return next((layer.origin for layer in layers if name in layer.values), "default")
 
 
+def _is_set(value: object) -> bool:
+    return value not in (None, [], _UNSET)
+
+
 def _shown(value: object) -> str:
-    if value is None:
-        return "unset"
+    if not _is_set(value):
+        return _UNSET
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return clean(",".join(value)) or "unset"
+        return clean(",".join(value))
     return clean(str(value))

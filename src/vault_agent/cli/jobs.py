@@ -40,7 +40,7 @@ async def list_jobs(invocation: Invocation) -> None:
 async def show(invocation: Invocation, job_id: str | None) -> None:
     """Show one job; the newest if none is named."""
     from vault_agent.cli.following import report
-    from vault_agent.cli.progress import count
+    from vault_agent.cli.progress import count, phase_name
 
     async with invocation.client() as client:
         reply = await client.job(job_id or await _newest(client))
@@ -50,7 +50,7 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
     job = reply.data.job
     _say_line(job)
     for phase in job.phases:
-        say(f"  {clean(phase.name)} {count(phase)}")
+        say(f"  {phase_name(phase.name)} {count(phase)}")
     report(job)
 
 
@@ -108,7 +108,7 @@ def _say_line(job: JobData) -> None:
 
 def _line(job: JobData) -> str:
     from vault_agent.cli.following import seconds
-    from vault_agent.cli.progress import count, duration
+    from vault_agent.cli.progress import count, duration, phase_name
 
     state = style(f"{job.state.value:<11}", "strong")
     parts = [f"{clean(job.id)}  {state}  {job.kind.value:<7}  {clean(job.created_at)}"]
@@ -117,7 +117,7 @@ def _line(job: JobData) -> str:
         parts.append(duration(took))
     phase = next((each for each in job.phases if each.name == job.phase), None)
     if phase is not None and not job.state.final:
-        parts.append(f"{clean(phase.name)} {count(phase)}")
+        parts.append(f"{phase_name(phase.name)} {count(phase)}")
     if job.warning_count:
         parts.append(counted(job.warning_count, "warning"))
     return "  ".join(parts)

@@ -22,6 +22,7 @@ _SECONDS_BETWEEN_LINES = 3.0
 # stump.
 _NAME, _COUNT, _BAR, _SHORTEST_BAR = 6, 17, 24, 8
 _DETAILS = len("99/s  99,999 characters/s  59 min 59 s left")
+_PHASES = {"store": "links"}  # what the phase spends its time on
 # What is left out first where there is no room for all.
 _EXPENDABLE = ("characters", "rate", "warnings", "left")
 
@@ -79,9 +80,9 @@ class PlainDisplay(Silence):
             return
         self._phase, self._next = job.phase, now + _SECONDS_BETWEEN_LINES
         phase = next((each for each in job.phases if each.name == job.phase), None)
-        parts = [count(phase)] if phase else []
+        parts = [_stage(phase)] if phase else []
         parts += _details(job).values()
-        tell(f"{job.kind.value}: {clean(job.phase)} {', '.join(parts)}".rstrip())
+        tell(f"{job.kind.value}: {phase_name(job.phase)} {', '.join(parts)}".rstrip())
 
 
 class LiveDisplay:
@@ -122,7 +123,7 @@ class LiveDisplay:
             total = 1 if phase.total == 0 else phase.total
             if phase.name not in self._tasks:
                 self._tasks[phase.name] = self._progress.add_task(
-                    clean(phase.name), total=total, count="", speed=""
+                    phase_name(phase.name), total=total, count="", speed=""
                 )
             self._progress.update(
                 self._tasks[phase.name],
@@ -156,6 +157,18 @@ def _fitted(parts: dict[str, str], columns: int) -> str:
         parts = {each: text for each, text in parts.items() if each != name}
         line = "  ".join(parts.values())
     return line
+
+
+def phase_name(name: str) -> str:
+    """Return what a phase is called where people read it."""
+    return _PHASES.get(name) or clean(name)
+
+
+def _stage(phase: PhaseData) -> str:
+    """Return how far a phase is; at its two ends without a fraction, which looks stuck there."""
+    if not phase.total or 0 < phase.done < phase.total:
+        return count(phase)
+    return f"{phase.total:,} {'done' if phase.done else 'to do'}"
 
 
 def count(phase: PhaseData) -> str:

@@ -10,12 +10,12 @@ from vault_agent.cli.index import job_options, run_job
 
 @click.command("reindex", cls=Command)
 @job_options
-@click.option("--fresh-embeddings", is_flag=True, help="Ask the endpoint for every vector anew.")
+@click.option("--fresh-embeddings", is_flag=True, help="Ask the endpoint for every vector again.")
 @click.pass_obj
 async def command(
     invocation: Invocation, require_embeddings: bool, fresh_embeddings: bool, detach: bool
 ) -> int:
-    """Build the index anew.
+    """Build the whole index again.
 
     The old one serves until the end. Shows the progress until then. Ctrl-C leaves the
     job running.

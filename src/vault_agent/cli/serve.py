@@ -13,9 +13,13 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, complain, counted, envelope, leave_line, say, style
 from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
+from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vault_agent.config import Config
+    from vault_agent.config.layers import Layer
     from vault_agent.model.health import Health
     from vault_agent.server.serve import Listening
 
@@ -74,8 +78,20 @@ async def command(
         else:
             _announce(config, server, health, endpoint, _options(invocation, endpoint))
 
-    await serve(config, announce=announce)
+    try:
+        await serve(config, announce=announce)
+    except Misconfigured as error:
+        if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
+            raise
+        named = vault_root or _as_written(invocation.layers(), "vault.root")
+        raise Misconfigured(
+            error.code, f"{error.message} vault.root is now {named}.", error.details
+        ) from None
     leave_line()
+
+
+def _as_written(layers: Iterable[Layer], name: str) -> object:
+    return next((layer.values[name] for layer in layers if name in layer.values), None)
 
 
 def _warn_of_the_network(*, made: bool) -> None:

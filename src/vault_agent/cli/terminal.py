@@ -101,7 +101,10 @@ def tell(text: str) -> None:
 
 
 def complain(code: str, message: str, *, look: str = "code") -> None:
-    """Print an error or warning."""
+    """Print an error or warning: a sentence, unless it begins with a name as one types it."""
+    first = message.partition(" ")[0]
+    if first.isalpha() and first.islower():
+        message = message[0].upper() + message[1:]
     tell(f"{style(clean(code), look, sys.stderr)}: {clean(message)}")
 
 

@@ -127,7 +127,7 @@ class Client:
     async def reindex(
         self, *, require_embeddings: bool = False, fresh_embeddings: bool = False
     ) -> Reply[OneJob]:
-        """Start a run that builds the index anew; Busy as `index`."""
+        """Start a run that builds the index again; Busy as `index`."""
         body = {
             "requireEmbeddings": require_embeddings,
             "freshEmbeddings": fresh_embeddings,

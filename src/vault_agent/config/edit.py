@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def known_key(name: str) -> Key:
     """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
     if name not in KEYS:
-        raise invalid([Problem(name, f"is no setting{nearest(name, list(KEYS))}")])
+        raise invalid([Problem(name, f"is an unknown setting{nearest(name, list(KEYS))}")])
     return KEYS[name]
 
 
@@ -44,8 +44,10 @@ def set_value(path: Path, name: str, text: str) -> list[Problem]:
     value = _typed(key, text) if text.strip() else None
     try:
         with edited_alone(path):
-            after = _edited(read_text(path) or "", key, value)
-            _, problems = check([Layer("file", parse_file(after, lenient=True))])
+            before = read_text(path) or ""
+            parse_file(before, name=path.name, lenient=True)
+            after = _edited(before, key, value)
+            _, problems = check([Layer("file", parse_file(after, name=path.name, lenient=True))])
             if mine := [problem for problem in problems if problem.key == name]:
                 raise invalid(mine)
             write_private(path, after)

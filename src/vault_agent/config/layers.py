@@ -100,7 +100,7 @@ def read_layers(
 
     `flags` maps dotted keys to values; None means that a flag was not given. A config file that
     was named must exist; the default one need not. Raises CONFIG_INVALID for unknown keys and
-    names, with the nearest known one, and for a file that is no TOML.
+    names, with the nearest known one, and for a file that is not TOML.
     """
     environ = os.environ if environ is None else environ
     path = config_path(chosen, environ)
@@ -113,7 +113,7 @@ def read_layers(
     return (
         Layer("flag", _placed(given)),
         Layer("environment", _placed(_environment(environ))),
-        Layer("file", parse_file(text or "")),
+        Layer("file", parse_file(text or "", name=path.name)),
     )
 
 
@@ -129,9 +129,10 @@ def read_text(path: Path) -> str | None:
         ) from None
 
 
-def parse_file(text: str, *, lenient: bool = False) -> dict[str, Any]:
+def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]:
     """Return a TOML file's values by dotted key, or raise CONFIG_INVALID.
 
+    `name` is what the message calls the file: its name, for its folder is private.
     `lenient` leaves unknown keys out instead: a file can then be mended setting by setting.
     """
     try:
@@ -139,25 +140,27 @@ def parse_file(text: str, *, lenient: bool = False) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         # The parser's own message may quote the file, and the file may hold a key.
         place = _WHERE.search(str(error))
-        where = f" at line {place[1]}, column {place[2]}" if place else ""
-        raise Misconfigured("CONFIG_INVALID", f"the config file is not valid TOML{where}") from None
+        where = f":{place[1]}:{place[2]}" if place else ""
+        raise Misconfigured("CONFIG_INVALID", f"{name}{where} is not valid TOML") from None
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for section, table in tables.items():
         if section not in SECTIONS:
-            problems.append(Problem(section, f"is no section{nearest(section, list(SECTIONS))}"))
+            problems.append(
+                Problem(section, f"is an unknown section{nearest(section, list(SECTIONS))}")
+            )
         elif not isinstance(table, dict):
             problems.append(Problem(section, f"must be a section, written [{section}]"))
         else:
             for option, value in table.items():
-                name = f"{section}.{option}"
-                values[name] = value
-                if name not in KEYS:
-                    hint = nearest(name, list(KEYS))
-                    problems.append(Problem(name, f"is no setting{hint}", "file"))
+                key = f"{section}.{option}"
+                values[key] = value
+                if key not in KEYS:
+                    hint = nearest(key, list(KEYS))
+                    problems.append(Problem(key, f"is an unknown setting{hint}", "file"))
     if problems and not lenient:
         raise invalid(problems)
-    return {name: value for name, value in values.items() if value != "" and name in KEYS}
+    return {key: value for key, value in values.items() if value != "" and key in KEYS}
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -172,7 +175,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
                 values[key.name] = value
         else:
             hint = nearest(name, [*ENVIRONMENT, CONFIG_ENV])
-            problems.append(Problem(name, f"is no setting's environment variable{hint}"))
+            problems.append(Problem(name, f"is an unknown setting{hint}"))
     if problems:
         raise invalid(problems)
     return values

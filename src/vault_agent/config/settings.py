@@ -30,7 +30,6 @@ from vault_agent.errors import Misconfigured
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -133,7 +132,7 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments only: `load_config` brings the sources, with the names they came from."""
+        """Take arguments only: `load_config` has read the layers, and knows where each value is."""
         del settings_cls, env_settings, dotenv_settings, file_secret_settings
         return (init_settings,)
 
@@ -141,32 +140,6 @@ class Config(BaseSettings):
     def endpoint(self) -> str:
         """Where a client on this computer reaches the server."""
         return self.server.endpoint or rules.endpoint_of(self.server.host, self.server.port)
-
-
-class _LayerSource(PydanticBaseSettingsSource):
-    """Hands one layer to pydantic-settings, which merges them."""
-
-    def __init__(self, layer: Layer) -> None:
-        super().__init__(Config)
-        self._layer = layer
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Return one section of the layer."""
-        del field
-        section = {
-            KEYS[name].option: value
-            for name, value in self._layer.values.items()
-            if KEYS[name].section == field_name
-        }
-        return section or None, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        """Return all sections that the layer has values for."""
-        sections = {
-            name: self.get_field_value(field, name)[0]
-            for name, field in Config.model_fields.items()
-        }
-        return {name: section for name, section in sections.items() if section}
 
 
 def load_config(
@@ -195,14 +168,22 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
     """Return the settings, and every rule that is broken; None where no settings come of it."""
     ordered = tuple(layers)
     try:
-        # A documented argument, invisible to type checkers as all underscored ones there.
-        config = Config(_build_sources=(tuple(map(_LayerSource, ordered)), {}))  # type: ignore[call-arg]
+        config = Config(**_merged(ordered))
     except ValidationError as error:
         return None, _problems(error, ordered)
     if config.embedding.enabled and not config.embedding.model:
         rule = "needs embedding.model to be set first"
         return config, [Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))]
     return config, []
+
+
+def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
+    """Return the values of all layers by section; the strongest, the first, goes before."""
+    sections: dict[str, dict[str, Any]] = {}
+    for layer in reversed(layers):
+        for name, value in layer.values.items():
+            sections.setdefault(KEYS[name].section, {})[KEYS[name].option] = value
+    return sections
 
 
 def convert(name: str, text: str) -> object:

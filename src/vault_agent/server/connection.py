@@ -142,7 +142,8 @@ class Connection(web.RequestHandler):
         """
         super().pause_writing()
         if self.transport is not None:
-            self._unsent = self._loop.call_later(self._send_seconds, self.transport.abort)
+            loop = asyncio.get_running_loop()
+            self._unsent = loop.call_later(self._send_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Note that the client has read."""
@@ -189,7 +190,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.Response:
-        """Reply to what is no HTTP in the contract's envelope, repeating nothing of it."""
+        """Reply to what is not HTTP in the contract's envelope, repeating nothing of it."""
         del message  # quotes what was received
         request_id = secrets.token_hex(8)
         malformed = status < 500

@@ -54,7 +54,7 @@ async def gate(
         if known.code == "INTERNAL_ERROR":
             trace.fields["error_type"] = type(error).__name__
         if _gone(request):
-            # Only a broken connection can still say that this is no whole reply.
+            # Only a broken connection can still say that this reply is not whole.
             trace.fields["status"] = 500 if request.transport else _CLIENT_GONE
             _log(request, trace, began)
             raise ConnectionResetError from None

@@ -10,6 +10,7 @@ from vault_agent.model.jobs import JobKind
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events
 from vault_agent.server.keys import ENGINE, OPENAPI, TRACE, VAULT
+from vault_agent.server.notes import note_reply
 from vault_agent.server.replies import bytes_reply, model_reply, not_modified
 from vault_agent.wire.base import Model
 from vault_agent.wire.convert import (
@@ -18,7 +19,6 @@ from vault_agent.wire.convert import (
     compact_results_data,
     health_data,
     job_data,
-    note_data,
     results_data,
     warnings_data,
 )
@@ -28,7 +28,6 @@ from vault_agent.wire.replies import (
     CompactResultsData,
     HealthData,
     JobList,
-    NoteData,
     OneJob,
     Reply,
     ResultsData,
@@ -98,10 +97,7 @@ async def related(call: Call[NoParams, NoParams, RelatedBody]) -> web.StreamResp
 async def note(call: Call[NotePath, NoteParams, NoParams]) -> web.StreamResponse:
     """Return one note: its original Markdown, as the file is now."""
     found = await call.engine.note(call.path.note_id, allow_large=call.params.allow_large)
-    return not_modified(call.request, found.etag) or model_reply(
-        Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings)),
-        etag=found.etag,
-    )
+    return not_modified(call.request, found.etag) or await note_reply(found)
 
 
 async def chunk(call: Call[ChunkPath, NoParams, NoParams]) -> web.StreamResponse:
@@ -135,7 +131,7 @@ async def index(call: Call[NoParams, NoParams, IndexBody]) -> web.StreamResponse
 
 
 async def reindex(call: Call[NoParams, NoParams, IndexBody]) -> web.StreamResponse:
-    """Start a job that builds the index anew, while the old one serves."""
+    """Start a job that builds the index again, while the old one serves."""
     return await _submit(call, JobKind.REINDEX)
 
 

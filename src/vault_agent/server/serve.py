@@ -146,7 +146,7 @@ def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise Misconfigured(
-            "CONFIG_INVALID", "server.host is no address of this computer. Try 127.0.0.1."
+            "CONFIG_INVALID", "server.host is not an address of this computer. Try 127.0.0.1."
         ) from None
     usable = (socket.AF_INET, socket.AF_INET6)
     addresses = dict.fromkeys(
@@ -167,7 +167,7 @@ def _not_bound(error: OSError, host: str, port: int) -> Misconfigured:
             "CONFIG_INVALID", f"The system does not allow port {port}. Choose one above 1023."
         )
     return Misconfigured(
-        "CONFIG_INVALID", f"server.host {host} is no address of this computer. Try 127.0.0.1."
+        "CONFIG_INVALID", f"server.host {host} is not an address of this computer. Try 127.0.0.1."
     )
 
 
