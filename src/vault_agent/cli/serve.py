@@ -13,6 +13,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, complain, counted, envelope, leave_line, say, style
 from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
+from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
@@ -74,6 +75,7 @@ async def command(
         else:
             _announce(config, server, health, endpoint, _options(invocation, endpoint))
 
+    keep_new_files_private()
     await serve(config, announce=announce)
     leave_line()
 
