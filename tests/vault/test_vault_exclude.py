@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from vault_agent.errors import Misconfigured
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.exclude import FOLDER_MARK, Exclusions, Verdict
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,42 @@ def test_the_fingerprint_differs_where_the_rules_do() -> None:
 def test_exclusions_travel_to_another_process() -> None:
     copy = pickle.loads(pickle.dumps(Exclusions(["x/"])))
     assert copy.excludes("x/a.md")
+
+
+@pytest.mark.parametrize("pattern", ["build/", "!build/", "a/b/", "/build/", "**/build/", "*.md"])
+def test_the_library_marks_where_the_entry_that_a_pattern_names_ends(pattern: str) -> None:
+    """Without the mark, a pattern for a folder would be taken for one of all below it."""
+    from pathspec import GitIgnoreSpec
+
+    [compiled] = GitIgnoreSpec.from_lines([pattern]).patterns
+    assert FOLDER_MARK in compiled.regex.groupindex
+
+
+@pytest.mark.parametrize("first", ["!build/", "!/a/build/", "!a/build/"])
+def test_a_folder_that_is_taken_back_takes_nothing_in_it_back(first: str) -> None:
+    exclusions = Exclusions([first])
+    assert exclusions.verdict("a/build", "build", is_dir=True) is None
+    inside = exclusions.verdict("a/build/node_modules", "node_modules", is_dir=True)
+    assert inside is Verdict.DEFAULT
+    assert exclusions.excludes("a/build/node_modules/x.md")
+    assert not exclusions.excludes("a/build/x.md")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "out"),
+    [
+        (("*.tmp", "/a/*", "!/a/b"), {"a/c", "a/x.tmp", "x.tmp"}),
+        (("/a/b", "!b"), set()),
+        (("!b", "/a/b"), {"a/b", "a/b/c"}),
+        (("b", "!/a/b"), {"b", "b/c", "c/b/x"}),
+        (("**/b/", "!c"), {"a/b/c", "b/c", "c/b/x"}),
+        (("c", "!**/c"), set()),
+        (("**/c", "!c", "/b/c"), {"b/c"}),
+    ],
+)
+def test_patterns_of_names_and_of_paths_keep_their_order(
+    patterns: tuple[str, ...], out: set[str]
+) -> None:
+    exclusions = Exclusions(patterns)
+    paths = ["b", "a/b", "a/c", "b/c", "a/b/c", "x.tmp", "a/x.tmp", "c/b/x"]
+    assert {path for path in paths if exclusions.excludes(path)} == out

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.clocks import assert_linear
 
 from vault_agent.model.identifiers import identify
+from vault_agent.vault import opening, platform
 from vault_agent.vault import scan as scanning
 from vault_agent.vault.diff import diff
 from vault_agent.vault.entry import file_entry
+from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.platform import inodes_are_known
 from vault_agent.vault.read import read_bytes
-from vault_agent.vault.root import Strategy
+from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.vault.scan import Scan, scan
 from vault_agent.vault.skipped import not_opened, notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from vault_agent.vault.root import VaultRoot
+    from collections.abc import Callable, Iterator
 
 
 def make(folder: Path, *paths: str) -> None:
@@ -285,7 +289,7 @@ def make_nested(folder: Path, *names: str) -> str:
 
 
 def test_a_very_deep_vault_is_walked(root: VaultRoot, folder: Path) -> None:
-    path = make_nested(folder, *["d"] * 300)
+    path = make_nested(folder, *["d"] * 150)
     assert notes(scan(root)) == [path]
     assert read_bytes(root, path, 1).data == b""
 
@@ -303,6 +307,100 @@ def test_a_path_too_long_for_the_system_is_walked_or_warned_about(
         assert read_bytes(root, path, 1).data == b""
 
 
+LONG_NAME = "d" * 40
+"""A hundred folders of this name have a path that is too long for one call."""
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """Make a vault of so many folders, each in the one before and with a note."""
+
+    def make_chain(levels: int) -> Path:
+        vault = tmp_path / str(levels)
+        vault.mkdir()
+        here = os.open(vault, os.O_RDONLY)
+        for _ in range(levels):
+            os.close(os.open("note.md", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+            os.mkdir(LONG_NAME, dir_fd=here)
+            deeper = os.open(LONG_NAME, os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = deeper
+        os.close(here)
+        return vault
+
+    yield make_chain
+    # Too deep for what pytest removes it with.
+    subprocess.run(["rm", "-rf", *map(str, tmp_path.iterdir())], check=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths cannot be as long")
+@pytest.mark.parametrize("patterns", [(), ("*.tmp", "private/", "!keep/", "/x/**/y")], ids=len)
+def test_a_walk_takes_time_in_proportion_to_its_depth(
+    chain: Callable[[int], Path], strategy: Strategy, patterns: tuple[str, ...]
+) -> None:
+    if strategy is Strategy.PORTABLE:
+        pytest.skip("opens by name, which the system makes as slow as the name is long")
+
+    def walk(vault: Path) -> None:
+        with VaultRoot.open(vault, Exclusions(patterns), strategy=strategy) as root:
+            assert len(scan(root).notes) == int(vault.name)
+
+    assert_linear(lambda n: chain(100 * n), walk)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths cannot be as long")
+def test_a_walk_keeps_one_folder_open_however_deep(chain: Callable[[int], Path]) -> None:
+    with VaultRoot.open(chain(150)) as root:
+        before = open_descriptors()
+        seen = []
+        scan(root, on_progress=lambda _: seen.append(open_descriptors() - before))
+        assert max(seen) == 1
+        assert open_descriptors() == before
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts calls of Linux")
+def test_a_long_path_takes_few_calls(
+    chain: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = chain(300)
+    calls = 0
+
+    def counted(folder: int, path: str, flags: int) -> int:
+        nonlocal calls
+        calls += 1
+        return platform.openat2(folder, path, flags)
+
+    with VaultRoot.open(vault) as root:
+        if root.strategy is not Strategy.KERNEL:
+            pytest.skip("no openat2 here")
+        monkeypatch.setattr(opening, "openat2", counted)
+        path = f"{LONG_NAME}/" * 299 + "note.md"
+        root.open_file(path).close()
+        assert 0 < calls <= 2 + len(path) // 4_000
+        with pytest.raises(CannotOpen):
+            root.open_file(f"{LONG_NAME}/" * 299 + "none.md")
+        (vault / "link").symlink_to(LONG_NAME)  # a link on the way: followed by hand
+        root.open_file("link/" + f"{LONG_NAME}/" * 298 + "note.md").close()
+
+
+def test_a_folder_is_listed_in_a_walk_as_it_is_by_itself(root: VaultRoot, folder: Path) -> None:
+    make(folder, "a/b/c.md", "a/d.md", "e/f.md")
+    (folder / "a" / "link").symlink_to("../e")
+    with root.descent() as listing:
+        for path in ("", "a", "a/b", "a", "e", "a/b", ""):
+            with listing(path) as walked, root.listing(path) as alone:
+                assert sorted(e.name for e in walked) == sorted(e.name for e in alone)
+        with listing("a") as entries:
+            assert entries
+        for missing in ("a/d.md", "a/none", "none"):
+            with pytest.raises(CannotOpen), listing(missing):
+                pass
+
+
 def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_removed(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,7 +412,7 @@ def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_remov
             raise CannotOpen(Cause.UNREADABLE)
         return listing(path)
 
-    monkeypatch.setattr(root, "listing", deny)  # root may list everything
+    monkeypatch.setattr(root, "descent", lambda: nullcontext(deny))  # root may list everything
     found = scan(root)
     assert notes(found) == ["a.md"]
     assert found.unlisted == ["locked"]

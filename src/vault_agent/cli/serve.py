@@ -14,6 +14,7 @@ from vault_agent.cli.terminal import clean, complain, counted, envelope, leave_l
 from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
 from vault_agent.errors import Misconfigured
+from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,6 +79,7 @@ async def command(
         else:
             _announce(config, server, health, endpoint, _options(invocation, endpoint))
 
+    keep_new_files_private()
     try:
         await serve(config, announce=announce)
     except Misconfigured as error:

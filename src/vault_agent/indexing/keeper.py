@@ -28,6 +28,7 @@ from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileTask, ParsedFile, parser, put_aside
 from vault_agent.indexing.task import IndexTask
 from vault_agent.indexing.verify import verify
+from vault_agent.system.files import keep_new_files_private
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
 from vault_agent.vault.root import VaultRoot
 
@@ -52,6 +53,7 @@ def main() -> None:
     """Serve tasks from standard input until it ends, or until one index run is done."""
     with suppress(AttributeError, OSError):  # Windows has no niceness
         os.nice(NICENESS)
+    keep_new_files_private()
     gc.freeze()  # imports stay; and rows by the hundred thousand are not worth looking through
     gc.set_threshold(200_000, 20, 20)
     desk = _Desk()

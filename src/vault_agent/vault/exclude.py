@@ -11,7 +11,7 @@ import hashlib
 import re
 import warnings
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
@@ -52,6 +52,9 @@ DEFAULT_FOLDERS = frozenset(
         "#recycle",
     }
 )
+FOLDER_MARK: Final = "ps_d"
+"""The group in pathspec's expressions that ends where the entry named by a pattern ends."""
+
 # Part of every fingerprint: raise it when the same patterns come to mean something else.
 _RULES_VERSION = 1
 
@@ -64,6 +67,14 @@ class Verdict(StrEnum):
     PATTERN = "pattern"
 
 
+class _Rule(NamedTuple):
+    """One pattern of the user."""
+
+    regex: re.Pattern[str]
+    include: bool  # it leaves entries out; a pattern that begins with ! takes them back
+    by_name: bool  # a name is all that it looks at, whatever folder it lies in
+
+
 class Exclusions:
     """The default exclusions and the user's patterns. Immutable; safe to share and to pickle."""
 
@@ -72,7 +83,8 @@ class Exclusions:
         self.patterns = tuple(patterns)
         # Last pattern first, since the last match decides.
         self._rules = tuple(reversed(list(_compile(self.patterns))))
-        self._any = _union([regex for regex, _ in self._rules])
+        self._any_name = _union([rule.regex for rule in self._rules if rule.by_name])
+        self._any_path = _union([rule.regex for rule in self._rules if not rule.by_name])
 
     def __reduce__(self) -> tuple[type[Exclusions], tuple[tuple[str, ...]]]:
         return Exclusions, (self.patterns,)
@@ -86,13 +98,24 @@ class Exclusions:
     @property
     def by_pattern(self) -> bool:
         """Whether the user has patterns; without, a file is judged by its first character."""
-        return self._any is not None
+        return bool(self._rules)
 
     def excludes(self, path: str, is_dir: bool = False) -> bool:
-        """Whether the path, or a folder it lies in, is excluded. Never touches the disk."""
+        """Whether the path, or a folder it lies in, is excluded. Never touches the disk.
+
+        Takes time in proportion to the path's length, apart from the user's patterns of paths.
+        """
+        if not self._rules:
+            *folders, last = path.split("/")
+            return (
+                path.startswith(".")
+                or "/." in path
+                or not DEFAULT_FOLDERS.isdisjoint(folders)
+                or (is_dir and last in DEFAULT_FOLDERS)
+            )
         start = 0
         while (end := path.find("/", start)) >= 0:
-            if self.verdict(path[:end], path[start:end], is_dir=True):
+            if self._judge(path, end + 1, path[start:end], is_dir=True):
                 return True
             start = end + 1
         return self.verdict(path, path[start:], is_dir=is_dir) is not None
@@ -102,20 +125,33 @@ class Exclusions:
 
         `name` is the last segment of `path`: a walk has both at hand.
         """
+        if is_dir and self._any_path is not None:
+            path += "/"
+        return self._judge(path, len(path), name, is_dir=is_dir)
+
+    def _judge(self, path: str, end: int, name: str, *, is_dir: bool) -> Verdict | None:
+        """Judge the entry path[:end], where a folder ends in "/" as patterns write it.
+
+        The path is not cut, which would make deep folders expensive. It is only looked at where
+        there are patterns of paths.
+        """
         if name.startswith("."):
             return Verdict.HIDDEN
-        if self._any is not None:
-            candidate = path + "/" if is_dir else path
-            if self._any.match(candidate):
-                for regex, include in self._rules:
-                    if _matches(regex, candidate):
-                        return Verdict.PATTERN if include else None
+        if self._rules:
+            named = f"{name}/" if is_dir else name
+            if (self._any_name is not None and self._any_name.match(named)) or (
+                self._any_path is not None and self._any_path.match(path, 0, end)
+            ):
+                for rule in self._rules:
+                    candidate, stop = (named, len(named)) if rule.by_name else (path, end)
+                    if _matches(rule.regex, candidate, stop):
+                        return Verdict.PATTERN if rule.include else None
         if is_dir and name in DEFAULT_FOLDERS:
             return Verdict.DEFAULT
         return None
 
 
-def _compile(patterns: Sequence[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
+def _compile(patterns: Sequence[str]) -> Iterator[_Rule]:
     for position, pattern in enumerate(patterns, start=1):
         if not pattern.strip() or pattern.startswith("#"):
             continue  # blank lines and comments, as in a .gitignore
@@ -129,27 +165,37 @@ def _compile(patterns: Sequence[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
         # pathspec gives no regex for a pattern that can never match, such as `[` or `/`.
         if not isinstance(compiled.regex, re.Pattern) or compiled.include is None:
             raise _bad_pattern(position)
-        yield compiled.regex, compiled.include
+        yield _Rule(compiled.regex, compiled.include, _is_by_name(pattern))
 
 
-def _matches(regex: re.Pattern[str], candidate: str) -> bool:
-    """Whether the pattern names this very entry, not merely a folder above it.
+def _is_by_name(pattern: str) -> bool:
+    """Whether gitignore compares a pattern with names alone: it has no slash but a last one."""
+    name = pattern.removeprefix("!").rstrip().removesuffix("/").removeprefix("**/")
+    return "/" not in name
+
+
+def _matches(regex: re.Pattern[str], candidate: str, end: int) -> bool:
+    """Whether the pattern names candidate[:end] itself, not merely a folder above it.
 
     pathspec lets `build/` match everything below it. Walks judge level by level, and `!build/`
     must not take back `build/node_modules`: so the match has to reach the entry's own end.
+    pathspec marks that place by a group of its own. It promises no name for it, hence the upper
+    bound in pyproject.toml and a test.
     """
-    match = regex.match(candidate)
+    match = regex.match(candidate, 0, end)
     if match is None:
         return False
-    mark = match.groupdict().get("ps_d")
-    return mark is None or match.end("ps_d") == len(candidate)
+    mark = match.groupdict().get(FOLDER_MARK)
+    return mark is None or match.end(FOLDER_MARK) == end
 
 
 def _union(regexes: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
     """Join the patterns into one, so that most entries are settled by a single match."""
     if not regexes:
         return None
-    return re.compile("|".join(f"(?:{r.pattern})".replace("?P<ps_d>", "?:") for r in regexes))
+    return re.compile(
+        "|".join(f"(?:{r.pattern})".replace(f"?P<{FOLDER_MARK}>", "?:") for r in regexes)
+    )
 
 
 def _bad_pattern(position: int) -> Misconfigured:

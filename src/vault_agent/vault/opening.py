@@ -17,7 +17,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -152,10 +152,13 @@ class DescriptorOpener:
     @contextmanager
     def listing(self, path: str) -> Iterator[Entries]:
         """See Opener.listing."""
-        with self._walk(path, is_dir=True) as (folder, name, _):
-            fd = _step(folder, name, _LIST)
-        with _listing(fd) as entries:
+        with _listing(self.folder(path)) as entries:
             yield entries
+
+    def folder(self, path: str) -> int:
+        """Return a descriptor of a folder, to list it. Raises CannotOpen."""
+        with self._walk(path, is_dir=True) as (folder, name, _):
+            return _step(folder, name, _LIST)
 
     @contextmanager
     def _walk(  # noqa: PLR0912 - one state machine: in pieces, its order could not be read
@@ -240,13 +243,14 @@ class KernelOpener:
     def open(self, path: str) -> tuple[int, str]:
         """See Opener.open."""
         try:
-            handle = openat2(self._root, path, _NAME)
-            try:
-                mode = os.fstat(handle).st_mode
-            finally:
-                os.close(handle)
-            check_regular(mode)
-            return openat2(self._root, path, _READ), path
+            with self._parent(path) as (folder, rest):
+                handle = openat2(folder, rest, _NAME)
+                try:
+                    mode = os.fstat(handle).st_mode
+                finally:
+                    os.close(handle)
+                check_regular(mode)
+                return openat2(folder, rest, _READ), path
         except OSError as error:
             if error.errno not in _BY_HAND:
                 raise cannot_open(error) from None
@@ -259,18 +263,79 @@ class KernelOpener:
     @contextmanager
     def listing(self, path: str) -> Iterator[Entries]:
         """See Opener.listing."""
+        with _listing(self.folder(path)) as entries:
+            yield entries
+
+    def folder(self, path: str) -> int:
+        """Return a descriptor of a folder, to list it. Raises CannotOpen."""
         try:
-            fd = openat2(self._root, path or ".", _LIST)
+            with self._parent(path) as (folder, rest):
+                return openat2(folder, rest or ".", _LIST)
         except OSError as error:
             if error.errno not in _BY_HAND:
                 raise cannot_open(error) from None
-            fd = -1
-        with _listing(fd) if fd >= 0 else self._by_hand.listing(path) as entries:
+        return self._by_hand.folder(path)
+
+    @contextmanager
+    def _parent(self, path: str) -> Iterator[tuple[int, str]]:
+        """Yield an open folder on the way and the rest of the path, short enough for one call.
+
+        A long path takes a call for each `_CALL_BYTES`, each through no link and beneath the
+        folder before. Raises OSError.
+        """
+        rest = os.fsencode(path)
+        folder = self._root
+        try:
+            while len(rest) > _CALL_BYTES and (end := rest.rfind(b"/", 0, _CALL_BYTES)) > 0:
+                step = openat2(folder, os.fsdecode(rest[:end]), _PASS)
+                if folder != self._root:
+                    os.close(folder)
+                folder, rest = step, rest[end + 1 :]
+            yield folder, os.fsdecode(rest)
+        finally:
+            if folder != self._root:
+                os.close(folder)
+
+
+# What one call takes, with its end; a name is shorter. PATH_MAX of Linux.
+_CALL_BYTES = 4095
+# A link in the path; a name too long for one call; a race with a rename or a mount.
+_BY_HAND = (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG)
+
+
+class Descent:
+    """Lists folders in the order of a walk, each from the one before where it lies in that.
+
+    To open a folder by its path costs as much as the path is long, so a walk that did that would
+    be quadratic in its depth. Only for paths without links: nothing asks where a link may lead.
+    """
+
+    def __init__(self, opener: DescriptorOpener | KernelOpener) -> None:
+        self._opener = opener
+        self._path = ""
+        self._fd = -1
+
+    @contextmanager
+    def listing(self, path: str) -> Iterator[Entries]:
+        """Return the entries of a folder, as `Opener.listing` does. Raises CannotOpen."""
+        fd = self._open(path)
+        self.close()
+        self._path, self._fd = path, fd
+        with os.scandir(fd) as entries:
             yield entries
 
+    def close(self) -> None:
+        """Close the folder that was listed last; a second time does nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
-# A link in the path; a path too long for one call; a race with a rename or a mount.
-_BY_HAND = (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG)
+    def _open(self, path: str) -> int:
+        parent, _, name = path.rpartition("/")
+        if self._fd >= 0 and path and parent == self._path:
+            with suppress(CannotOpen, OSError):  # the whole path says why
+                return _step(self._fd, name, _LIST)
+        return self._opener.folder(path)
 
 
 class PortableOpener:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
@@ -13,6 +14,7 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.opening import (
     CannotOpen,
     Cause,
+    Descent,
     DescriptorOpener,
     KernelOpener,
     Opener,
@@ -23,6 +25,7 @@ from vault_agent.vault.opening import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -177,6 +180,21 @@ class VaultRoot:
             _check_segments(path)
         return self._opener.listing(path)
 
+    @contextmanager
+    def descent(self) -> Iterator[Callable[[str], AbstractContextManager[Entries]]]:
+        """Yield a `listing` for a walk that goes down; for paths without links, by one thread.
+
+        It takes the paths that it has itself led to: they are not checked again.
+        """
+        if not isinstance(self._opener, DescriptorOpener | KernelOpener):
+            yield self.listing
+            return
+        descent = Descent(self._opener)
+        try:
+            yield descent.listing
+        finally:
+            descent.close()
+
     def _choose_opener(self) -> Opener:
         def admits(path: str, is_dir: bool) -> bool:
             return not path or not self.exclusions.excludes(path, is_dir)
@@ -206,6 +224,9 @@ class VaultRoot:
         file.path = path
 
 
+_NO_NAMES = frozenset({"", ".", ".."})
+
+
 def _check_segments(path: str) -> None:
     """Refuse what is not a plain run of names; the openers count on it."""
     try:
@@ -213,7 +234,7 @@ def _check_segments(path: str) -> None:
     except UnicodeEncodeError:
         raise CannotOpen(Cause.OUTSIDE) from None
     strange = b"\0" in raw or (os.sep != "/" and ("\\" in path or ":" in path))
-    if strange or any(name in ("", ".", "..") for name in path.split("/")):
+    if strange or not _NO_NAMES.isdisjoint(path.split("/")):
         raise CannotOpen(Cause.OUTSIDE)
 
 

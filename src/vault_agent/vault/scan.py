@@ -25,9 +25,13 @@ from vault_agent.vault.skipped import not_opened, notice
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from vault_agent.model.notes import FileEntry
+    from vault_agent.vault.opening import Entries
     from vault_agent.vault.root import VaultRoot
+
+    Listing = Callable[[str], AbstractContextManager[Entries]]
 
 # How far a folder that is left out by default is searched for notes, to be told of them.
 MAX_EXCLUDED_ENTRIES = 20_000
@@ -59,11 +63,12 @@ def scan(root: VaultRoot, *, on_progress: Callable[[int], None] | None = None) -
     be listed are warned about and named in `unlisted`, so that nobody takes their notes for
     deleted.
     """
-    walk = _Walk(root)
-    for folder in walk.folders():
-        walk.list(folder)
-        if on_progress is not None:
-            on_progress(len(walk.scan.notes))
+    with root.descent() as listing:
+        walk = _Walk(root, listing)
+        for folder in walk.folders():
+            walk.list(folder)
+            if on_progress is not None:
+                on_progress(len(walk.scan.notes))
     by_path = attrgetter("path")
     walk.scan.notes.sort(key=by_path)
     walk.scan.attachments.sort(key=by_path)
@@ -73,8 +78,9 @@ def scan(root: VaultRoot, *, on_progress: Callable[[int], None] | None = None) -
 class _Walk:
     """One walk under way. Real folders come first, then links, in the order of their paths."""
 
-    def __init__(self, root: VaultRoot) -> None:
+    def __init__(self, root: VaultRoot, listing: Listing) -> None:
         self.scan = Scan()
+        self._listing = listing  # of folders that no link led to
         self._root = root
         self._exclusions = root.exclusions
         self._folders = [_Folder("", "")]
@@ -92,7 +98,8 @@ class _Walk:
     def list(self, folder: _Folder) -> None:
         """Take in one folder's entries."""
         try:
-            with self._root.listing(folder.path) as entries:
+            listing = self._root.listing if folder.linked_from else self._listing
+            with listing(folder.path) as entries:
                 self._take(folder, entries)
         except CannotOpen as error:
             cause = error.cause
@@ -196,22 +203,23 @@ class _Walk:
         """Count the notes under a folder left out by default; False where it was too much."""
         count = seen = 0
         folders = [path]
-        while folders:
-            folder = folders.pop()
-            try:
-                with self._root.listing(folder) as entries:
-                    for entry in entries:
-                        seen += 1
-                        if seen > MAX_EXCLUDED_ENTRIES:
-                            return count, False
-                        if entry.name[0] == "." or platform.is_link(entry):
-                            continue
-                        if entry.is_dir(follow_symlinks=False):
-                            folders.append(f"{folder}/{entry.name}")
-                        elif is_note(entry.name):
-                            count += 1
-            except (CannotOpen, OSError):
-                continue
+        with self._root.descent() as listing:
+            while folders:
+                folder = folders.pop()
+                try:
+                    with listing(folder) as entries:
+                        for entry in entries:
+                            seen += 1
+                            if seen > MAX_EXCLUDED_ENTRIES:
+                                return count, False
+                            if entry.name[0] == "." or platform.is_link(entry):
+                                continue
+                            if entry.is_dir(follow_symlinks=False):
+                                folders.append(f"{folder}/{entry.name}")
+                            elif is_note(entry.name):
+                                count += 1
+                except (CannotOpen, OSError):
+                    continue
         return count, True
 
 

@@ -1,0 +1,45 @@
+"""What the program keeps is for its owner only, whatever the umask."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.product.endpoint import running_endpoint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.product.program import Program
+
+
+def open_to_others(folder: Path) -> dict[str, str]:
+    """Return the files and folders below that anybody else may use, with their modes."""
+    return {
+        str(path.relative_to(folder)): oct(path.stat().st_mode & 0o777)
+        for path in (folder, *folder.rglob("*"))
+        if path.stat().st_mode & 0o077
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+def test_every_file_and_folder_is_for_its_owner_whatever_the_umask(program: Program):
+    program.indexes = program.indexes / "made" / "by us"
+    before = os.umask(0o000)
+    try:
+        with running_endpoint(program):
+            program.start()
+            program.index()
+            program.write("New.md", "# New\n\nanother note\n")
+            program.index()
+            program.index("reindex")
+            assert program.search("sourdough").data["usedMode"] == "hybrid"
+            assert open_to_others(program.indexes.parent) == {}
+            program.stop()
+        assert open_to_others(program.indexes.parent) == {}
+        names = {path.name for path in program.indexes.rglob("*")}
+        assert {"jobs.db", "index.db", "current", "vectors.db", "vectors.map", "seal.json"} <= names
+    finally:
+        os.umask(before)
