@@ -47,6 +47,7 @@ async def test_a_damaged_name_of_the_current_generation_is_refused_and_cured(
     assert index.refusal.code == "INDEX_INCOMPATIBLE"
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await vault.index()
+    assert vault.directory.database(1).exists()  # what `current` may have named is not lost
     await vault.index(rebuild=True)
     assert await vault.dump() == held
     await index.close()

@@ -74,7 +74,7 @@ async def test_a_published_matrix_holds_each_chunks_vector(database, map_path):
         await store.publish(plan, map_path)
     matrix = reopen(database, map_path)
     assert matrix.space == space()
-    assert (matrix.count, matrix.total, matrix.share) == (10, 12, 10 / 12)
+    assert (matrix.count, matrix.total) == (10, 12)
     having, rows = matrix.find(chunk_keys(12)[::-1])
     assert having.tolist() == chunk_keys(12)[::-1][:10].tolist()
     assert np.allclose(matrix.centre, vectors.mean(axis=0), atol=1e-6)
@@ -466,7 +466,7 @@ async def test_an_empty_matrix_finds_nothing(database, map_path):
         await store.use(space())
         await store.publish(await store.plan(chunk_keys(0), []), map_path)
     matrix = reopen(database, map_path)
-    assert (matrix.count, matrix.share) == (0, 1.0)
+    assert matrix.count == 0
     assert [part.tolist() for part in matrix.find(chunk_keys(3))] == [[], []]
     assert not matrix.centre.any()
 

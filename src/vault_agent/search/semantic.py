@@ -81,7 +81,11 @@ def near(
 
     `admitted` restricts them to notes that pass a filter. The cosines of `witnesses`, notes that
     were found by words, are returned too wherever they have a vector.
+
+    Raises:
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where the files of the vectors were cut short.
     """
+    matrix.check()
     scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
     among = None
     if admitted is not None:
@@ -105,7 +109,9 @@ def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) ->
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` where none of them has a vector.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where the files of the vectors were cut short.
     """
+    matrix.check()
     _, rows = matrix.find(np.array(sorted(keys), np.int64))
     if not len(rows):
         raise missing("This note has no embeddings yet.", indexing=indexing)

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.store.database import open_reader, translated
+from vault_agent.store.database import mapped_files, open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.system.threads import Threads
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.layout import IndexDirectory
+    from vault_agent.store.mapped import MappedFiles
     from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2
@@ -39,7 +40,13 @@ class SnapshotOutdated(Exception):
 class _Open:
     """What a snapshot holds open, until its last user has left."""
 
-    def __init__(self, connections: list[aiosqlite.Connection], resources: AsyncExitStack) -> None:
+    def __init__(
+        self,
+        connections: list[aiosqlite.Connection],
+        files: MappedFiles,
+        resources: AsyncExitStack,
+    ) -> None:
+        self.files = files
         self.idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         for connection in connections:
             self.idle.put_nowait(connection)
@@ -88,9 +95,14 @@ class Snapshot:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Lend a read-only connection."""
+        """Lend a read-only connection.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` where using it would end the process.
+        """
         connection = await self.held.idle.get()
         try:
+            self.held.files.check()
             yield connection
         finally:
             self.held.idle.put_nowait(connection)
@@ -199,7 +211,7 @@ class CurrentIndex:
             fulltext = await asyncio.to_thread(FulltextReader, folder)
             stack.callback(fulltext.close)
             matrix = await asyncio.to_thread(self._open_matrix, number)
-            held = _Open(connections, stack.pop_all())
+            held = _Open(connections, mapped_files(database), stack.pop_all())
             return Snapshot(meta, fulltext, matrix, held, self._threads)
 
     def _open_matrix(self, number: int) -> Matrix | None:

@@ -14,6 +14,7 @@ import anyio
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writable, system_failure
+from vault_agent.store.mapped import MappedFiles
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -176,11 +177,19 @@ async def open_writer(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 @asynccontextmanager
 async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open a published database read-only."""
+    """Open a published database read-only.
+
+    Read and not mapped: a mapped file that somebody cuts short ends the process.
+    """
     async with _connect(path, mode="ro") as connection:
-        await connection.execute_fetchall("PRAGMA query_only = ON")
-        await connection.execute_fetchall("PRAGMA mmap_size = 268435456")
+        for pragma in ("query_only = ON", "mmap_size = 0"):
+            await connection.execute_fetchall(f"PRAGMA {pragma}")
         yield connection
+
+
+def mapped_files(path: Path) -> MappedFiles:
+    """Return the one file that SQLite maps for a reader: the index of the log."""
+    return MappedFiles([path.with_name(f"{path.name}-shm")])
 
 
 async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Connection:

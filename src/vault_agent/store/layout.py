@@ -199,12 +199,18 @@ class IndexDirectory:
     def sweep(self, *, keep: int | None) -> None:
         """Remove abandoned generations, unfinished files, and all but the newest damaged one.
 
+        Nothing is removed where there is no generation `keep` and never was one: then the file
+        that names it is damaged, and any of them may be the one that it named.
+
         Only the holder of the writer's lock may call this. On Windows a file that a reader still
         has open stays for the next sweep.
         """
-        aside = [number for number, path in self._numbered() if path.name.startswith(_DAMAGED)]
+        numbered = self._numbered()
+        if keep is not None and all(number != keep for number, _ in numbered):
+            return
+        aside = [number for number, path in numbered if path.name.startswith(_DAMAGED)]
         newest_aside = max(aside, default=None)
-        for number, path in self._numbered():
+        for number, path in numbered:
             expected = newest_aside if path.name.startswith(_DAMAGED) else keep
             if number != expected:
                 shutil.rmtree(path, ignore_errors=True)

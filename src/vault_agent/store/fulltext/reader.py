@@ -25,6 +25,7 @@ from vault_agent.store.fulltext.clauses import Clauses, any_of, combined, silent
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
+from vault_agent.store.mapped import MappedFiles
 from vault_agent.text.terms import analyzer, is_unit
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class FulltextReader:
         with guarded():
             self._notes = _Shelf(directory / "notes", "rowid")
             self._chunks = _Shelf(directory / "chunks", "key")
+            self._files = MappedFiles(path for path in directory.glob("*/*") if path.is_file())
 
     def close(self) -> None:
         """Let go of the files; searches under way end undisturbed."""
@@ -77,6 +79,7 @@ class FulltextReader:
     def document_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many notes each term stands."""
         with guarded():
+            self._files.check()
             return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
 
     def admitted(
@@ -91,6 +94,7 @@ class FulltextReader:
         For evidence that full text knows nothing of: links and vectors.
         """
         with guarded():
+            self._files.check()
             clauses = self._notes.clauses
             must, must_not = _conditions(clauses, query or LexicalQuery(), filters, "body", None)
             if rowids is not None:
@@ -116,6 +120,7 @@ class FulltextReader:
             SearchStopped: where `stopped` said so.
         """
         with guarded():
+            self._files.check()
             return _Search(self._notes, self._chunks, query, filters, without_note, stopped).run()
 
 

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.vectors import VectorSpace
+from vault_agent.store.mapped import MappedFiles
 from vault_agent.system.files import replace_file, sync_folder
 
 if TYPE_CHECKING:
@@ -171,8 +172,10 @@ class Matrix:
         rows: Integers,
         vectors: Floats,
         planes: NDArray[np.uint64],
+        mapped: MappedFiles,
     ) -> None:
         """Take the chunks' keys and rows, both (chunks,), and the arrays mapped from `files`."""
+        self._mapped = mapped
         self.space = space
         self.files = files
         self.total = total
@@ -192,10 +195,13 @@ class Matrix:
         """Chunks that have a vector."""
         return len(self._keys)
 
-    @property
-    def share(self) -> float:
-        """Share of the generation's chunks that have a vector."""
-        return self.count / self.total if self.total else 1.0
+    def check(self) -> None:
+        """Make sure that the mapped files can be read; call it before each search.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` where reading them would end the process.
+        """
+        self._mapped.check()
 
     def holds(self, chunks: Integers, total: int) -> bool:
         """Whether this is the map of just these chunks, of a generation with `total`."""
@@ -310,6 +316,7 @@ def open_matrix(map_path: Path, folder: Path) -> Matrix | None:
         blocks = -(-header.rows // BLOCK)
         vectors = _map(rows_path(folder, header.files), _FLOAT, (header.rows, dimension))
         planes = _map(planes_path(folder, header.files), _WORD, (blocks, words, BLOCK))
+        mapped = MappedFiles([rows_path(folder, header.files), planes_path(folder, header.files)])
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return Matrix(
@@ -320,6 +327,7 @@ def open_matrix(map_path: Path, folder: Path) -> Matrix | None:
         rows=rows,
         vectors=vectors,
         planes=planes,
+        mapped=mapped,
     )
 
 

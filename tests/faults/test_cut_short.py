@@ -1,0 +1,87 @@
+"""Files of the index that are cut short under a running server, which maps some of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.product.endpoint import running_endpoint
+from tests.product.program import Program
+
+from vault_agent.model.identifiers import identify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut there")
+
+MAPPED = (
+    "generation-*/fulltext-*/notes/*.term",
+    "generation-*/fulltext-*/chunks/*.idx",
+    "generation-*/index.db-shm",
+    "generation-*/index.db",
+    "vectors/*.rows",
+    "vectors/*.planes",
+)
+OTHERS = (
+    *(f"generation-*/fulltext-*/notes/*.{kind}" for kind in ("idx", "pos", "fieldnorm", "store")),
+    *(f"generation-*/fulltext-*/chunks/*.{kind}" for kind in ("term", "pos", "fast", "fieldnorm")),
+    "generation-*/index.db-wal",
+    "generation-*/vectors.map",
+    "vectors.db",
+    "current",
+)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    made = Program(tmp_path)
+    for number in range(3):
+        made.write(f"Bread {number}.md", f"# Bread {number}\n\nFlour and water. [[Starter]]\n")
+    made.write("Starter.md", "# Starter\n\nFeed the sourdough. [[Bread 1]]\n")
+    with running_endpoint(made):
+        made.start()
+        made.index()
+        made.write("Rye.md", "# Rye\n\nA second revision, so that there is a log.\n")
+        made.index()
+        yield made
+    made.close()
+
+
+def ask_everything(program: Program) -> list[int]:
+    """Ask in every way that reads the index; the statuses."""
+    replies = [
+        *(program.search("sourdough flour bread", mode=mode) for mode in ("lexical", "hybrid")),
+        program.search("sourdough sourdoguh", filters={"paths": ["*.md"]}),
+        program.call("POST", "/related", {"id": identify("Starter.md")}),
+        program.call("GET", f"/notes/{identify('Starter.md')}"),
+        program.call("GET", "/health"),
+    ]
+    for reply in replies:
+        assert reply.status == 200 or reply.code == "INDEX_INCOMPATIBLE", reply
+    return [reply.status for reply in replies]
+
+
+@pytest.mark.parametrize("patterns", [MAPPED, pytest.param(OTHERS, marks=pytest.mark.long)])
+def test_a_server_outlives_any_file_of_its_index_that_is_cut_short(
+    program: Program, patterns: tuple[str, ...]
+):
+    assert set(ask_everything(program)) == {200}
+    server = program.server
+    assert server is not None
+    [folder] = (program.indexes / "indexes").iterdir()
+    for pattern in patterns:
+        file = max(folder.glob(pattern))
+        os.truncate(file, 0)
+        deadline = time.monotonic() + 30
+        while set(ask_everything(program)) != {200} and time.monotonic() < deadline:
+            if program.call("GET", "/health").data["status"] == "error":
+                program.index("reindex")
+        assert set(ask_everything(program)) == {200}, file.name
+        assert server.poll() is None, file.name
+        if file.name == "current":
+            program.index("reindex")
