@@ -62,7 +62,7 @@ def _fitting(entries: Sequence[Any], room: int) -> list[Any]:
 
 
 def _size(entry: Any) -> int:
-    return len(dump(entry) if isinstance(entry, Model) else orjson.dumps(entry))
+    return len(dump(entry) if isinstance(entry, Model) else orjson.dumps(tuple(entry)))
 
 
 def _shortened(entry: Any, share: int) -> Any:
