@@ -65,6 +65,7 @@ DOCUMENTED = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 # Every such package needs an upper bound in pyproject.toml.
 PRIVATE_USES: dict[tuple[str, str], str | None] = {
     ("library/keeper_process.py", "_transport"): None,
+    ("system/processes.py", "_transport"): None,
     ("store/database.py", "_thread"): "aiosqlite",
 }
 # What is built on without being documented, though no underscore shows it.

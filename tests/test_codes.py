@@ -50,6 +50,20 @@ def test_every_error_is_raised_with_a_code_of_the_table_and_its_class():
         assert kind.__name__ == name, f"{place}: {code} is {kind.__name__}"
 
 
+def test_what_happened_is_a_sentence_where_a_remedy_follows_it():
+    for module in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            name = getattr(getattr(node, "func", None), "id", "")
+            if name not in CLASSES | {"explained"} or len(node.args) < 2:
+                continue
+            code, what = node.args[:2]
+            what = what.values[-1] if isinstance(what, ast.JoinedStr) else what
+            if not isinstance(code, ast.Constant) or not isinstance(what, ast.Constant):
+                continue
+            if CODES[code.value].remedy and not any(each.arg == "remedy" for each in node.keywords):
+                assert what.value.endswith((".", "?")), f"{module.name}:{node.lineno}"
+
+
 def test_every_warning_has_a_code_of_the_table():
     warned = [(place, code) for place, name, code in calls() if name in WARNINGS | {"explained"}]
     assert len(warned) > 10

@@ -158,10 +158,7 @@ CODES: Final[dict[str, Code]] = {
     "WRITE_CONFLICT": Code(Conflict, 409, 7, "Read the note again, then repeat the change."),
     "NOTE_BUSY": Code(Conflict, 409, 7, "Try again in a moment."),
     "NOTE_TOO_LARGE": Code(
-        TooLarge,
-        413,
-        1,
-        "Ask for its chunks, or allow large notes (allowLarge=true, --allow-large).",
+        TooLarge, 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
     ),
     "ATTACHMENT_TOO_LARGE": Code(TooLarge, 413, 1, "Ask for it with allowLarge=true."),
     "BODY_TOO_LARGE": Code(TooLarge, 413, 1),
@@ -242,7 +239,9 @@ CODES: Final[dict[str, Code]] = {
     "EMBEDDING_INCOMPLETE": Code(
         *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
     ),
-    "REPLY_TRUNCATED": Code(*_WARNING, "Ask for fewer results, or for the compact fields."),
+    "REPLY_TRUNCATED": Code(
+        *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."
+    ),
     "WARNINGS_TRUNCATED": Code(*_WARNING),
     "SERVER_EXPOSED": Code(*_WARNING),
     # Warnings of index jobs.

@@ -60,13 +60,13 @@ def job(state: str = "succeeded", job_id: str = "job-1", **changes) -> JobData:
         "startedAt": "2025-01-01T00:00:00+00:00",
         "finishedAt": "2025-01-01T00:00:02+00:00" if final else None,
         "phase": "parse",
-        "phases": [
+        "phases": (
             PhaseData(name="scan", done=4, total=4),
             PhaseData(name="parse", done=4 if final else 1, total=4),
-        ],
+        ),
         "rate": None if final else 12.5,
         "etaSeconds": None if final else 61.0,
-        "warnings": [],
+        "warnings": (),
         "warningCount": 0,
         "summary": SummaryData(
             added=3, changed=0, removed=0, renamed=0, unchanged=1, chunks=9, links=5,
@@ -203,7 +203,7 @@ class FakeServer:
             NoteData(
                 id=request.match_info["id"], path="Kitchen/Stock.md", title="Stock",
                 metadata=NOBODY, content=self.content, content_type="text/markdown", size=1,
-                links=[], attachments=[],
+                links=(), attachments=(),
             )
         )  # fmt: skip
 

@@ -52,7 +52,7 @@ async def test_detach_prints_the_id_at_once(run: Run, server: FakeServer):
 
 async def test_warnings_of_a_job_name_their_files(run: Run, server: FakeServer):
     warning = WarningData(code="FILE_BINARY", message="Skipped.", details={"path": "a/b.md"})
-    server.history = [job(warnings=[warning], warningCount=1)]
+    server.history = [job(warnings=(warning,), warningCount=1)]
     ended = await run("index")
     assert "FILE_BINARY: a/b.md: Skipped.\n" in ended.err
 
@@ -111,9 +111,9 @@ async def test_a_terminal_sees_bars(environment: dict[str, str], server: FakeSer
 @pytest.mark.parametrize(
     ("ended", "says", "full"),
     [
-        (job(phase="embed", phases=[PhaseData(name="embed", done=0, total=0)]), "none", 0),
-        (job("cancelled", phases=[PhaseData(name="parse", done=2, total=8)]), "2/8", 6),
-        (job(phases=[PhaseData(name="parse", done=8, total=8)]), "8/8", 24),
+        (job(phase="embed", phases=(PhaseData(name="embed", done=0, total=0),)), "none", 0),
+        (job("cancelled", phases=(PhaseData(name="parse", done=2, total=8),)), "2/8", 6),
+        (job(phases=(PhaseData(name="parse", done=8, total=8),)), "8/8", 24),
     ],
 )
 async def test_a_bar_is_as_full_as_its_phase(
@@ -140,7 +140,7 @@ async def test_a_bar_is_as_full_as_its_phase(
 async def test_a_narrow_terminal_loses_details_and_never_counts(
     environment: dict[str, str], server: FakeServer, columns: int, bar: int, details: str
 ):
-    phases = [PhaseData(name="embed", done=12_000, total=1_000_000)]
+    phases = (PhaseData(name="embed", done=12_000, total=1_000_000),)
     rates = {"rate": 1200.0, "characterRate": 90_000.0, "warningCount": 3}
     server.history = [job("running", phase="embed", phases=phases, **rates)] * 2 + [job()]
     seen = await on_a_terminal(environment, "index", NO_COLOR="1", COLUMNS=str(columns))

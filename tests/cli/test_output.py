@@ -198,8 +198,8 @@ async def test_nothing_hostile_in_a_job_reaches_them_either(
     warning = WarningData(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})
     phase = PhaseData(name=HOSTILE, done=1, total=4)
     hostile = {
-        "job_id": HOSTILE, "createdAt": HOSTILE, "phase": HOSTILE, "phases": [phase],
-        "warnings": [warning], "warningCount": 1,
+        "job_id": HOSTILE, "createdAt": HOSTILE, "phase": HOSTILE, "phases": (phase,),
+        "warnings": (warning,), "warningCount": 1,
         "error": {"code": HOSTILE, "message": HOSTILE} if state == "failed" else None,
     }  # fmt: skip
     server.jobs, server.history = [job(state, **hostile)], [job(state, **hostile)]

@@ -7,6 +7,7 @@ import io
 import json
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import aiohttp
 import pytest
 from tests.privacy import Confidences
 
-from vault_agent.config import Config
+from vault_agent.config import Config, vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import Job, JobState
@@ -112,7 +113,9 @@ class FakeEngine:
         self.address = address
 
     async def health(self):
-        return Health("ok", "1.0", True, False, 1, 2, 3, False, False, 0.0, None)
+        root = self.config.vault.root
+        named = (vault_identity(root), Path(root).name) if root else ("0" * 32, "notes")
+        return Health("ok", "1.0", *named, True, False, 1, 2, 3, False, False, 0.0, None)
 
     async def search(self, query):
         if self.failure:

@@ -7,13 +7,13 @@ import json
 
 import pytest
 
+from vault_agent.api.encoding import PIECE_CHARACTERS, encoded, in_pieces
 from vault_agent.errors import CODES, IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.notes import Metadata
 from vault_agent.model.retrieval import NoteContent
 from vault_agent.model.search import Mode
 from vault_agent.model.warning import Warning
-from vault_agent.server.notes import PIECE_CHARACTERS, note_reply
 from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.routes import ROUTES
@@ -270,19 +270,19 @@ def note_of(content: str) -> NoteContent:
 async def test_a_note_is_the_same_json_in_pieces(size: int):
     content = (HOSTILE * (size // len(HOSTILE) + 1))[:size]
     note = note_of(content)
-    whole = Reply[NoteData](data=note_data(note), warnings=warnings_data(note.warnings))
-    assert (await note_reply(note)).body == dump(whole)
+    reply = Reply[NoteData](data=note_data(note), warnings=warnings_data(note.warnings))
+    assert in_pieces(reply) == await encoded(reply) == dump(reply)
 
 
 async def test_the_server_answers_while_a_large_note_is_written():
     """The loop turns many times while the JSON is made."""
     note = note_of("line of a large note\n" * 3_000_000)
     turns = 0
-    writing = asyncio.create_task(note_reply(note))
+    writing = asyncio.create_task(encoded(Reply[NoteData](data=note_data(note))))
     while not writing.done():
         await asyncio.sleep(0)
         turns += 1
-    assert len((await writing).body) > 60 * 1024 * 1024
+    assert len(await writing) > 60 * 1024 * 1024
     assert turns > 50
 
 

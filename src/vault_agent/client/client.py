@@ -305,8 +305,8 @@ class Client:
     def _too_much(self, limit: int) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"the server at {self._endpoint} sends more than {limit >> 20} MiB in one reply, which"
-            " is not read: see whether it is vault-agent",
+            f"the server at {self._endpoint} sends more than {limit >> 20} MiB in one reply."
+            " It may not be vault-agent.",
         )
 
     def _stranger(self) -> Unavailable:

@@ -6,6 +6,7 @@ import asyncio
 import os
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent import __version__
@@ -156,6 +157,8 @@ class Engine:
         return Health(
             status="error" if refusal else "degraded" if meta is None or warnings else "ok",
             version=__version__,
+            vault_id=self._task.vault,
+            vault_name=PurePath(self._task.root).name,
             index_available=meta is not None,
             index_stale=self._checks.stale,
             index_generation=meta.generation if meta else None,

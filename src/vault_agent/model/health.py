@@ -15,6 +15,8 @@ class Health:
 
     status: Literal["ok", "degraded", "error"]
     version: str
+    vault_id: str
+    vault_name: str  # of the root folder
     index_available: bool
     index_stale: bool
     index_generation: int | None

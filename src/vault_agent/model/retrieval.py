@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
 
 
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
 @dataclass(frozen=True, slots=True)
 class LinkSummary:
     """A note's link with what it resolves to; `ambiguous` where a tie had to be broken."""
@@ -40,6 +43,11 @@ class NoteContent:
     attachments: tuple[LinkSummary, ...]
     warnings: tuple[Warning, ...] = ()
 
+    @property
+    def content_type(self) -> str:
+        """The media type of the content."""
+        return MARKDOWN
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkContent:
@@ -57,6 +65,21 @@ class ChunkContent:
     content: str
     etag: str
     warnings: tuple[Warning, ...] = ()
+
+    @property
+    def heading(self) -> str | None:
+        """The innermost heading, or None before the first."""
+        return self.heading_path[-1] if self.heading_path else None
+
+    @property
+    def content_type(self) -> str:
+        """The media type of the content."""
+        return MARKDOWN
+
+    @property
+    def size(self) -> int:
+        """The bytes of the content as UTF-8."""
+        return len(self.content.encode())
 
 
 @dataclass(frozen=True, slots=True)

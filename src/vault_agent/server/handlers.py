@@ -1,192 +1,87 @@
-"""The handlers: each takes a validated call, asks the engine for one thing, and replies."""
+"""The handlers: each performs one operation and replies. Most routes share the first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from vault_agent.library.jobs import JobOptions
-from vault_agent.model.jobs import JobKind
+from vault_agent.api.caller import OWNER
+from vault_agent.api.operation import Got, Operation, answer, perform
+from vault_agent.api.operations import DOWNLOAD
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events
-from vault_agent.server.keys import ENGINE, OPENAPI, TRACE, VAULT
-from vault_agent.server.notes import note_reply
-from vault_agent.server.replies import bytes_reply, model_reply, not_modified
-from vault_agent.wire.base import Model
-from vault_agent.wire.convert import (
-    attachment_data,
-    chunk_data,
-    compact_results_data,
-    health_data,
-    job_data,
-    results_data,
-    warnings_data,
-)
-from vault_agent.wire.replies import (
-    AttachmentData,
-    ChunkData,
-    CompactResultsData,
-    HealthData,
-    JobList,
-    OneJob,
-    Reply,
-    ResultsData,
-)
+from vault_agent.server.keys import ENGINE, OPENAPI, TRACE
+from vault_agent.server.replies import bytes_reply, not_modified
+from vault_agent.wire.replies import CompactResultsData, OneJob, ResultsData
 
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from vault_agent.library.engine import Engine
-    from vault_agent.model.search import Answer
-    from vault_agent.wire.requests import (
-        AttachmentParams,
-        AttachmentPath,
-        ChunkPath,
-        IndexBody,
-        JobPath,
-        NoParams,
-        NoteParams,
-        NotePath,
-        RelatedBody,
-        ResultFields,
-        SearchBody,
-    )
-
-Path = TypeVar("Path", bound=Model)
-Params = TypeVar("Params", bound=Model)
-Body = TypeVar("Body", bound=Model)
+    from vault_agent.server.log import Fields
+    from vault_agent.wire.base import Model
+    from vault_agent.wire.replies import Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[Path, Params, Body]):
-    """A request whose path, query parameters and body hold what their models say."""
+class Call:
+    """A request whose path, query parameters and body hold what the operation's model says."""
 
     request: web.Request
-    path: Path
-    params: Params
-    body: Body
+    operation: Operation[Any, Any]
+    sent: Any
+    status: int = 200
 
-    @property
-    def engine(self) -> Engine:
-        """The engine that serves it."""
-        return self.request.app[ENGINE]
+    async def perform(self, operation: Operation[Any, Got]) -> Got:
+        """Run an operation with what was sent. Whoever passes the gate is the owner."""
+        return await perform(operation, self.request.app[ENGINE], OWNER, self.sent)
 
 
-async def health(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse:
-    """Tell what the server can do at this moment."""
-    found = await call.engine.health()
-    return model_reply(
-        Reply[HealthData](
-            data=health_data(found, call.request.app[VAULT]), warnings=warnings_data(found.warnings)
-        )
+async def reply(call: Call) -> web.StreamResponse:
+    """Perform the operation and reply in JSON, or 304 where the client has the content."""
+    engine = call.request.app[ENGINE]
+    outcome = await answer(call.operation, engine, OWNER, call.sent)
+    _trace(call.request[TRACE].fields, outcome.reply)
+    if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
+        return known
+    return bytes_reply(
+        outcome.body,
+        status=call.status,
+        headers=_location(outcome.reply.data) if call.status == 202 else None,
+        etag=outcome.etag,
     )
 
 
-async def search(call: Call[NoParams, NoParams, SearchBody]) -> web.StreamResponse:
-    """Find chunks and notes by words, by meaning, or both."""
-    answer = await call.engine.search(call.body.to_query())
-    return _results(call.request, answer, call.body.fields)
+async def attachment(call: Call) -> web.StreamResponse:
+    """Reply with what is known of an attachment; with `download=true` send its bytes."""
+    if not call.sent.download:
+        return await reply(call)
+    opened = await call.perform(DOWNLOAD)
+    with opened.file:
+        return await send_file(call.request, opened)
 
 
-async def related(call: Call[NoParams, NoParams, RelatedBody]) -> web.StreamResponse:
-    """Find what is like a note or a chunk, or linked with it."""
-    answer = await call.engine.related(call.body.to_query())
-    return _results(call.request, answer, call.body.fields)
+async def job_events(call: Call) -> web.StreamResponse:
+    """Send a job's states as events until its end."""
+    feed = await call.perform(call.operation)
+    return await send_events(call.request, feed.job_id, feed.watch)
 
 
-async def note(call: Call[NotePath, NoteParams, NoParams]) -> web.StreamResponse:
-    """Return one note: its original Markdown, as the file is now."""
-    found = await call.engine.note(call.path.note_id, allow_large=call.params.allow_large)
-    return not_modified(call.request, found.etag) or await note_reply(found)
-
-
-async def chunk(call: Call[ChunkPath, NoParams, NoParams]) -> web.StreamResponse:
-    """Return one chunk as it was indexed, without frontmatter."""
-    found = await call.engine.chunk(call.path.note_id, call.path.chunk_index)
-    return not_modified(call.request, found.etag) or model_reply(
-        Reply[ChunkData](data=chunk_data(found), warnings=warnings_data(found.warnings)),
-        etag=found.etag,
-    )
-
-
-async def attachment(
-    call: Call[AttachmentPath, AttachmentParams, NoParams],
-) -> web.StreamResponse:
-    """Tell what is known of an attachment; with `download=true` send its bytes, or a range."""
-    if call.params.download:
-        opened = await call.engine.open_attachment(
-            call.path.path, allow_large=call.params.allow_large
-        )
-        with opened.file:
-            return await send_file(call.request, opened)
-    info = await call.engine.attachment(call.path.path)
-    return not_modified(call.request, info.etag) or model_reply(
-        Reply[AttachmentData](data=attachment_data(info)), etag=info.etag
-    )
-
-
-async def index(call: Call[NoParams, NoParams, IndexBody]) -> web.StreamResponse:
-    """Start a job that brings the index up to date."""
-    return await _submit(call, JobKind.INDEX)
-
-
-async def reindex(call: Call[NoParams, NoParams, IndexBody]) -> web.StreamResponse:
-    """Start a job that builds the index again, while the old one serves."""
-    return await _submit(call, JobKind.REINDEX)
-
-
-async def jobs(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse:
-    """List the jobs, newest first."""
-    found = await call.engine.jobs.list()
-    return model_reply(Reply[JobList](data=JobList(jobs=[job_data(each) for each in found])))
-
-
-async def job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
-    """Return one job as it is now."""
-    found = await call.engine.jobs.get(call.path.job_id)
-    return model_reply(Reply[OneJob](data=OneJob(job=job_data(found))))
-
-
-async def job_events(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
-    """Follow a job as Server-Sent Events until its end."""
-    await call.engine.jobs.get(call.path.job_id)  # a job that is not there is a plain 404
-    return await send_events(call.request, call.path.job_id, call.engine.jobs.watch)
-
-
-async def cancel_job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
-    """Cancel a job; the last complete index still serves."""
-    found = await call.engine.jobs.cancel(call.path.job_id)
-    return model_reply(Reply[OneJob](data=OneJob(job=job_data(found))))
-
-
-async def openapi(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse:
-    """Describe this interface."""
+async def description(call: Call) -> web.StreamResponse:
+    """Reply with the description of this interface."""
     return bytes_reply(call.request.app[OPENAPI]())
 
 
-async def _submit(call: Call[NoParams, NoParams, IndexBody], kind: JobKind) -> web.StreamResponse:
-    options = JobOptions(
-        require_embeddings=call.body.require_embeddings,
-        fresh_embeddings=call.body.fresh_embeddings,
-    )
-    submitted = await call.engine.jobs.submit(kind, options)
-    return model_reply(
-        Reply[OneJob](data=OneJob(job=job_data(submitted))),
-        status=202,
-        headers={"Location": f"/jobs/{submitted.id}"},
-    )
+def _location(data: Model) -> dict[str, str]:
+    return {"Location": f"/jobs/{data.job.id}"} if isinstance(data, OneJob) else {}
 
 
-def _results(request: web.Request, answer: Answer, fields: ResultFields) -> web.StreamResponse:
-    logged = request[TRACE].fields
-    logged["used_mode"] = answer.used_mode.value
-    logged["result_count"] = len(answer.hits)
-    logged["warning_count"] = len(answer.warnings)
-    if answer.requested_mode is not None:
-        logged["requested_mode"] = answer.requested_mode.value
-    warnings = warnings_data(answer.warnings)
-    if fields == "compact":
-        return model_reply(
-            Reply[CompactResultsData](data=compact_results_data(answer), warnings=warnings)
-        )
-    return model_reply(Reply[ResultsData](data=results_data(answer), warnings=warnings))
+def _trace(logged: Fields, sent: Reply[Any]) -> None:
+    """Note what the log may say of a search: modes and counts."""
+    data = sent.data
+    if not isinstance(data, ResultsData | CompactResultsData):
+        return
+    logged["used_mode"] = data.used_mode.value
+    logged["result_count"] = len(data.results)
+    logged["warning_count"] = len(sent.warnings)
+    if data.requested_mode is not None:
+        logged["requested_mode"] = data.requested_mode.value

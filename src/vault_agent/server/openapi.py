@@ -1,8 +1,7 @@
-"""The interface described in OpenAPI 3.1, generated from the route table and the same models."""
+"""The interface described in OpenAPI 3.1, made from the operations, their routes and models."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,7 +43,7 @@ _MEANING = {
     416: "There are no such bytes.",
     421: "The Host header names another server.",
     500: "A defect of the server.",
-    503: "What is needed for this can't be had at the moment.",
+    503: "What this needs is not available at the moment.",
 }
 
 
@@ -87,37 +86,35 @@ def describe() -> dict[str, Any]:
 def _models() -> list[tuple[type[Model], _Mode]]:
     found: dict[tuple[type[Model], _Mode], None] = {(ErrorReply, "serialization"): None}
     for route in ROUTES:
-        for request in (route.path_model, route.params, route.body):
-            if request is not None:
-                found[request, "validation"] = None
-        for reply in route.replies:
+        if route.takes_body:
+            found[route.request, "validation"] = None
+        for reply in route.operation.replies:
             found[reply, "serialization"] = None
     return list(found)
 
 
 def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": route.handler.__name__,
-        "summary": inspect.getdoc(route.handler),
-        "parameters": [
-            *_parameters(route.path_model, "path"),
-            *_parameters(route.params, "query"),
-        ],
+        "operationId": route.operation.name,
+        "summary": route.operation.summary,
+        "parameters": _parameters(route),
         "responses": _responses(route, refs),
     }
-    if route.body is not None:
+    if route.takes_body:
         operation["requestBody"] = {
-            "required": route.body_required,
-            "content": {"application/json": {"schema": refs[route.body, "validation"]}},
+            "required": route.body is True,
+            "content": {"application/json": {"schema": refs[route.request, "validation"]}},
         }
     return operation
 
 
-def _parameters(model: type[Model], place: str) -> list[dict[str, Any]]:
-    schema = model.model_json_schema(by_alias=True)
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    rules = route.request.model_json_schema(by_alias=True).get("properties", {})
     found = []
-    for name, rule in schema.get("properties", {}).items():
-        parameter = {"name": name, "in": place, "required": place == "path", "schema": rule}
+    for name in (*route.in_path, *route.in_query):
+        inside, rule = name in route.in_path, rules[name]
+        place = "path" if inside else "query"
+        parameter = {"name": name, "in": place, "required": inside, "schema": rule}
         if description := rule.pop("description", None):
             parameter["description"] = description
         found.append(parameter)
@@ -134,7 +131,7 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
             "description": "The range that was asked for.",
             "content": {"application/octet-stream": {}},
         }
-    if revalidates(route):
+    if route.tagged:
         responses["304"] = {"description": "The copy that If-None-Match names still holds."}
     codes: dict[int, list[str]] = {}
     for code in (*EVERYWHERE, *route.codes):
@@ -147,13 +144,8 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     return responses
 
 
-def revalidates(route: Route) -> bool:
-    """Whether the route's replies carry an ETag."""
-    return route.path.startswith(("/notes/", "/chunks/", "/attachments/"))
-
-
 def _content(route: Route, refs: _Refs) -> dict[str, Any]:
-    schemas = [refs[reply, "serialization"] for reply in route.replies]
+    schemas = [refs[reply, "serialization"] for reply in route.operation.replies]
     content: dict[str, Any] = {}
     for media in route.media:
         if media == "application/json":

@@ -1,4 +1,4 @@
-"""How replies are put: JSON, the safe headers, and the status that belongs to each error code."""
+"""How replies are sent: JSON, the safe headers, and the status of each error code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from vault_agent.errors import CODES, Failed, VaultAgentError
-from vault_agent.wire.base import Model, dump
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,17 +31,6 @@ def status_of(code: str) -> int:
     """Return the HTTP status of a code; 500 where no reply is meant to carry it."""
     known = CODES.get(code)
     return known.status if known is not None and known.status is not None else 500
-
-
-def model_reply(
-    model: Model,
-    *,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-    etag: str | None = None,
-) -> web.Response:
-    """Return a model as JSON; with an `etag` the reader may revalidate its copy."""
-    return bytes_reply(dump(model), status=status, headers=headers, etag=etag)
 
 
 def bytes_reply(

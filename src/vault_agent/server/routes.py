@@ -1,81 +1,109 @@
-"""The one table of routes: what is routed, validated, let in and documented comes from here."""
+"""The one table of routes: which operation is at which method and path."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
+from vault_agent.api import operations
+from vault_agent.api.operation import Operation
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers
 from vault_agent.server.body import check_media, check_size, read_model
 from vault_agent.server.handlers import Call
 from vault_agent.server.keys import TRACE
 from vault_agent.server.replies import SAFE_HEADERS
-from vault_agent.wire.base import parse_strings
-from vault_agent.wire.replies import (
-    AttachmentData,
-    ChunkData,
-    CompactResultsData,
-    HealthData,
-    JobList,
-    NoteData,
-    OneJob,
-    Reply,
-    ResultsData,
-)
-from vault_agent.wire.requests import (
-    AttachmentParams,
-    AttachmentPath,
-    ChunkPath,
-    IndexBody,
-    JobPath,
-    NoParams,
-    NoteParams,
-    NotePath,
-    RelatedBody,
-    SearchBody,
-)
+from vault_agent.wire.base import parse_strings, unknown_field, wire_names
+from vault_agent.wire.requests import DownloadRequest, NoParams
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.engine import Engine
     from vault_agent.wire.base import Model
+
+_PARTS = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route: who handles it, and what may be sent to it.
+    """An operation's place in HTTP.
 
-    `path` is an OpenAPI template; `codes` are the errors of its own, besides those that every
-    route can reply with.
+    The fields of its request that `path`, an OpenAPI template, names are in the path. The others
+    are in the JSON body where there is one, else in the query string.
+
+    Args:
+        method: GET, POST or DELETE.
+        path: the template.
+        operation: what is performed.
+        body: whether the fields come as a JSON body; None where it may be left out.
+        status: of a success.
+        handler: what replies; a stream has one of its own.
+        media: the content types of a success.
+        wider: a request model with fields that only HTTP has, instead of the operation's.
+        more_codes: errors that only HTTP has, besides those of every route.
+        tagged: whether replies carry an ETag.
     """
 
     method: str
     path: str
-    handler: Callable[[Call[Any, Any, Any]], Awaitable[web.StreamResponse]]
-    replies: tuple[type[Model], ...] = ()
-    codes: tuple[str, ...] = ()
-    path_model: type[Model] = NoParams
-    params: type[Model] = NoParams
-    body: type[Model] | None = None
-    body_required: bool = False
+    operation: Operation[Any, Any]
+    body: bool | None = False
     status: int = 200
+    handler: Callable[[Call], Awaitable[web.StreamResponse]] = handlers.reply
     media: tuple[str, ...] = ("application/json",)
+    wider: type[Model] | None = None
+    more_codes: tuple[str, ...] = ()
+    tagged: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
-        """Validate a request by the models of this route and handle it."""
+        """Validate a request by the operation's model and perform it."""
         request[TRACE].route = self.path
         check_media(request)
         check_size(request)
-        if self.body is None and request.body_exists:
+        if not self.takes_body and request.body_exists:
             raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
-        path = parse_strings(self.path_model, _path_values(self, request))
-        params = parse_strings(self.params, _query_values(request))
-        body = await read_model(request, self.body) if self.body else NoParams()
-        return await self.handler(Call(request, path, params, body))
+        given = _query_values(request)
+        if not given.keys() <= set(self.in_query):
+            raise unknown_field(self.in_query)
+        if self.takes_body:
+            sent = await read_model(request, self.request)
+        else:
+            sent = parse_strings(self.request, {**_path_values(self, request), **given})
+        return await self.handler(Call(request, self.operation, sent, self.status))
+
+    @property
+    def request(self) -> type[Model]:
+        """The model of what is sent."""
+        return self.wider or self.operation.request
+
+    @property
+    def takes_body(self) -> bool:
+        """Whether a JSON body is read."""
+        return self.body is not False
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        """The fields of the request that are parts of the path."""
+        return tuple(_PARTS.findall(self.path))
+
+    @property
+    def in_query(self) -> tuple[str, ...]:
+        """The fields of the request that are query parameters."""
+        if self.takes_body:
+            return ()
+        return tuple(name for name in wire_names(self.request) if name not in self.in_path)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The errors besides those of every route."""
+        switched = ("FEATURE_DISABLED",) if self.operation.needs is not None else ()
+        return (*switched, *self.operation.codes, *self.more_codes)
 
     @property
     def pattern(self) -> str:
@@ -83,116 +111,42 @@ class Route:
         return self.path.replace("{path}", "{path:(?s:.*)}")
 
 
-_INDEX = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
-_JOBS = ("INDEX_IO_ERROR", "JOBS_DAMAGED")
-_RANKING = ("INVALID_MODE", "INVALID_LIMIT", *_INDEX, "EMBEDDING_UNAVAILABLE")
+async def _describe(_: Engine, __: Caller, ___: NoParams) -> None:
+    """Describe this interface."""
+
+
+DESCRIPTION = Operation("openapi", NoParams, _describe)
+"""Only HTTP has it: other protocols describe themselves in their own way."""
 
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/health", handlers.health, replies=(Reply[HealthData],)),
-    Route(
-        "POST",
-        "/index",
-        handlers.index,
-        replies=(Reply[OneJob],),
-        codes=("INDEX_BUSY", "DISK_FULL", *_JOBS),
-        body=IndexBody,
-        status=202,
-    ),
-    Route(
-        "POST",
-        "/reindex",
-        handlers.reindex,
-        replies=(Reply[OneJob],),
-        codes=("INDEX_BUSY", "DISK_FULL", *_JOBS),
-        body=IndexBody,
-        status=202,
-    ),
-    Route("GET", "/jobs", handlers.jobs, replies=(Reply[JobList],), codes=_JOBS),
-    Route(
-        "GET",
-        "/jobs/{jobId}",
-        handlers.job,
-        replies=(Reply[OneJob],),
-        codes=("INVALID_ID", "JOB_NOT_FOUND", *_JOBS),
-        path_model=JobPath,
-    ),
-    Route(
-        "DELETE",
-        "/jobs/{jobId}",
-        handlers.cancel_job,
-        replies=(Reply[OneJob],),
-        codes=("INVALID_ID", "JOB_NOT_FOUND", *_JOBS),
-        path_model=JobPath,
-    ),
+    Route("GET", "/health", operations.HEALTH),
+    Route("POST", "/index", operations.INDEX, body=None, status=202),
+    Route("POST", "/reindex", operations.REINDEX, body=None, status=202),
+    Route("GET", "/jobs", operations.JOBS),
+    Route("GET", "/jobs/{jobId}", operations.JOB),
+    Route("DELETE", "/jobs/{jobId}", operations.CANCEL_JOB),
     Route(
         "GET",
         "/jobs/{jobId}/events",
-        handlers.job_events,
-        codes=("INVALID_ID", "JOB_NOT_FOUND", *_JOBS),
-        path_model=JobPath,
+        operations.JOB_EVENTS,
+        handler=handlers.job_events,
         media=("text/event-stream",),
     ),
-    Route(
-        "POST",
-        "/search",
-        handlers.search,
-        replies=(Reply[ResultsData], Reply[CompactResultsData]),
-        codes=("INVALID_QUERY", *_RANKING),
-        body=SearchBody,
-        body_required=True,
-    ),
-    Route(
-        "POST",
-        "/related",
-        handlers.related,
-        replies=(Reply[ResultsData], Reply[CompactResultsData]),
-        codes=("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_RANKING),
-        body=RelatedBody,
-        body_required=True,
-    ),
-    Route(
-        "GET",
-        "/notes/{noteId}",
-        handlers.note,
-        replies=(Reply[NoteData],),
-        codes=(
-            "INVALID_ID",
-            "NOTE_NOT_FOUND",
-            "PATH_OUTSIDE_VAULT",
-            "NOTE_TOO_LARGE",
-            "VAULT_NOT_FOUND",
-            *_INDEX,
-        ),
-        path_model=NotePath,
-        params=NoteParams,
-    ),
-    Route(
-        "GET",
-        "/chunks/{noteId}/{chunkIndex}",
-        handlers.chunk,
-        replies=(Reply[ChunkData],),
-        codes=("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_INDEX),
-        path_model=ChunkPath,
-    ),
+    Route("POST", "/search", operations.SEARCH, body=True),
+    Route("POST", "/related", operations.RELATED, body=True),
+    Route("GET", "/notes/{noteId}", operations.NOTE, tagged=True),
+    Route("GET", "/chunks/{noteId}/{chunkIndex}", operations.CHUNK, tagged=True),
     Route(
         "GET",
         "/attachments/{path}",
-        handlers.attachment,
-        replies=(Reply[AttachmentData],),
-        codes=(
-            "INVALID_PATH",
-            "PATH_OUTSIDE_VAULT",
-            "ATTACHMENT_NOT_ALLOWED",
-            "ATTACHMENT_NOT_FOUND",
-            "ATTACHMENT_TOO_LARGE",
-            "RANGE_NOT_SATISFIABLE",
-            "VAULT_NOT_FOUND",
-        ),
-        path_model=AttachmentPath,
-        params=AttachmentParams,
+        operations.ATTACHMENT,
+        handler=handlers.attachment,
         media=("application/json", "application/octet-stream"),
+        wider=DownloadRequest,
+        more_codes=("ATTACHMENT_TOO_LARGE", "RANGE_NOT_SATISFIABLE"),
+        tagged=True,
     ),
-    Route("GET", "/openapi.json", handlers.openapi),
+    Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 
 

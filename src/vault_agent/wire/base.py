@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _CODES = {
     "query": "INVALID_QUERY",
@@ -104,15 +104,8 @@ def invalid(model: type[Model], error: ValidationError) -> InvalidRequest:
         return InvalidRequest("INVALID_REQUEST", "The request body is not valid JSON.")
     if rule == "extra_forbidden":
         # The last part of the place is the unknown name itself: the sender's text.
-        known = ", ".join(_wire_names(model))
         place = ".".join(str(part) for part in first["loc"][:-1])
-        if place:
-            message = f"{place} has an unknown field."
-        elif known:
-            message = f"Unknown field. Known are: {known}."
-        else:
-            message = "This call takes no parameters."
-        return InvalidRequest("INVALID_REQUEST", message, {"rule": rule})
+        return unknown_field(wire_names(model), place)
     place = ".".join(str(part) for part in first["loc"])
     code = _CODES.get(str(first["loc"][0]) if first["loc"] else "", "INVALID_REQUEST")
     details = {"field": place, "rule": rule} if place else {"rule": rule}
@@ -121,7 +114,19 @@ def invalid(model: type[Model], error: ValidationError) -> InvalidRequest:
     return InvalidRequest(code, f"{place or 'The request body'} {says}.", details)
 
 
-def _wire_names(model: type[Model]) -> list[str]:
+def unknown_field(known: Sequence[str], place: str = "") -> InvalidRequest:
+    """Return the refusal of a field that is not known, without its name."""
+    if place:
+        message = f"{place} has an unknown field."
+    elif known:
+        message = f"Unknown field. Known are: {', '.join(known)}."
+    else:
+        message = "This call takes no parameters."
+    return InvalidRequest("INVALID_REQUEST", message, {"rule": "extra_forbidden"})
+
+
+def wire_names(model: type[Model]) -> list[str]:
+    """Return the names of a model's fields as they are sent."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

@@ -1,8 +1,14 @@
-"""From the product's values to the replies that hold them."""
+"""From the product's values to the replies that hold them.
+
+A reply takes its fields by name. Only what has another name or another form is written out here.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from vault_agent.model.warning import MAX_WARNINGS
 from vault_agent.wire.compact import COLUMNS, compact_row
@@ -15,37 +21,36 @@ from vault_agent.wire.replies import (
     IndexHealth,
     JobData,
     JobErrorData,
-    LinkData,
-    MetadataData,
     NoteData,
-    PhaseData,
     ResultData,
     ResultsData,
-    SummaryData,
     VaultData,
     WarningData,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
-    from vault_agent.model.notes import Metadata
-    from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, LinkSummary, NoteContent
-    from vault_agent.model.search import Answer, Hit
+    from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.search import Answer
     from vault_agent.model.warning import Warning as Notice
 
-MARKDOWN = "text/markdown; charset=utf-8"
+MAX_WARNING_BYTES = 2048
+"""The most bytes of JSON that a warning has in a reply."""
+
+_MAX_CHARACTERS = 240
+"""What is kept of each text of a warning that is too large."""
 
 
 def warnings_data(warnings: Iterable[Notice], count: int | None = None) -> list[WarningData]:
-    """Return the first 100 warnings, and one more that says how many of `count` are left out."""
+    """Return the first 100 warnings, and one more that says how many of `count` are left out.
+
+    Each takes at most `MAX_WARNING_BYTES`.
+    """
     listed = list(warnings)
-    shown = [
-        WarningData(code=warning.code, message=warning.message, details=dict(warning.details))
-        for warning in listed[:MAX_WARNINGS]
-    ]
+    shown = [WarningData(**_warning_fields(warning)) for warning in listed[:MAX_WARNINGS]]
     omitted = max(count or 0, len(listed)) - len(shown)
     if omitted > 0:
         shown.append(
@@ -58,12 +63,12 @@ def warnings_data(warnings: Iterable[Notice], count: int | None = None) -> list[
     return shown
 
 
-def health_data(health: Health, vault: VaultData | None) -> HealthData:
+def health_data(health: Health) -> HealthData:
     """Return the reply to `GET /health`."""
     return HealthData(
         status=health.status,
         version=health.version,
-        vault=vault,
+        vault=VaultData(id=health.vault_id, name=health.vault_name),
         index=IndexHealth(
             available=health.index_available,
             stale=health.index_stale,
@@ -86,7 +91,7 @@ def results_data(answer: Answer) -> ResultsData:
         requested_mode=answer.requested_mode,
         used_mode=answer.used_mode,
         limit=answer.limit,
-        results=[_result(hit) for hit in answer.hits],
+        results=[ResultData.model_validate(hit, from_attributes=True) for hit in answer.hits],
     )
 
 
@@ -103,36 +108,12 @@ def compact_results_data(answer: Answer) -> CompactResultsData:
 
 def note_data(note: NoteContent) -> NoteData:
     """Return the reply to `GET /notes/{noteId}`."""
-    return NoteData(
-        id=note.id,
-        path=note.path,
-        title=note.title,
-        metadata=_metadata(note.metadata),
-        content=note.content,
-        content_type=MARKDOWN,
-        size=note.size,
-        links=[_link(link) for link in note.links],
-        attachments=[_link(link) for link in note.attachments],
-    )
+    return NoteData.model_validate(note, from_attributes=True)
 
 
 def chunk_data(chunk: ChunkContent) -> ChunkData:
     """Return the reply to `GET /chunks/{noteId}/{chunkIndex}`."""
-    return ChunkData(
-        id=chunk.id,
-        note_id=chunk.note_id,
-        chunk_index=chunk.chunk_index,
-        path=chunk.path,
-        title=chunk.title,
-        heading=chunk.heading_path[-1] if chunk.heading_path else None,
-        heading_path=chunk.heading_path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        metadata=_metadata(chunk.metadata),
-        content=chunk.content,
-        content_type=MARKDOWN,
-        size=len(chunk.content.encode()),
-    )
+    return ChunkData.model_validate(chunk, from_attributes=True)
 
 
 def attachment_data(info: AttachmentInfo) -> AttachmentData:
@@ -148,55 +129,31 @@ def attachment_data(info: AttachmentInfo) -> AttachmentData:
 
 def job_data(job: Job) -> JobData:
     """Return a job as its routes and its events show it."""
-    return JobData(
-        id=job.id,
-        kind=job.kind,
-        state=job.state,
-        created_at=job.created_at,
-        started_at=job.started_at,
-        finished_at=job.finished_at,
-        phase=job.phase,
-        phases=[PhaseData.model_validate(phase, from_attributes=True) for phase in job.phases],
-        rate=job.rate,
-        character_rate=job.character_rate,
-        eta_seconds=job.eta_seconds,
-        warnings=warnings_data(job.warnings, job.warning_count),
-        warning_count=job.warning_count,
-        summary=(
-            SummaryData.model_validate(job.summary, from_attributes=True) if job.summary else None
-        ),
-        error=(
-            JobErrorData(
-                code=job.error.code, message=job.error.message, details=dict(job.error.details)
-            )
-            if job.error
-            else None
-        ),
+    data = JobData.model_validate(replace(job, warnings=(), error=None), from_attributes=True)
+    return data.model_copy(
+        update={
+            "warnings": tuple(warnings_data(job.warnings, job.warning_count)),
+            "error": JobErrorData(**_warning_fields(job.error)) if job.error else None,
+        }
     )
 
 
-def _result(hit: Hit) -> ResultData:
-    return ResultData(
-        id=hit.id,
-        type=hit.type,
-        note_id=hit.note_id,
-        chunk_index=hit.chunk_index,
-        path=hit.path,
-        title=hit.title,
-        heading=hit.heading,
-        heading_path=hit.heading_path,
-        snippet=hit.snippet,
-        matches=hit.matches,
-        score=hit.score,
-        reason=hit.reason,
-        metadata=_metadata(hit.metadata),
-        explanation=None if hit.explanation is None else dict(hit.explanation),
-    )
+def _warning_fields(warning: Notice) -> dict[str, Any]:
+    """Return the fields of a warning or of what ended a job, within their bound."""
+    fields = {"code": warning.code, "message": warning.message, "details": dict(warning.details)}
+    if len(orjson.dumps(fields)) <= MAX_WARNING_BYTES:
+        return fields
+    short = {**fields, "message": _cut(warning.message), "details": _cut_all(warning.details)}
+    if len(orjson.dumps(short)) <= MAX_WARNING_BYTES:
+        return short
+    return {**short, "message": warning.code, "details": {}}
 
 
-def _metadata(metadata: Metadata) -> MetadataData:
-    return MetadataData.model_validate(metadata, from_attributes=True)
+def _cut_all(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _cut(value) if isinstance(value, str) else value for name, value in details.items()
+    }
 
 
-def _link(link: LinkSummary) -> LinkData:
-    return LinkData.model_validate(link, from_attributes=True)
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"

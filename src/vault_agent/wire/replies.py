@@ -77,7 +77,7 @@ class HealthData(Model):
 
     status: Literal["ok", "degraded", "error"]
     version: str
-    vault: VaultData | None
+    vault: VaultData
     index: IndexHealth
     embeddings: EmbeddingHealth
     running_job: str | None
@@ -164,8 +164,8 @@ class NoteData(Model):
     content: str
     content_type: str
     size: int = Field(description="Bytes of the file.")
-    links: list[LinkData]
-    attachments: list[LinkData]
+    links: tuple[LinkData, ...]
+    attachments: tuple[LinkData, ...]
 
 
 class ChunkData(Model):
@@ -241,13 +241,13 @@ class JobData(Model):
     started_at: str | None
     finished_at: str | None
     phase: str | None
-    phases: list[PhaseData]
+    phases: tuple[PhaseData, ...]
     rate: float | None = Field(description="Items of the current phase a second.")
     character_rate: float | None = Field(
         default=None, description="Characters a second, while texts are embedded."
     )
     eta_seconds: float | None
-    warnings: list[WarningData]
+    warnings: tuple[WarningData, ...]
     warning_count: int
     summary: SummaryData | None
     error: JobErrorData | None

@@ -38,17 +38,20 @@ def _of_form(pattern: str, rule: LiteralString) -> tuple[AfterValidator, WithJso
     return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
 
 
-def _flag(text: object) -> bool:
-    if text not in ("true", "false"):
+def _flag(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value not in ("true", "false"):
         raise PydanticCustomError("flag", "must be true or false")
-    return text == "true"
+    return value == "true"
 
 
-def _number(text: object) -> int:
+def _number(value: object) -> int:
     # One spelling each, as in an ID: no sign, no leading zero, no digits of other scripts.
-    if not isinstance(text, str) or re.fullmatch(_CHUNK_NUMBER, text) is None:
+    written = str(value) if type(value) in (int, str) else ""
+    if re.fullmatch(_CHUNK_NUMBER, written) is None:
         raise PydanticCustomError("index", "must be a whole number from 0 to 9999999")
-    return int(text)
+    return int(written)
 
 
 NoteId = Annotated[
@@ -70,14 +73,14 @@ CalendarDate = Annotated[
     WithJsonSchema({"type": "string", "format": "date"}),
 ]
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
-"""A boolean in a query string: `true` or `false`, and no other spelling."""
+"""A boolean; in a query string `true` or `false`, and no other spelling."""
 
 Index = Annotated[
     int,
     BeforeValidator(_number),
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 9_999_999}),
 ]
-"""A whole number in a path."""
+"""A whole number; in a path its digits."""
 
 _FilterText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 _FilterList = Annotated[tuple[_FilterText, ...], Field(max_length=50)]
@@ -160,47 +163,42 @@ class IndexBody(Model):
         default=False, description="The job fails where embeddings cannot be made."
     )
     fresh_embeddings: bool = Field(
-        default=False, description="Every text is embedded anew, none is taken from before."
+        default=False, description="Embed every text again, even where a vector is known."
     )
 
 
 class NoParams(Model):
-    """A route without parameters."""
+    """A request without parameters."""
 
 
-class NotePath(Model):
-    """The path of a note's route."""
+class NoteRequest(Model):
+    """Which note, and whether a large one is wanted."""
 
     note_id: NoteId
+    allow_large: Flag = Field(default=False, description="Lift the limit of 200 KiB.")
 
 
-class ChunkPath(Model):
-    """The path of a chunk's route."""
+class ChunkRequest(Model):
+    """Which chunk."""
 
     note_id: NoteId
     chunk_index: Index
 
 
-class JobPath(Model):
-    """The path of a job's routes."""
+class JobRequest(Model):
+    """Which job."""
 
     job_id: JobId
 
 
-class AttachmentPath(Model):
-    """The path of an attachment's route; what it may be is for the vault to say."""
+class AttachmentRequest(Model):
+    """Which attachment; the vault decides which paths are attachments."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
 
-class NoteParams(Model):
-    """The query parameters of a note."""
-
-    allow_large: Flag = Field(default=False, description="Lift the limit of 200 KiB.")
-
-
-class AttachmentParams(Model):
-    """The query parameters of an attachment."""
+class DownloadRequest(AttachmentRequest):
+    """Which attachment, and whether its bytes are wanted."""
 
     download: Flag = Field(default=False, description="Send the bytes, not what is known of them.")
     allow_large: Flag = Field(default=False, description="Lift the limit of 10 MiB.")

@@ -1,0 +1,96 @@
+"""The bound that holds for every reply that is a list, whatever the notes hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_agent.errors import explained
+from vault_agent.wire.base import Model, dump
+from vault_agent.wire.replies import Reply, ResultData, WarningData
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REPLY_BYTES = 256 * 1024
+"""The most bytes of JSON that a reply of search, related or a list has."""
+
+MAX_ENTRIES = 50
+MAX_CHARACTERS = 200
+_NAMES = ("title", "heading", "headingPath", "metadata")
+"""What is shortened in a result of a reply that would be too large; never an ID or a path."""
+
+_WARNING_BYTES = 1024
+"""Room for the warning that says what is missing."""
+
+
+def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
+    """Return a reply of at most 256 KiB, and its JSON.
+
+    `listed` names the list in the reply's data that may be cut. A reply that is too large first has
+    the long names of its results shortened, then loses its last entries. A warning
+    `REPLY_TRUNCATED` says how many.
+    """
+    body = dump(reply)
+    if len(body) <= REPLY_BYTES:
+        return reply, body
+    entries: Sequence[Any] = getattr(reply.data, listed)
+    share = REPLY_BYTES // len(entries)
+    shorter = [_shortened(entry, share) for entry in entries]
+    changed = sum(before is not after for before, after in zip(entries, shorter, strict=True))
+    empty = reply.model_copy(update={"data": reply.data.model_copy(update={listed: []})})
+    kept = _fitting(shorter, REPLY_BYTES - len(dump(empty)) - _WARNING_BYTES)
+    warning = _warning(len(entries) - len(kept), changed)
+    cut = reply.model_copy(
+        update={
+            "data": reply.data.model_copy(update={listed: kept}),
+            "warnings": [*reply.warnings, warning],
+        }
+    )
+    return cut, dump(cut)
+
+
+def _fitting(entries: Sequence[Any], room: int) -> list[Any]:
+    kept = []
+    for entry in entries:
+        room -= _size(entry) + 1  # the comma
+        if room < 0:
+            break
+        kept.append(entry)
+    return kept
+
+
+def _size(entry: Any) -> int:
+    return len(dump(entry) if isinstance(entry, Model) else orjson.dumps(tuple(entry)))
+
+
+def _shortened(entry: Any, share: int) -> Any:
+    """Return a result that takes more than its share with its long names cut."""
+    if not isinstance(entry, ResultData) or _size(entry) <= share:
+        return entry
+    fields = entry.model_dump(mode="json")
+    fields.update({name: _cut(fields[name]) for name in _NAMES})
+    return ResultData.model_validate_json(orjson.dumps(fields))
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= MAX_CHARACTERS else value[: MAX_CHARACTERS - 1] + "…"
+    if isinstance(value, list):
+        return [_cut(each) for each in value[:MAX_ENTRIES]]
+    if isinstance(value, dict):
+        return {name: _cut(each) for name, each in value.items()}
+    return value
+
+
+def _warning(omitted: int, shortened: int) -> WarningData:
+    what = (
+        f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries at its end"
+        f" are left out, and long names of {shortened} entries are shortened."
+    )
+    return WarningData(
+        code="REPLY_TRUNCATED",
+        message=explained("REPLY_TRUNCATED", what),
+        details={"omitted": omitted, "shortened": shortened},
+    )

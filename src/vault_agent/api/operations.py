@@ -1,0 +1,235 @@
+"""The one table of operations. HTTP routes and their description are made from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_agent.api.operation import Found, Operation
+from vault_agent.library.jobs import JobOptions
+from vault_agent.model.jobs import JobKind
+from vault_agent.wire.convert import (
+    attachment_data,
+    chunk_data,
+    compact_results_data,
+    health_data,
+    job_data,
+    note_data,
+    results_data,
+    warnings_data,
+)
+from vault_agent.wire.replies import (
+    AttachmentData,
+    ChunkData,
+    CompactResultsData,
+    HealthData,
+    JobList,
+    NoteData,
+    OneJob,
+    Reply,
+    ResultsData,
+)
+from vault_agent.wire.requests import (
+    AttachmentRequest,
+    ChunkRequest,
+    DownloadRequest,
+    IndexBody,
+    JobRequest,
+    NoParams,
+    NoteRequest,
+    RelatedBody,
+    SearchBody,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.engine import Engine
+    from vault_agent.model.jobs import Job
+    from vault_agent.model.search import Answer
+    from vault_agent.vault.attachments import OpenAttachment
+    from vault_agent.wire.requests import ResultFields
+
+
+class JobFeed(NamedTuple):
+    """A job to follow: `watch` yields its states, from now until its end."""
+
+    job_id: str
+    watch: Callable[[str], AsyncIterator[Job]]
+
+
+async def _health(library: Engine, _: Caller, __: NoParams) -> Found:
+    """Tell what the server can do at this moment."""
+    found = await library.health()
+    return Found(Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings)))
+
+
+async def _search(library: Engine, _: Caller, sent: SearchBody) -> Found:
+    """Find chunks and notes by words, by meaning, or both."""
+    return _results(await library.search(sent.to_query()), sent.fields)
+
+
+async def _related(library: Engine, _: Caller, sent: RelatedBody) -> Found:
+    """Find what is like a note or a chunk, or linked with it."""
+    return _results(await library.related(sent.to_query()), sent.fields)
+
+
+async def _note(library: Engine, _: Caller, sent: NoteRequest) -> Found:
+    """Return one note: its original Markdown, as the file is now."""
+    found = await library.note(sent.note_id, allow_large=sent.allow_large)
+    reply = Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings))
+    return Found(reply, found.etag)
+
+
+async def _chunk(library: Engine, _: Caller, sent: ChunkRequest) -> Found:
+    """Return one chunk as it was indexed, without frontmatter."""
+    found = await library.chunk(sent.note_id, sent.chunk_index)
+    reply = Reply[ChunkData](data=chunk_data(found), warnings=warnings_data(found.warnings))
+    return Found(reply, found.etag)
+
+
+async def _attachment(library: Engine, _: Caller, sent: AttachmentRequest) -> Found:
+    """Tell what is known of an attachment; with `download=true` send its bytes, or a range."""
+    info = await library.attachment(sent.path)
+    return Found(Reply[AttachmentData](data=attachment_data(info)), info.etag)
+
+
+async def _download(library: Engine, _: Caller, sent: DownloadRequest) -> OpenAttachment:
+    """Open an attachment, to send its bytes or a range of them."""
+    return await library.open_attachment(sent.path, allow_large=sent.allow_large)
+
+
+async def _index(library: Engine, _: Caller, sent: IndexBody) -> Found:
+    """Start a job that brings the index up to date."""
+    return await _submit(library, JobKind.INDEX, sent)
+
+
+async def _reindex(library: Engine, _: Caller, sent: IndexBody) -> Found:
+    """Start a job that rebuilds the index while the old one serves."""
+    return await _submit(library, JobKind.REINDEX, sent)
+
+
+async def _jobs(library: Engine, _: Caller, __: NoParams) -> Found:
+    """List the jobs, newest first."""
+    found = await library.jobs.list()
+    return Found(Reply[JobList](data=JobList(jobs=[job_data(each) for each in found])))
+
+
+async def _job(library: Engine, _: Caller, sent: JobRequest) -> Found:
+    """Return one job as it is now."""
+    return _one(await library.jobs.get(sent.job_id))
+
+
+async def _cancel_job(library: Engine, _: Caller, sent: JobRequest) -> Found:
+    """Cancel a job; the last complete index still serves."""
+    return _one(await library.jobs.cancel(sent.job_id))
+
+
+async def _job_events(library: Engine, _: Caller, sent: JobRequest) -> JobFeed:
+    """Follow a job as Server-Sent Events until its end."""
+    await library.jobs.get(sent.job_id)  # so that an unknown job is an error and not a stream
+    return JobFeed(sent.job_id, library.jobs.watch)
+
+
+async def _submit(library: Engine, kind: JobKind, sent: IndexBody) -> Found:
+    options = JobOptions(
+        require_embeddings=sent.require_embeddings, fresh_embeddings=sent.fresh_embeddings
+    )
+    return _one(await library.jobs.submit(kind, options))
+
+
+def _one(job: Job) -> Found:
+    return Found(Reply[OneJob](data=OneJob(job=job_data(job))))
+
+
+def _results(answer: Answer, fields: ResultFields) -> Found:
+    warnings = warnings_data(answer.warnings)
+    if fields == "compact":
+        data = compact_results_data(answer)
+        return Found(Reply[CompactResultsData](data=data, warnings=warnings))
+    return Found(Reply[ResultsData](data=results_data(answer), warnings=warnings))
+
+
+_INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
+_JOB_CODES = ("INDEX_IO_ERROR", "JOBS_DAMAGED")
+_ONE_JOB_CODES = ("INVALID_ID", "JOB_NOT_FOUND", *_JOB_CODES)
+_SUBMIT_CODES = ("INDEX_BUSY", "DISK_FULL", *_JOB_CODES)
+_RANKING_CODES = ("INVALID_MODE", "INVALID_LIMIT", *_INDEX_CODES, "EMBEDDING_UNAVAILABLE")
+_ATTACHMENT_CODES = (
+    "INVALID_PATH",
+    "PATH_OUTSIDE_VAULT",
+    "ATTACHMENT_NOT_ALLOWED",
+    "ATTACHMENT_NOT_FOUND",
+    "VAULT_NOT_FOUND",
+)
+_RESULTS = (Reply[ResultsData], Reply[CompactResultsData])
+
+HEALTH = Operation("health", NoParams, _health, (Reply[HealthData],))
+SEARCH = Operation(
+    "search",
+    SearchBody,
+    _search,
+    _RESULTS,
+    ("INVALID_QUERY", *_RANKING_CODES),
+    listed="results",
+)
+RELATED = Operation(
+    "related",
+    RelatedBody,
+    _related,
+    _RESULTS,
+    ("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_RANKING_CODES),
+    listed="results",
+)
+NOTE = Operation(
+    "note",
+    NoteRequest,
+    _note,
+    (Reply[NoteData],),
+    (
+        "INVALID_ID",
+        "NOTE_NOT_FOUND",
+        "PATH_OUTSIDE_VAULT",
+        "NOTE_TOO_LARGE",
+        "VAULT_NOT_FOUND",
+        *_INDEX_CODES,
+    ),
+)
+CHUNK = Operation(
+    "chunk",
+    ChunkRequest,
+    _chunk,
+    (Reply[ChunkData],),
+    ("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_INDEX_CODES),
+)
+ATTACHMENT = Operation(
+    "attachment", AttachmentRequest, _attachment, (Reply[AttachmentData],), _ATTACHMENT_CODES
+)
+DOWNLOAD = Operation(
+    "download", DownloadRequest, _download, codes=(*_ATTACHMENT_CODES, "ATTACHMENT_TOO_LARGE")
+)
+INDEX = Operation("index", IndexBody, _index, (Reply[OneJob],), _SUBMIT_CODES, writes=True)
+REINDEX = Operation("reindex", IndexBody, _reindex, (Reply[OneJob],), _SUBMIT_CODES, writes=True)
+JOBS = Operation("jobs", NoParams, _jobs, (Reply[JobList],), _JOB_CODES, listed="jobs")
+JOB = Operation("job", JobRequest, _job, (Reply[OneJob],), _ONE_JOB_CODES)
+JOB_EVENTS = Operation("job_events", JobRequest, _job_events, codes=_ONE_JOB_CODES)
+CANCEL_JOB = Operation(
+    "cancel_job", JobRequest, _cancel_job, (Reply[OneJob],), _ONE_JOB_CODES, writes=True
+)
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    HEALTH,
+    SEARCH,
+    RELATED,
+    NOTE,
+    CHUNK,
+    ATTACHMENT,
+    DOWNLOAD,
+    INDEX,
+    REINDEX,
+    JOBS,
+    JOB,
+    JOB_EVENTS,
+    CANCEL_JOB,
+)
+"""Every operation, in the order of the reference."""

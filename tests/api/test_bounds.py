@@ -1,0 +1,124 @@
+"""A reply that is a list has a bound that nothing in a vault can break."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.server.conftest import FakeEngine, hit, run
+
+from vault_agent.api import operations
+from vault_agent.api.bounds import MAX_CHARACTERS, MAX_ENTRIES, REPLY_BYTES
+from vault_agent.api.caller import OWNER
+from vault_agent.api.operation import answer
+from vault_agent.config import Config
+from vault_agent.model.jobs import Job, JobKind, JobState
+from vault_agent.model.notes import Metadata
+from vault_agent.model.warning import Warning
+from vault_agent.wire.convert import MAX_WARNING_BYTES, job_data, warnings_data
+from vault_agent.wire.requests import NoParams, RelatedBody, SearchBody
+
+ID = "0123456789abcdef0123456789abcdef"
+HOSTILE = {
+    "30,000 tags": hit(metadata=Metadata(tags=tuple(f"tag-{n}" for n in range(30_000)))),
+    "one tag of a megabyte": hit(metadata=Metadata(tags=("t" * 1_000_000,))),
+    "a title of a megabyte": hit(title="T" * 1_000_000),
+    "a title of control characters": hit(title="\x01" * 300_000),
+    "headings of a megabyte": hit(heading="H" * 500_000, heading_path=("H" * 500_000,) * 6),
+    "dates of a megabyte": hit(metadata=Metadata(date="2" * 1_000_000)),
+    "a path of 4,096 bytes": hit(path="\x01" * 4_096),
+    "a path and all the rest": hit(
+        path="\x01" * 4_096,
+        title="\x01" * 100_000,
+        heading_path=("\x01" * 100_000,) * 6,
+        metadata=Metadata(tags=("\x01" * 1_000,) * 1_000, aliases=("\x01" * 1_000,) * 1_000),
+    ),
+}
+
+
+@pytest.mark.parametrize("fields", ["full", "compact"])
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_results_stay_below_the_bound_whatever_the_notes_hold(name: str, fields: str):
+    engine = FakeEngine(Config())
+    engine.hits = (HOSTILE[name],) * 50
+    sent = SearchBody(query="a", limit=50, fields=fields)
+    outcome = await answer(operations.SEARCH, engine, OWNER, sent)
+    assert len(outcome.body) <= REPLY_BYTES
+    shown = json.loads(outcome.body)
+    results = shown["data"]["results"]
+    assert 1 <= len(results) <= 50
+    if len(results) < 50:
+        warning = shown["warnings"][-1]
+        assert warning["code"] == "REPLY_TRUNCATED"
+        assert warning["details"]["omitted"] == 50 - len(results)
+
+
+async def test_the_best_result_is_kept_and_its_long_names_are_cut():
+    engine = FakeEngine(Config())
+    engine.hits = (HOSTILE["30,000 tags"], hit())
+    outcome = await answer(operations.RELATED, engine, OWNER, RelatedBody(id=ID))
+    first, second = json.loads(outcome.body)["data"]["results"]
+    assert len(first["metadata"]["tags"]) == MAX_ENTRIES
+    assert second["metadata"]["tags"] == ["lamp"]
+    assert outcome.reply.warnings[-1].details == {"omitted": 0, "shortened": 1}
+    engine.hits = (HOSTILE["a title of a megabyte"],)
+    outcome = await answer(operations.RELATED, engine, OWNER, RelatedBody(id=ID))
+    assert len(outcome.reply.data.results[0].title) == MAX_CHARACTERS
+
+
+async def test_a_reply_within_the_bound_is_left_as_it_is():
+    engine = FakeEngine(Config())
+    engine.hits = (hit(title="T" * 3_000),) * 50
+    outcome = await answer(operations.SEARCH, engine, OWNER, SearchBody(query="a", limit=50))
+    assert outcome.reply.warnings == []
+    assert {len(each.title) for each in outcome.reply.data.results} == {3_000}
+
+
+async def test_the_bound_holds_over_http():
+    async with run() as server:
+        server.engine.hits = (HOSTILE["30,000 tags"],) * 10
+        async with server.request("POST", "/search", json={"query": "a"}) as reply:
+            body = await reply.read()
+        assert reply.status == 200
+        assert len(body) <= REPLY_BYTES
+
+
+def troubled(number: int) -> Job:
+    """Return a job with as many and as long warnings as one can have."""
+    warnings = tuple(
+        Warning("FILE_UNREADABLE", "\x01" * 10_000, {"path": "\x02" * 4_096, "size": n})
+        for n in range(100)
+    )
+    error = Warning("INTERNAL_ERROR", "e" * 100_000, {"x": ["y" * 100_000]})
+    return Job(
+        f"job{number}", JobKind.INDEX, JobState.FAILED, "2026-01-01T00:00:00Z",
+        warnings=warnings, warning_count=5_000, error=error,
+    )  # fmt: skip
+
+
+def test_a_job_with_a_hundred_huge_warnings_stays_small():
+    data = job_data(troubled(0))
+    assert len(data.model_dump_json()) <= REPLY_BYTES
+    assert len(data.warnings) == 101
+    assert data.warnings[0].code == "FILE_UNREADABLE"
+    assert data.warnings[-1].details == {"omitted": 4_900}
+    assert data.error is not None
+    assert data.error.code == "INTERNAL_ERROR"
+
+
+def test_a_warning_of_a_long_path_keeps_its_beginning():
+    (shown,) = warnings_data([Warning("W", "w", {"path": "folder/" * 600, "size": 3})])
+    assert shown.details["path"].startswith("folder/folder/")
+    assert shown.details["size"] == 3
+    assert len(shown.model_dump_json()) <= MAX_WARNING_BYTES
+
+
+async def test_a_list_of_jobs_keeps_the_newest_and_says_how_many_are_missing():
+    engine = FakeEngine(Config())
+    for number in range(100):
+        engine.jobs.all[f"job{number}"] = troubled(number)
+    outcome = await answer(operations.JOBS, engine, OWNER, NoParams())
+    assert len(outcome.body) <= REPLY_BYTES
+    shown = outcome.reply.data.jobs
+    assert shown[0].id == "job99"
+    assert outcome.reply.warnings[-1].details["omitted"] == 100 - len(shown)
