@@ -135,7 +135,7 @@ def test_a_module_can_be_read_in_one_sitting(module: Path):
         ("cli/search.py", "from vault_agent.library import jobs"),  # past the client
         ("search/search.py", "from vault_agent.config import Config"),  # reads settings
         ("server/app.py", "import sqlite3"),  # another room's trade
-        ("library/engine.py", "import tantivy"),
+        ("library/library.py", "import tantivy"),
         ("markdown/parse.py", "from pathlib import Path"),  # I/O in a pure room
     ],
 )

@@ -108,6 +108,13 @@ class FakeEngine:
         self.files = {"folder/picture.png": CONTENT, "page.html": b"<script>alert(1)</script>"}
         self.opened = []
 
+    @property
+    def default(self):
+        return self
+
+    async def submit(self, kind, options=None):
+        return await self.jobs.submit(kind, options)
+
     async def listening_at(self, address):
         self.address = address
 
@@ -237,15 +244,18 @@ async def run(*, limits: Limits | None = None, **sections):
     events = EventLog(Level.DEBUG, log)
 
     @asynccontextmanager
-    async def open_engine(config):
+    async def open_library(config):
         yield FakeEngine(config)
 
     with captured_logging(events):
         async with (
-            listening(config, open_engine=open_engine, log=events, limits=limits, port=0) as server,
+            listening(
+                config, open_library=open_library, log=events, limits=limits, port=0
+            ) as server,
             aiohttp.ClientSession() as session,
         ):
-            yield Running(server.host, server.port, server.engine, log, session)
+            engine = server.library.default
+            yield Running(server.host, server.port, engine, log, session)
     examine(log.getvalue())
 
 

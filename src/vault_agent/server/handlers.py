@@ -1,15 +1,15 @@
-"""The handlers: each takes a validated call, asks the engine for one thing, and replies."""
+"""The handlers: each takes a validated call, asks the vault for one thing, and replies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from vault_agent.library.jobs import JobOptions
+from vault_agent.library.open_vault import JobOptions
 from vault_agent.model.jobs import JobKind
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events
-from vault_agent.server.keys import ENGINE, OPENAPI, TRACE
+from vault_agent.server.keys import LIBRARY, OPENAPI, TRACE
 from vault_agent.server.replies import bytes_reply, model_reply, not_modified
 from vault_agent.wire.base import Model
 from vault_agent.wire.convert import (
@@ -37,7 +37,7 @@ from vault_agent.wire.replies import (
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.search import Answer
     from vault_agent.wire.requests import (
         AttachmentParams,
@@ -68,14 +68,14 @@ class Call(Generic[Path, Params, Body]):
     body: Body
 
     @property
-    def engine(self) -> Engine:
-        """The engine that serves it."""
-        return self.request.app[ENGINE]
+    def vault(self) -> OpenVault:
+        """The vault that is asked."""
+        return self.request.app[LIBRARY].default
 
 
 async def health(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse:
     """Tell what the server can do at this moment."""
-    found = await call.engine.health()
+    found = await call.vault.health()
     return model_reply(
         Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings))
     )
@@ -83,19 +83,19 @@ async def health(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse
 
 async def search(call: Call[NoParams, NoParams, SearchBody]) -> web.StreamResponse:
     """Find chunks and notes by words, by meaning, or both."""
-    answer = await call.engine.search(call.body.to_query())
+    answer = await call.vault.search(call.body.to_query())
     return _results(call.request, answer, call.body.fields)
 
 
 async def related(call: Call[NoParams, NoParams, RelatedBody]) -> web.StreamResponse:
     """Find what is like a note or a chunk, or linked with it."""
-    answer = await call.engine.related(call.body.to_query())
+    answer = await call.vault.related(call.body.to_query())
     return _results(call.request, answer, call.body.fields)
 
 
 async def note(call: Call[NotePath, NoteParams, NoParams]) -> web.StreamResponse:
     """Return one note: its original Markdown, as the file is now."""
-    found = await call.engine.note(call.path.note_id, allow_large=call.params.allow_large)
+    found = await call.vault.note(call.path.note_id, allow_large=call.params.allow_large)
     return not_modified(call.request, found.etag) or model_reply(
         Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings)),
         etag=found.etag,
@@ -104,7 +104,7 @@ async def note(call: Call[NotePath, NoteParams, NoParams]) -> web.StreamResponse
 
 async def chunk(call: Call[ChunkPath, NoParams, NoParams]) -> web.StreamResponse:
     """Return one chunk as it was indexed, without frontmatter."""
-    found = await call.engine.chunk(call.path.note_id, call.path.chunk_index)
+    found = await call.vault.chunk(call.path.note_id, call.path.chunk_index)
     return not_modified(call.request, found.etag) or model_reply(
         Reply[ChunkData](data=chunk_data(found), warnings=warnings_data(found.warnings)),
         etag=found.etag,
@@ -116,12 +116,12 @@ async def attachment(
 ) -> web.StreamResponse:
     """Tell what is known of an attachment; with `download=true` send its bytes, or a range."""
     if call.params.download:
-        opened = await call.engine.open_attachment(
+        opened = await call.vault.open_attachment(
             call.path.path, allow_large=call.params.allow_large
         )
         with opened.file:
             return await send_file(call.request, opened)
-    info = await call.engine.attachment(call.path.path)
+    info = await call.vault.attachment(call.path.path)
     return not_modified(call.request, info.etag) or model_reply(
         Reply[AttachmentData](data=attachment_data(info)), etag=info.etag
     )
@@ -139,25 +139,25 @@ async def reindex(call: Call[NoParams, NoParams, IndexBody]) -> web.StreamRespon
 
 async def jobs(call: Call[NoParams, NoParams, NoParams]) -> web.StreamResponse:
     """List the jobs, newest first."""
-    found = await call.engine.jobs.list()
+    found = await call.vault.jobs.list()
     return model_reply(Reply[JobList](data=JobList(jobs=[job_data(each) for each in found])))
 
 
 async def job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
     """Return one job as it is now."""
-    found = await call.engine.jobs.get(call.path.job_id)
+    found = await call.vault.jobs.get(call.path.job_id)
     return model_reply(Reply[OneJob](data=OneJob(job=job_data(found))))
 
 
 async def job_events(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
     """Follow a job as Server-Sent Events until its end."""
-    await call.engine.jobs.get(call.path.job_id)  # a job that is not there is a plain 404
-    return await send_events(call.request, call.engine.jobs.watch(call.path.job_id))
+    await call.vault.jobs.get(call.path.job_id)  # a job that is not there is a plain 404
+    return await send_events(call.request, call.vault.jobs.watch(call.path.job_id))
 
 
 async def cancel_job(call: Call[JobPath, NoParams, NoParams]) -> web.StreamResponse:
     """Cancel a job; the last complete index still serves."""
-    found = await call.engine.jobs.cancel(call.path.job_id)
+    found = await call.vault.jobs.cancel(call.path.job_id)
     return model_reply(Reply[OneJob](data=OneJob(job=job_data(found))))
 
 
@@ -171,7 +171,7 @@ async def _submit(call: Call[NoParams, NoParams, IndexBody], kind: JobKind) -> w
         require_embeddings=call.body.require_embeddings,
         fresh_embeddings=call.body.fresh_embeddings,
     )
-    submitted = await call.engine.jobs.submit(kind, options)
+    submitted = await call.vault.submit(kind, options)
     return model_reply(
         Reply[OneJob](data=OneJob(job=job_data(submitted))),
         status=202,

@@ -15,14 +15,14 @@ from vault_agent.server.log import EventLog, Fields
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.library import Library
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)
 STOPPING = web.AppKey("stopping", asyncio.Event)
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
-ENGINE: web.AppKey[Engine] = web.AppKey("engine")
+LIBRARY: web.AppKey[Library] = web.AppKey("library")
 
 
 @dataclass(slots=True)

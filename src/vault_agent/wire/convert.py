@@ -149,6 +149,7 @@ def job_data(job: Job) -> JobData:
     return JobData(
         id=job.id,
         kind=job.kind,
+        trigger=job.trigger,
         state=job.state,
         created_at=job.created_at,
         started_at=job.started_at,
