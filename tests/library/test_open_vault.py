@@ -15,7 +15,7 @@ import pytest
 
 from vault_agent.config import Config
 from vault_agent.errors import Failed
-from vault_agent.indexing.protocol import Compare, Index, WarmUp
+from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.library.background import Background
 from vault_agent.library.keeper_process import Keeper
@@ -134,6 +134,24 @@ def processes() -> set[int]:
             pending += children
             found |= set(children)
     return found
+
+
+@LINUX
+async def test_a_warning_about_a_very_long_path_is_cut_and_ends_no_run(root: Path):
+    name = "\x01" * 250
+    async with opened(root) as vault:
+        folder = os.open(root, os.O_RDONLY)
+        for _ in range(40):  # far beyond what a path may hold in one call
+            os.mkdir(name, dir_fd=folder)
+            inner = os.open(name, os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        os.symlink("nowhere", "broken.md", dir_fd=folder)
+        os.close(folder)
+        job = await vault.submit(JobKind.INDEX)
+        await settled(vault)
+        [warning] = (await vault.jobs.get(job.id)).warnings
+        assert len(warning.details["path"]) == MAX_DETAIL_CHARACTERS
 
 
 @LINUX

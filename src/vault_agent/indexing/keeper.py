@@ -48,6 +48,7 @@ from vault_agent.indexing.protocol import (
 )
 from vault_agent.indexing.verify import verify
 from vault_agent.system.crash import describe_crash
+from vault_agent.system.memory import give_memory_back
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class _Keeper:
         except VaultAgentError as error:
             answer = Refused.of(error)
         self._report.say(answer)
+        give_memory_back()
 
     async def _carry_out(self, request: Request) -> Answer:
         if isinstance(request, Compare):
