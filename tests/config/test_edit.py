@@ -125,6 +125,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "server.log_level": "info",
         "index.dir": "/data",
         "index.max_note_bytes": "5",
+        "index.at_start": "true",
         "embedding.model": "m",
         "embedding.enabled": "true",
         "embedding.endpoint": "http://127.0.0.1:2/v1/embeddings",

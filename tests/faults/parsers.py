@@ -11,30 +11,35 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_agent.indexing.parse import FileTask, ParsedFile, parser
+from vault_agent.indexing.batches import batch_parser
 from vault_agent.system import workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Handler = Callable[[list[FileTask]], list[ParsedFile]]
+    from vault_agent.indexing.batches import Batch
+    from vault_agent.indexing.parse import ParsedFile
+
+    Handler = Callable[[Batch], list[ParsedFile] | None]
 
 
-def poisoned(root: str, exclude: tuple[str, ...], max_note_bytes: int) -> Handler:
+def poisoned() -> Handler:
     """Set up the real parser, which some notes break by their names."""
-    parse = parser(root, exclude, max_note_bytes)
+    parse = batch_parser()
 
-    def handle(tasks: list[FileTask]) -> list[ParsedFile]:
-        for task in tasks:
+    def handle(batch: Batch) -> list[ParsedFile] | None:
+        for task in batch.files:
             if "crash" in task.entry.path:
                 os.kill(os.getpid(), signal.SIGSEGV)
-            if "unlucky" in task.entry.path and _first_time(root):
+            if "unlucky" in task.entry.path and _first_time(batch.root):
                 os.kill(os.getpid(), signal.SIGKILL)
+            if "raise" in task.entry.path:
+                raise ValueError(task.entry.path)
             if "hang" in task.entry.path:
                 time.sleep(600)
             if "bomb" in task.entry.path:
                 _ = bytearray(64 << 30)
-        return parse(tasks)
+        return parse(batch)
 
     return handle
 

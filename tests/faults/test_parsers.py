@@ -10,25 +10,27 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults import parsers
 from tests.faults.disk import ROOT
-from tests.index_runs import MAX_NOTE_BYTES, Heard, Vault
+from tests.index_runs import Heard, Vault
 from tests.product.processes import wait_until_gone
 
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.indexing import keeper as indexer
+from vault_agent.indexing import batches
 from vault_agent.indexing.index import index
+from vault_agent.system import workers
 from vault_agent.system.workers import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from vault_agent.indexing.parse import FileTask, ParsedFile
     from vault_agent.model.jobs import JobSummary
+    from vault_agent.system.crash import CrashReport
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 
@@ -41,25 +43,29 @@ def vault(tmp_path: Path) -> Vault:
     return made
 
 
-async def run(vault: Vault, setup: Callable[..., object], *args: object) -> JobSummary:
+async def run(
+    vault: Vault, setup: Callable[..., object], crashes: list[CrashReport] | None = None
+) -> JobSummary:
     """Index with real parser processes."""
     vault.heard = Heard()
-    async with WorkerPool(setup, args, size=2) as pool:
-        parser = indexer._Parser(pool, str(vault.root))
+    told = crashes if crashes is not None else []
+    async with WorkerPool(setup, size=2) as pool:
+        parser = batches.Parser(pool, vault.task(), on_crash=told.append)
         return (await index(vault.task(), parser.parse, vault.heard)).summary
 
 
 async def run_poisoned(vault: Vault) -> JobSummary:
-    return await run(vault, parsers.poisoned, str(vault.root), (), MAX_NOTE_BYTES)
+    return await run(vault, parsers.poisoned)
 
 
-@pytest.mark.parametrize("poison", ["crash", "hang", "bomb"])
+@pytest.mark.parametrize("poison", ["crash", "hang", "bomb", "raise"])
 @LINUX
 async def test_one_poisoned_note_among_many_is_put_aside_alone(
     vault: Vault, poison: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(indexer, "SECONDS_PER_BATCH", 1.0)
-    monkeypatch.setattr(indexer, "SECONDS_PER_NOTE", 0.3)
+    monkeypatch.setattr(batches, "SECONDS_PER_BATCH", 1.0)
+    monkeypatch.setattr(batches, "SECONDS_PER_NOTE", 0.3)
+    monkeypatch.setattr(workers, "WALL_FACTOR", 1.5)
     await vault.index()
     healthy = await vault.dump()
     vault.write(f"The {poison}.md", "# Poison\n\nbody\n")
@@ -77,6 +83,50 @@ async def test_one_poisoned_note_among_many_is_put_aside_alone(
     }
 
 
+async def test_a_note_that_raises_an_error_is_told_by_type_and_line(vault: Vault):
+    vault.write("What to raise canary.md", "# Canary\n\nbody\n")
+    crashes: list[CrashReport] = []
+    await run(vault, parsers.poisoned, crashes)
+    [crash] = crashes
+    assert crash.error_type == "ValueError"
+    assert "vault_agent.system.workers:" in crash.frames[-1]
+    assert "canary" not in str(crash)
+    assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
+
+
+async def test_a_folder_put_in_the_vaults_place_is_not_read_as_the_vault(vault: Vault):
+    """As a mount point is, while the drive is away: none of its notes has been removed."""
+    await vault.index()
+    held = await vault.dump()
+    vault.write("Note 1.md", "changed")
+    async with WorkerPool(parsers.poisoned, size=1) as pool:
+        parser = batches.Parser(pool, vault.task(), on_crash=print)
+
+        async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
+            away = vault.root.with_name("away")
+            vault.root.rename(away)
+            vault.root.mkdir()
+            try:
+                return await parser.parse(tasks)
+            finally:
+                vault.root.rmdir()
+                away.rename(vault.root)
+
+        with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
+            await index(vault.task(), parse, vault.heard)
+    assert await vault.dump() == held
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
+async def test_a_kept_worker_holds_nothing_of_the_vault_open(vault: Vault):
+    async with WorkerPool(parsers.poisoned, size=1) as pool:
+        parser = batches.Parser(pool, vault.task(), on_crash=print)
+        await index(vault.task(), parser.parse, vault.heard)
+        [worker] = multiprocessing.active_children()
+        links = [os.readlink(link) for link in Path(f"/proc/{worker.pid}/fd").iterdir()]  # noqa: PTH115
+    assert not [link for link in links if link.startswith(str(vault.root))]
+
+
 @LINUX
 async def test_workers_killed_from_outside_cost_no_note(vault: Vault):
     chance = random.Random(3)
@@ -84,7 +134,7 @@ async def test_workers_killed_from_outside_cost_no_note(vault: Vault):
 
     async def kill() -> None:
         nonlocal killed
-        while killed < indexer.WORKERS_TRIED - 1:  # which may all have had the same batch
+        while killed < batches.WORKERS_TRIED - 1:  # which may all have had the same batch
             await asyncio.sleep(chance.uniform(0.05, 0.3))
             for process in multiprocessing.active_children()[:1]:
                 os.kill(process.pid or 0, signal.SIGKILL)
@@ -124,8 +174,8 @@ async def test_a_vault_that_goes_away_before_it_is_read_loses_no_note(vault: Vau
     await vault.index()
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
-    async with WorkerPool(parsers.poisoned, (str(vault.root), (), MAX_NOTE_BYTES), size=1) as pool:
-        parser = indexer._Parser(pool, str(vault.root))
+    async with WorkerPool(parsers.poisoned, size=1) as pool:
+        parser = batches.Parser(pool, vault.task(), on_crash=print)
 
         async def parse(tasks: list[FileTask]) -> list[ParsedFile]:
             vault.root.rename(vault.root.with_name("unmounted"))
@@ -145,8 +195,8 @@ def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str
         "from vault_agent.system.workers import WorkerPool\n"
         "async def main():\n"
         f"    async with WorkerPool(parsers.{setup}, (), size=1) as pool:\n"
-        "        print(await pool.run('pid', timeout_seconds=20), flush=True)\n"
-        "        await pool.run('work', timeout_seconds=600)\n"
+        "        print(await pool.run('pid', cpu_seconds=20), flush=True)\n"
+        "        await pool.run('work', cpu_seconds=600)\n"
         "if __name__ == '__main__':\n"
         "    asyncio.run(main())\n"
     )

@@ -16,7 +16,7 @@ from tests.index_runs import MAX_NOTE_BYTES, Vault
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.indexing.compare import is_stale
 from vault_agent.indexing.verify import verify
-from vault_agent.library.engine import Engine
+from vault_agent.library.open_vault import OpenVault
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
@@ -266,9 +266,9 @@ async def test_nothing_is_swept_away_while_another_process_writes(vault: Vault):
     half_written.mkdir()
     server: Any = SimpleNamespace(_directory=vault.directory)
     with vault.directory.writing():
-        Engine._sweep(server)
+        OpenVault._sweep(server)
         assert half_written.exists()
-    Engine._sweep(server)
+    OpenVault._sweep(server)
     assert not half_written.exists()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.library.jobs import Jobs
-from vault_agent.model.jobs import JobKind, JobState, JobSummary
+from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
 from vault_agent.store.jobs.record import HISTORY, open_jobs
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from vault_agent.library.jobs import JobOptions, Progress
+    from vault_agent.library.jobs import Progress
     from vault_agent.store.jobs.record import JobStore
+    from vault_agent.system.crash import CrashReport
 
 
 class Work:
@@ -31,7 +32,7 @@ class Work:
         self.progress: Progress | None = None
         self.failure: Exception | None = None
 
-    async def run(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+    async def run(self, progress: Progress) -> JobSummary:
         self.progress = progress
         self.begun.set()
         await self.go.wait()
@@ -53,14 +54,14 @@ def work() -> Work:
 
 @pytest.fixture
 async def jobs(store: JobStore, work: Work) -> AsyncIterator[Jobs]:
-    made = Jobs(store, work.run)
+    made = Jobs(store)
     yield made
     await made.close()
 
 
 async def test_a_job_ends_with_its_summary(jobs: Jobs, work: Work):
     work.go.set()
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     states = [seen async for seen in jobs.watch(job.id)]
     assert states[-1].state is JobState.SUCCEEDED
     assert states[-1].summary == JobSummary(added=3)
@@ -70,31 +71,31 @@ async def test_a_job_ends_with_its_summary(jobs: Jobs, work: Work):
     assert jobs.running is None
 
 
-async def test_a_second_job_is_refused_with_the_first_ones_id(jobs: Jobs):
-    first = await jobs.submit(JobKind.INDEX)
+async def test_a_second_job_is_refused_with_the_first_ones_id(jobs: Jobs, work: Work):
+    first = await jobs.submit(JobKind.INDEX, work.run)
     with pytest.raises(Busy) as refusal:
-        await jobs.submit(JobKind.REINDEX)
+        await jobs.submit(JobKind.REINDEX, work.run)
     assert refusal.value.code == "INDEX_BUSY"
     assert refusal.value.details == {"jobId": first.id}
 
 
-async def test_of_two_jobs_submitted_at_once_one_is_taken(jobs: Jobs):
+async def test_of_two_jobs_submitted_at_once_one_is_taken(jobs: Jobs, work: Work):
     results = await asyncio.gather(
-        *(jobs.submit(JobKind.INDEX) for _ in range(5)), return_exceptions=True
+        *(jobs.submit(JobKind.INDEX, work.run) for _ in range(5)), return_exceptions=True
     )
     assert sum(isinstance(result, Busy) for result in results) == 4
 
 
 async def test_a_job_that_ends_while_another_is_submitted_is_no_defect(store: JobStore):
-    async def run(kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+    async def run(progress: Progress) -> JobSummary:
         return JobSummary()
 
-    jobs = Jobs(store, run)
+    jobs = Jobs(store)
 
     async def submit_many() -> None:
         for _ in range(60):
             try:
-                await jobs.submit(JobKind.INDEX)
+                await jobs.submit(JobKind.INDEX, run)
             except Busy as busy:
                 assert busy.details["jobId"]  # noqa: PT017 - most are taken
             await asyncio.sleep(0)
@@ -105,7 +106,7 @@ async def test_a_job_that_ends_while_another_is_submitted_is_no_defect(store: Jo
 
 
 async def test_a_caller_that_goes_away_while_submitting_leaves_no_stuck_job(jobs: Jobs, work: Work):
-    caller = asyncio.create_task(jobs.submit(JobKind.INDEX))
+    caller = asyncio.create_task(jobs.submit(JobKind.INDEX, work.run))
     await asyncio.sleep(0)
     caller.cancel()
     await asyncio.gather(caller, return_exceptions=True)
@@ -118,29 +119,29 @@ async def test_a_caller_that_goes_away_while_submitting_leaves_no_stuck_job(jobs
 
 
 async def test_a_cancelled_job_says_so_and_lets_the_next_one_in(jobs: Jobs, work: Work):
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     ended = await jobs.cancel(job.id)
     assert ended.state is JobState.CANCELLED
     assert (await jobs.get(job.id)).state is JobState.CANCELLED
-    await jobs.submit(JobKind.INDEX)
+    await jobs.submit(JobKind.INDEX, work.run)
 
 
-async def test_a_job_cancelled_before_its_first_step_ends_too(jobs: Jobs):
-    job = await jobs.submit(JobKind.INDEX)
+async def test_a_job_cancelled_before_its_first_step_ends_too(jobs: Jobs, work: Work):
+    job = await jobs.submit(JobKind.INDEX, work.run)
     ended = await asyncio.wait_for(jobs.cancel(job.id), 5)
     assert ended.state is JobState.CANCELLED
 
 
 async def test_cancelling_a_job_that_has_ended_changes_nothing(jobs: Jobs, work: Work):
     work.go.set()
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     _ = [seen async for seen in jobs.watch(job.id)]
     assert (await jobs.cancel(job.id)).state is JobState.SUCCEEDED
 
 
 async def test_closing_marks_the_running_job_interrupted(jobs: Jobs, work: Work):
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     await jobs.close()
     assert (await jobs.get(job.id)).state is JobState.INTERRUPTED
@@ -149,7 +150,7 @@ async def test_closing_marks_the_running_job_interrupted(jobs: Jobs, work: Work)
 async def test_a_failure_is_told_by_its_code(jobs: Jobs, work: Work):
     work.failure = Failed("DISK_FULL", "no room")
     work.go.set()
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.state is JobState.FAILED
     assert last.error == Warning("DISK_FULL", work.failure.message)
@@ -158,16 +159,100 @@ async def test_a_failure_is_told_by_its_code(jobs: Jobs, work: Work):
 async def test_an_unexpected_failure_names_its_type_and_nothing_it_says(jobs: Jobs, work: Work):
     work.failure = ValueError("what a note says")
     work.go.set()
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.error is not None
     assert last.error.code == "INTERNAL_ERROR"
     assert "ValueError" in last.error.message
+    assert "tests" not in last.error.message
     assert "what a note says" not in last.error.message
 
 
+async def test_an_unexpected_failure_is_reported_by_type_and_line(store: JobStore):
+    reports: list[CrashReport] = []
+    jobs = Jobs(store, reports.append)
+
+    async def run(progress: Progress) -> JobSummary:
+        progress.phase("scan", 0, None)
+        await jobs.get(None)  # type: ignore[arg-type]
+        return JobSummary()
+
+    job = await jobs.submit(JobKind.INDEX, run)
+    last = [seen async for seen in jobs.watch(job.id)][-1]
+    assert last.error is not None
+    assert last.error.code == "JOB_NOT_FOUND"  # one of ours is no crash
+
+    async def crash(progress: Progress) -> JobSummary:
+        progress.update(secret_canary=3)  # type: ignore[attr-defined]
+        return JobSummary()
+
+    job = await jobs.submit(JobKind.INDEX, crash)
+    last = [seen async for seen in jobs.watch(job.id)][-1]
+    assert last.error is not None
+    assert last.error.code == "INTERNAL_ERROR"
+    [report] = reports
+    assert report.error_type == "TypeError"
+    assert report.frames[0].startswith("vault_agent.library.jobs:")
+    assert str(report) in last.error.message
+    assert "canary" not in f"{last.error.message} {report}"
+    await jobs.close()
+
+
+async def test_a_failure_keeps_its_details(jobs: Jobs, work: Work):
+    work.failure = Failed("ID_COLLISION", "two notes", {"paths": ["a", "b"]})
+    work.go.set()
+    job = await jobs.submit(JobKind.INDEX, work.run)
+    last = [seen async for seen in jobs.watch(job.id)][-1]
+    assert last.error == Warning("ID_COLLISION", work.failure.message, {"paths": ["a", "b"]})
+
+
+async def test_a_job_says_who_asked_for_it(store: JobStore, work: Work):
+    jobs = Jobs(store)
+    work.go.set()
+    for trigger in Trigger:
+        job = await jobs.submit(JobKind.INDEX, work.run, trigger)
+        _ = [seen async for seen in jobs.watch(job.id)]
+        assert (await store.get(job.id)).trigger is trigger
+    job = await jobs.submit(JobKind.INDEX, work.run)
+    assert job.trigger is Trigger.USER
+    await jobs.close()
+
+
+async def test_jobs_of_a_version_without_triggers_are_read(tmp_path: Path, work: Work):
+    path = tmp_path / "jobs.db"
+    async with open_jobs(path) as store:
+        jobs = Jobs(store)
+        job = await jobs.submit(JobKind.INDEX, work.run)
+        await jobs.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "UPDATE job SET document = json_remove(document, '$.trigger', '$.index_finished')"
+        )
+    connection.close()
+    async with open_jobs(path) as store:
+        [found] = await store.list()
+    assert (found.id, found.trigger, found.index_finished) == (job.id, Trigger.USER, False)
+
+
+async def test_that_the_index_is_complete_is_recorded_at_once(tmp_path: Path, work: Work):
+    """A server that is killed while it embeds knows at its next start that the index is whole."""
+    path = tmp_path / "jobs.db"
+    async with open_jobs(path) as store:
+        jobs = Jobs(store)
+        job = await jobs.submit(JobKind.INDEX, work.run)
+        await work.begun.wait()
+        assert work.progress is not None
+        work.progress.index_finished()
+        async with asyncio.timeout(10):
+            while not (await store.get(job.id)).index_finished:  # noqa: ASYNC110 - a row has no event
+                await asyncio.sleep(0.01)
+        assert (await store.get(job.id)).state is JobState.RUNNING
+        await jobs.close()
+        assert (await store.get(job.id)).index_finished
+
+
 async def test_watching_shows_progress_rate_and_time_left(jobs: Jobs, work: Work):
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     assert work.progress is not None
     work.progress.phase("parse", 0, 100)
@@ -188,7 +273,7 @@ async def test_watching_shows_progress_rate_and_time_left(jobs: Jobs, work: Work
 
 
 async def test_a_watcher_that_is_slow_still_sees_the_end(jobs: Jobs, work: Work):
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     watching = jobs.watch(job.id)
     await anext(watching)
     work.go.set()
@@ -199,7 +284,7 @@ async def test_a_watcher_that_is_slow_still_sees_the_end(jobs: Jobs, work: Work)
 
 
 async def test_the_first_hundred_warnings_are_kept_and_all_are_counted(jobs: Jobs, work: Work):
-    job = await jobs.submit(JobKind.INDEX)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     assert work.progress is not None
     for number in range(MAX_WARNINGS + 20):
@@ -218,7 +303,7 @@ async def test_the_last_hundred_jobs_are_remembered(jobs: Jobs, work: Work):
     work.go.set()
     made = []
     for _ in range(HISTORY + 3):
-        job = await jobs.submit(JobKind.INDEX)
+        job = await jobs.submit(JobKind.INDEX, work.run)
         made.append(job.id)
         _ = [seen async for seen in jobs.watch(job.id)]
     assert [job.id for job in await jobs.list()] == made[:2:-1]
@@ -227,15 +312,15 @@ async def test_the_last_hundred_jobs_are_remembered(jobs: Jobs, work: Work):
 async def test_what_a_killed_server_left_running_is_interrupted_at_the_next_start(tmp_path: Path):
     path = tmp_path / "jobs.db"
     async with open_jobs(path) as store:
-        abandoned = Jobs(store, Work().run)
-        job = await abandoned.submit(JobKind.INDEX)
+        abandoned = Jobs(store)
+        job = await abandoned.submit(JobKind.INDEX, Work().run)
         task = abandoned._active
         assert task is not None
     async with open_jobs(path) as store:
-        jobs = Jobs(store, Work().run)
+        jobs = Jobs(store)
         await jobs.recover()
         assert (await jobs.get(job.id)).state is JobState.INTERRUPTED
-        await jobs.submit(JobKind.INDEX)
+        await jobs.submit(JobKind.INDEX, Work().run)
         await jobs.close()
     assert task.work is not None
     task.work.cancel()
@@ -276,8 +361,8 @@ async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
     store: JobStore, work: Work
 ):
     """As on a full disk: what can't be recorded must not leave a job that runs for ever."""
-    jobs = Jobs(store, work.run)
-    job = await jobs.submit(JobKind.INDEX)
+    jobs = Jobs(store)
+    job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     await store._connection.execute_fetchall("PRAGMA query_only = ON")
     work.go.set()
@@ -287,20 +372,20 @@ async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
     assert (await jobs.get(job.id)).state is JobState.SUCCEEDED
     assert (await jobs.list())[0].state is JobState.SUCCEEDED
     with pytest.raises(Failed, match="INDEX_IO_ERROR"):
-        await jobs.submit(JobKind.INDEX)
+        await jobs.submit(JobKind.INDEX, work.run)
     await store._connection.execute_fetchall("PRAGMA query_only = OFF")
-    again = await jobs.submit(JobKind.INDEX)
+    again = await jobs.submit(JobKind.INDEX, work.run)
     assert (await store.get(job.id)).state is JobState.SUCCEEDED
     _ = [seen async for seen in jobs.watch(again.id)]
     await jobs.close()
 
 
 async def test_a_server_starts_where_nothing_can_be_recorded(store: JobStore, work: Work):
-    killed = Jobs(store, work.run)
-    job = await killed.submit(JobKind.INDEX)
+    killed = Jobs(store)
+    job = await killed.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     await store._connection.execute_fetchall("PRAGMA query_only = ON")
-    next_server = Jobs(store, work.run)
+    next_server = Jobs(store)
     await next_server.recover()
     assert (await next_server.get(job.id)).state is JobState.INTERRUPTED
     await killed.close()
@@ -309,7 +394,7 @@ async def test_a_server_starts_where_nothing_can_be_recorded(store: JobStore, wo
 async def test_cancelling_twice_does_not_cut_short_how_the_work_lets_go(store: JobStore):
     let_go = asyncio.Event()
 
-    async def run(kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+    async def run(progress: Progress) -> JobSummary:
         try:
             await asyncio.sleep(60)
         finally:
@@ -317,8 +402,8 @@ async def test_cancelling_twice_does_not_cut_short_how_the_work_lets_go(store: J
             let_go.set()
         return JobSummary()
 
-    jobs = Jobs(store, run)
-    job = await jobs.submit(JobKind.INDEX)
+    jobs = Jobs(store)
+    job = await jobs.submit(JobKind.INDEX, run)
     await asyncio.sleep(0.05)
     await asyncio.gather(jobs.cancel(job.id), jobs.cancel(job.id), jobs.close())
     assert let_go.is_set()
@@ -328,8 +413,8 @@ async def test_cancelling_twice_does_not_cut_short_how_the_work_lets_go(store: J
 async def test_a_server_that_stops_while_a_job_is_submitted_ends_that_job(
     store: JobStore, work: Work
 ):
-    jobs = Jobs(store, work.run)
-    submitting = asyncio.create_task(jobs.submit(JobKind.INDEX))
+    jobs = Jobs(store)
+    submitting = asyncio.create_task(jobs.submit(JobKind.INDEX, work.run))
     await asyncio.sleep(0)
     await jobs.close()
     job = await submitting

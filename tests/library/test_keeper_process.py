@@ -4,114 +4,366 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
 import sys
-import time
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.product.processes import alive
 
-from vault_agent.errors import Failed
-from vault_agent.library import keeper_process as process
-from vault_agent.library.keeper_process import Indexer
+from vault_agent.errors import Busy, Failed, Misconfigured
+from vault_agent.indexing.protocol import (
+    MAX_EVENT_BYTES,
+    Compare,
+    Compared,
+    Crashed,
+    Done,
+    Event,
+    Index,
+    Phase,
+    Refused,
+    Verified,
+    Verify,
+    WarmedUp,
+    WarmUp,
+    encode,
+)
+from vault_agent.indexing.task import IndexTask
+from vault_agent.library.background import Background
+from vault_agent.library.keeper_process import MANY_NOTES, Keeper, pause_seconds
+from vault_agent.model.jobs import JobSummary
+from vault_agent.system.crash import CrashReport
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
     from pathlib import Path
 
-_FAILS = """
-import sys, time
-sys.stdin.readline()
-print('{"event":"failed","code":"DISK_FULL","message":"Full."}', flush=True)
+TASK = IndexTask(
+    root="/vault",
+    directory="/index",
+    vault="id",
+    exclude=(),
+    max_note_bytes=1,
+    fingerprint="f",
+    rebuild=False,
+    parallel=1,
+)
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
+_SPEAKS = """
+import json, os, sys, time
+pids = sys.argv[1]
+with open(pids, "a") as file: file.write(f"{os.getpid()}\\n")
+def say(line): sys.stdout.buffer.write(line); sys.stdout.buffer.flush()
+def requests():
+    for line in sys.stdin: yield json.loads(line)
 """
 
 
-def speaking(monkeypatch: pytest.MonkeyPatch, source: str, *arguments: str) -> Indexer:
-    """Return an indexer whose process runs that source."""
-    command = (sys.executable, "-I", "-c", source, *arguments)
-    monkeypatch.setattr(process, "_COMMAND", command)
-    return Indexer()
+def spoken(event: Event) -> str:
+    return f"say({encode(event)!r})"
 
 
-async def test_a_process_that_ends_by_itself_is_not_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+DISK_FULL = spoken(Refused("DISK_FULL", "Full."))
+DONE = spoken(Done(JobSummary(added=1), 1, 1))
+ANSWERS = f"""
+for request in requests():
+    kind = request["type"]
+    if kind == "Index": {DONE}
+    if kind == "Compare": {spoken(Compared(stale=True))}
+    if kind == "Verify": {spoken(Verified(vectors_whole=True))}
+    if kind == "WarmUp": {spoken(WarmedUp())}
+"""
+
+
+class Kept:
+    """A keeper whose processes run a source of a test's own."""
+
+    def __init__(self, folder: Path, source: str, *arguments: str) -> None:
+        self._pids = folder / "pids"
+        self.crashes: list[tuple[str, CrashReport]] = []
+        self.background = Background(lambda report: self.crashes.append(("server", report)))
+        command = (sys.executable, "-I", "-c", _SPEAKS + source, str(self._pids), *arguments)
+        self.keeper = Keeper(
+            self.background, lambda *crash: self.crashes.append(crash), command=command
+        )
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that were started."""
+        return [int(pid) for pid in self._pids.read_text().split()] if self._pids.exists() else []
+
+    async def started(self, processes: int) -> None:
+        """Wait until that many have been started."""
+        async with asyncio.timeout(20):
+            while len(self.pids) < processes:  # noqa: ASYNC110 - they tell a file
+                await asyncio.sleep(0.01)
+
+    async def run(self, task: IndexTask = TASK) -> Any:
+        return await self.keeper.run(Index(task), lambda _: None)
+
+
+@pytest.fixture
+def speaking(tmp_path: Path) -> Any:
+    """Return what opens a keeper of processes that run a source."""
+
+    @asynccontextmanager
+    async def opened(source: str, *arguments: str) -> AsyncIterator[Kept]:
+        kept = Kept(tmp_path, source, *arguments)
+        try:
+            async with kept.background:
+                yield kept
+        finally:
+            await kept.keeper.close()
+            assert not [pid for pid in kept.pids if alive(pid)]
+
+    return opened
+
+
+async def test_a_process_that_ends_by_itself_is_not_killed(tmp_path: Path, speaking: Any):
     """A kill upon its end would take its exit status away, of which asyncio complains."""
     ended = tmp_path / "ended"
-    source = f"{_FAILS}\nsys.stdin.read()\ntime.sleep(0.1)\nopen(sys.argv[1], 'w').close()"
-    with pytest.raises(Failed, match="DISK_FULL"):
-        await speaking(monkeypatch, source, str(ended)).index({}, lambda _: None)
+    source = (
+        f"next(requests()); {DISK_FULL}\nsys.stdin.read()\ntime.sleep(0.1)\n"
+        "open(sys.argv[2], 'w').close()"
+    )
+    async with speaking(source, str(ended)) as kept:
+        with pytest.raises(Failed, match="DISK_FULL"):
+            await kept.run()
     assert ended.exists()
 
 
-async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    answers = """
-import json, sys, time
-for line in sys.stdin:
-    time.sleep(json.loads(line)["seconds"])
-    print(line.strip(), flush=True)
+async def test_an_error_keeps_its_class_and_details(speaking: Any):
+    refusals = [
+        Refused("VAULT_NOT_FOUND", "Gone.", {"a": 1}),
+        Refused("INDEX_LOCKED", "Busy."),
+    ]
+    source = f"next(requests()); {spoken(refusals[0])}; next(requests()); {spoken(refusals[1])}"
+    async with speaking(source + "\nsys.stdin.read()") as kept:
+        with pytest.raises(Misconfigured) as gone:
+            await kept.run()
+        assert (gone.value.code, gone.value.details) == ("VAULT_NOT_FOUND", {"a": 1})
+        with pytest.raises(Busy, match="INDEX_LOCKED"):
+            await kept.run()
+        assert len(kept.pids) == 1
+
+
+async def test_runs_and_questions_are_answered_by_one_kept_process(speaking: Any):
+    async with speaking(ANSWERS) as kept:
+        for _ in range(3):
+            assert (await kept.run()).summary == JobSummary(added=1)
+            assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
+            assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
+            assert await kept.keeper.ask(WarmUp()) == WarmedUp()
+        assert len(kept.pids) == 1
+
+
+async def test_runs_take_turns(speaking: Any):
+    """Each run begins when the one before has ended, in the same process."""
+    source = f"""
+for request in requests():
+    {spoken(Phase("scan", 0, None))}
+    time.sleep(0.1)
+    {spoken(Phase("store", 0, None))}
+    {DONE}
 """
-    indexer = speaking(monkeypatch, answers)
-    asking = asyncio.create_task(indexer.ask({"task": "first", "seconds": 0.5}))
-    await asyncio.sleep(0.2)
-    asking.cancel()
-    await asyncio.wait([asking])
-    assert await indexer.ask({"task": "second", "seconds": 0}) == {"task": "second", "seconds": 0}
-    await indexer.close()
+    heard: list[str] = []
+    async with speaking(source) as kept:
+        await asyncio.gather(
+            *(kept.keeper.run(Index(TASK), lambda event: heard.append(event.name)) for _ in "abc")
+        )
+        assert heard == ["scan", "store"] * 3
+        assert len(kept.pids) == 1
 
 
-async def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch):
-    indexer = speaking(monkeypatch, f"{_FAILS}\ntime.sleep(60)")
-    begun = time.monotonic()
-    with pytest.raises(Failed, match="DISK_FULL"):
-        await indexer.index({}, lambda _: None)
-    assert time.monotonic() - begun < 5
+@pytest.mark.parametrize("after", ["a rebuild", "a large run"])
+async def test_a_process_that_has_grown_is_replaced(speaking: Any, after: str):
+    large = spoken(Done(JobSummary(added=MANY_NOTES + 1), 1, 1))
+    source = ANSWERS if after == "a rebuild" else ANSWERS.replace(DONE, large)
+    rebuilding = IndexTask(**{**TASK_FIELDS, "rebuild": after == "a rebuild"})
+    async with speaking(source) as kept:
+        await kept.run(rebuilding)
+        await kept.started(2)  # the next one is ready before it is needed
+        assert await kept.keeper.ask(WarmUp()) == WarmedUp()
+        assert len(kept.pids) == 2
 
 
-_NEVER_ANSWERS = """
-import json, sys, time
-if json.loads(sys.stdin.readline())["task"] == "compare":
-    time.sleep(60)
-print('{"event":"failed","code":"DISK_FULL","message":"Full."}', flush=True)
-sys.stdin.read()
-"""
+TASK_FIELDS = {name: getattr(TASK, name) for name in IndexTask.__dataclass_fields__}
 
 
-async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    indexer = speaking(monkeypatch, _NEVER_ANSWERS)
-    asking = asyncio.create_task(indexer.ask({"task": "compare"}))
-    await asyncio.sleep(0.2)
-    async with asyncio.timeout(5):
-        with pytest.raises(Failed, match="DISK_FULL"):
-            await indexer.index({"task": "index"}, lambda _: None)
-        assert not asking.done()
+async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(speaking: Any):
+    source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(0.5); ')
+    async with speaking(source) as kept:
+        asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
+        await asyncio.sleep(0.2)
         asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
-        await indexer.close()
+        await asyncio.wait([asking])
+        assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
 
 
-async def test_a_process_that_answers_is_kept_for_what_comes_next(monkeypatch: pytest.MonkeyPatch):
-    source = "import os, sys\nfor _ in sys.stdin: print('{\"event\":%d}' % os.getpid(), flush=True)"
-    indexer = speaking(monkeypatch, source)
-    first = await indexer.ask({})
-    assert first is not None
-    assert await indexer.ask({}) == first
-    await indexer.close()
+async def test_a_process_that_is_stuck_is_killed(speaking: Any):
+    async with asyncio.timeout(20):
+        async with speaking(f"next(requests()); {DISK_FULL}\ntime.sleep(60)") as kept:
+            with pytest.raises(Failed, match="DISK_FULL"):
+                await kept.run()
+
+
+async def test_a_cancelled_run_ends_its_process_and_the_next_has_another(speaking: Any):
+    source = ANSWERS.replace(DONE, "time.sleep(60)")
+    async with asyncio.timeout(20):
+        async with speaking(source) as kept:
+            running = asyncio.create_task(kept.run())
+            await kept.started(1)
+            await asyncio.sleep(0.1)
+            running.cancel()
+            await asyncio.wait([running])
+            assert running.cancelled()
+            assert not alive(kept.pids[0])
+            assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
+
+
+async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(speaking: Any):
+    source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(60); ')
+    async with asyncio.timeout(20):
+        async with speaking(source) as kept:
+            asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
+            await kept.started(1)
+            assert (await kept.run()).revision == 1
+            assert not asking.done()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            await kept.run()
+            assert len(kept.pids) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_questions_and_runs_at_once_leave_no_process_behind(speaking: Any, seed: int):
+    """Whoever asks, is cancelled, or starts a process while the server stops."""
+    source = ANSWERS.replace("    kind =", "    time.sleep(0.02)\n    kind =")
+    async with speaking(source) as kept:
+        for turn in range(4):
+            works: list[Coroutine[Any, Any, Any]] = [
+                *(kept.keeper.ask(question) for question in (Compare(TASK), WarmUp())),
+                *(kept.run() for _ in range(2)),
+            ]
+            tasks = [asyncio.create_task(work) for work in works]
+            await asyncio.sleep(0.03 * ((seed + turn) % 5))
+            tasks[(seed + turn) % len(tasks)].cancel()
+            if turn == 3:
+                break
+            await asyncio.wait(tasks)
+            await kept.started(1)
+            living = [pid for pid in kept.pids if alive(pid)]
+            assert len(living) <= 2
+        await kept.keeper.close()  # while they are at it
+        await asyncio.wait(tasks)
+
+
+async def test_a_run_does_not_fail_because_the_idle_process_has_died(speaking: Any):
+    async with speaking(ANSWERS) as kept:
+        await kept.run()
+        os.kill(kept.pids[0], signal.SIGKILL)
+        assert (await kept.run()).revision == 1
+
+
+@LINUX
+async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
+    async with speaking(ANSWERS) as kept:
+        await kept.run()
+        os.kill(kept.pids[0], signal.SIGKILL)
+        await kept.started(2)
+        assert alive(kept.pids[1])
+
+
+async def test_a_process_that_keeps_dying_is_started_less_and_less_often(
+    speaking: Any, monkeypatch: pytest.MonkeyPatch
+):
+    from vault_agent.library import keeper_process
+
+    pauses: list[float] = []
+
+    def no_pause(deaths: int) -> float:
+        pauses.append(pause_seconds(deaths))
+        return 0.0 if len(pauses) < 9 else 60.0
+
+    monkeypatch.setattr(keeper_process, "pause_seconds", no_pause)
+    async with speaking("sys.exit(1)") as kept:
+        with pytest.raises(Failed, match="INDEXER_FAILED"):
+            await kept.run()
+        async with asyncio.timeout(20):
+            while len(pauses) < 9:  # noqa: ASYNC110 - a list has no event
+                await asyncio.sleep(0.01)
+        assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+        assert await kept.keeper.ask(Compare(TASK)) is None  # it does not start one either
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"canary\n", b"{}\n", b"x" * (5 * MAX_EVENT_BYTES) + b"\n"],
+    ids=["no JSON", "no event", "too long"],
+)
+async def test_nonsense_fails_the_run_and_ends_the_process(speaking: Any, line: bytes):
+    """The last is a line that no sender of ours would send."""
+    said = f"say({line[:1]!r} * {len(line) - 1} + b'\\n')" if len(line) > 99 else f"say({line!r})"
+    async with speaking(f"next(requests()); {said}; sys.stdin.read()") as kept:
+        with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
+            await kept.run()
+        assert "canary" not in str(failure.value)
+
+
+async def test_a_crash_is_reported_and_named_by_type_and_line(speaking: Any):
+    report = CrashReport("ValueError", ("vault_agent.indexing.index:7",))
+    source = f"next(requests()); {spoken(Crashed('keeper', report))}"
+    async with speaking(source) as kept:
+        with pytest.raises(Failed, match=r"ValueError at vault_agent\.indexing\.index:7"):
+            await kept.run()
+        assert kept.crashes == [("keeper", report)]
+
+
+async def test_a_crash_of_a_worker_is_reported_and_ends_nothing(speaking: Any):
+    report = CrashReport("MemoryError")
+    source = ANSWERS.replace(DONE, f"{spoken(Crashed('worker', report))}; {DONE}")
+    async with speaking(source) as kept:
+        assert (await kept.run()).revision == 1
+        assert kept.crashes == [("worker", report)]
 
 
 def test_a_loop_may_end_before_what_a_process_has_started(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
     heir = [sys.executable, "-c", "import time; time.sleep(3)"]
-    source = f"import subprocess\nsubprocess.Popen({heir!r})\n{_FAILS}"
+    source = f"import subprocess\nsubprocess.Popen({heir!r})\nnext(requests()); {DISK_FULL}"
 
     async def fail() -> None:
-        with pytest.raises(Failed, match="DISK_FULL"):
-            await speaking(monkeypatch, source).index({}, lambda _: None)
+        kept = Kept(tmp_path, source)
+        async with kept.background:
+            with pytest.raises(Failed, match="DISK_FULL"):
+                await kept.run()
+        await kept.keeper.close()
 
     asyncio.run(fail())
     gc.collect()
     assert capfd.readouterr().err == ""
+
+
+async def test_work_in_the_background_fails_alone():
+    crashes: list[CrashReport] = []
+
+    async def fail(error: Exception) -> None:
+        raise error
+
+    reached = asyncio.Event()
+
+    async def go_on() -> None:
+        await asyncio.sleep(0.05)
+        reached.set()
+
+    async with Background(crashes.append) as background:
+        background.spawn(fail, ValueError("secret canary"))
+        background.spawn(fail, Failed("DISK_FULL", "no room"))
+        background.spawn(go_on)
+        await reached.wait()
+    assert [crash.error_type for crash in crashes] == ["ValueError"]
+    assert "canary" not in str(crashes)

@@ -167,7 +167,7 @@ def test_what_a_running_job_makes_is_not_asked_of_the_user(program: Program, end
     assert len(said()) == 3
     assert all(each.endswith("The running job makes them.") for each in said())
     program.call("DELETE", f"/jobs/{program.call('GET', '/health').data['runningJob']}")
-    assert len(said()) == 6  # that the run was cut short comes on top
+    assert len(said()) == 3  # the index itself is complete
     assert all("Run `vault-agent index`" in each for each in said())
 
 
@@ -258,8 +258,33 @@ def test_required_embeddings_that_fail_fail_the_job_but_not_the_index(
     assert ended.returncode == 1
     assert "EMBEDDING_UNAVAILABLE" in ended.stderr
     assert program.search("quinces", mode="lexical").data["results"]
+    assert "INDEX_INCOMPLETE" not in warnings_of_health(program)
+    program.stop()
+    program.start()
+    assert "INDEX_INCOMPLETE" not in warnings_of_health(program)
     endpoint.revive()
     assert program.run("index", "--require-embeddings").returncode == 0
+
+
+def test_a_server_killed_while_it_embeds_knows_that_its_index_is_complete(program: Program):
+    with running_endpoint(program, latency=0.3, at_once=1):
+        program.fill(30)
+        program.start()
+        job_id = program.call("GET", "/health").data["runningJob"]
+        deadline = time.monotonic() + 30
+        while program.call("GET", f"/jobs/{job_id}").data["job"]["phase"] != "embed":
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        program.kill()
+        program.start()
+        assert program.call("GET", f"/jobs/{job_id}").data["job"]["state"] == "interrupted"
+        codes = warnings_of_health(program)
+        assert codes[0].startswith("EMBEDDING_")  # which one depends on the moment
+        assert "INDEX_INCOMPLETE" not in codes
+
+
+def warnings_of_health(program: Program) -> list[str]:
+    return program.call("GET", "/health").warnings
 
 
 def test_one_text_that_always_fails_costs_itself(program: Program, endpoint: Endpoint):

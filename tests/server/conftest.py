@@ -15,7 +15,8 @@ import aiohttp
 import pytest
 from tests.privacy import Confidences
 
-from vault_agent.config import Config, vault_identity
+from vault_agent.config import Config
+from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import Job, JobState
@@ -108,6 +109,13 @@ class FakeEngine:
         self.failure: Exception | None = None
         self.files = {"folder/picture.png": CONTENT, "page.html": b"<script>alert(1)</script>"}
         self.opened = []
+
+    @property
+    def default(self):
+        return self
+
+    async def submit(self, kind, options=None):
+        return await self.jobs.submit(kind, options)
 
     async def listening_at(self, address):
         self.address = address
@@ -240,15 +248,18 @@ async def run(*, limits: Limits | None = None, **sections):
     events = EventLog(Level.DEBUG, log)
 
     @asynccontextmanager
-    async def open_engine(config):
+    async def open_library(config):
         yield FakeEngine(config)
 
     with captured_logging(events):
         async with (
-            listening(config, open_engine=open_engine, log=events, limits=limits, port=0) as server,
+            listening(
+                config, open_library=open_library, log=events, limits=limits, port=0
+            ) as server,
             aiohttp.ClientSession() as session,
         ):
-            yield Running(server.host, server.port, server.engine, log, session)
+            engine = server.library.default
+            yield Running(server.host, server.port, engine, log, session)
     examine(log.getvalue())
 
 

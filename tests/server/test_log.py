@@ -11,7 +11,8 @@ import pytest
 from aiohttp.web_protocol import RequestHandler
 
 from vault_agent.errors import NotFound
-from vault_agent.server.log import EventLog, Fields, Level, captured_logging
+from vault_agent.server.log import EventLog, Fields, Level, captured_logging, report_crash
+from vault_agent.system.crash import CrashReport
 
 from .conftest import KEY, NOTE_ID, run
 
@@ -63,6 +64,36 @@ async def test_what_libraries_log_is_reduced_to_its_type(stream):
     events = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [event.get("error_type") for event in events] == ["ValueError", None, "KeyError"]
     assert events[0]["logger"] == "aiohttp.server"
+
+
+def test_a_crash_is_logged_by_process_type_and_lines():
+    stream = io.StringIO()
+    frames = ("vault_agent.library.jobs:12", "vault_agent.indexing.index:3")
+    report_crash(EventLog(Level.ERROR, stream), "keeper", CrashReport("ValueError", frames))
+    event = json.loads(stream.getvalue())
+    assert (event["event"], event["process"], event["error_type"]) == (
+        "crash",
+        "keeper",
+        "ValueError",
+    )
+    assert event["frames"] == list(frames)
+
+
+@pytest.mark.parametrize("frame", [CANARY, "elsewhere.module:3", f"vault_agent.x:3 {CANARY}", 3])
+def test_a_frame_that_is_none_of_ours_is_left_out_of_the_log(frame: str):
+    stream = io.StringIO()
+    report_crash(EventLog(Level.ERROR, stream), "keeper", CrashReport("ValueError", (frame,)))
+    assert "frames" not in json.loads(stream.getvalue())
+
+
+async def test_a_handler_that_fails_is_logged_by_type_and_lines():
+    async with run() as server:
+        server.engine.failure = RuntimeError(CANARY)
+        await server.ask("POST", "/search", json={"query": "a"})
+        [event] = [event for event in server.events if event["event"] == "request"]
+        assert CANARY not in server.log.getvalue()
+    assert event["error_type"] == "RuntimeError"
+    assert event["frames"][0].startswith("vault_agent.server.gate:")
 
 
 async def test_a_request_is_logged_by_route_status_and_counts():

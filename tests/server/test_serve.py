@@ -31,12 +31,12 @@ PROGRAM = """
     from vault_agent.server.serve import serve
 
     @asynccontextmanager
-    async def open_engine(config):
+    async def open_library(config, on_crash):
         yield FakeEngine(config)
 
     config = Config(server={"port": int(sys.argv[1]), "log_level": "info"})
     announce = lambda server, health: print(server.port, health.status, flush=True)
-    asyncio.run(serve(config, announce=announce, open_engine=open_engine))
+    asyncio.run(serve(config, announce=announce, open_library=open_library))
 """
 
 
@@ -52,7 +52,7 @@ async def open_nothing(_config):
 async def refused(config: Config, port: int | None = None) -> Exception:
     with pytest.raises((Misconfigured, Unauthorized)) as refusal:
         async with listening(
-            config, open_engine=open_nothing, log=EventLog(Level.ERROR), port=port
+            config, open_library=open_nothing, log=EventLog(Level.ERROR), port=port
         ):
             pass
     assert "\n" not in refusal.value.message
@@ -74,7 +74,7 @@ async def test_an_engine_that_does_not_open_ends_it_and_frees_the_port():
 
     port = free_port()
     with pytest.raises(Busy, match="INDEX_LOCKED"):
-        async with listening(Config(), open_engine=locked, log=EventLog(Level.ERROR), port=port):
+        async with listening(Config(), open_library=locked, log=EventLog(Level.ERROR), port=port):
             pass
     with socket.create_server(("127.0.0.1", port)):
         pass
@@ -202,7 +202,7 @@ SPILLING = """
         raise OSError("canary")
 
     @asynccontextmanager
-    async def open_engine(config):
+    async def open_library(config, on_crash):
         yield FakeEngine(config)
 
     def announce(server, health):
@@ -214,7 +214,7 @@ SPILLING = """
         asyncio.get_running_loop().call_later(0.1, announce.__dict__.clear)
         asyncio.get_running_loop().call_later(0.3, os.kill, os.getpid(), 15)
 
-    asyncio.run(serve(Config(server={"port": 0}), announce=announce, open_engine=open_engine))
+    asyncio.run(serve(Config(server={"port": 0}), announce=announce, open_library=open_library))
     print("canary is ours again", file=sys.stderr)
 """
 

@@ -8,14 +8,10 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.system.processes import end_process
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
+from vault_agent.system.processes import ChildProcess, end_process, start_process
 
 PATIENCE = 60.0
 """Seconds for what takes milliseconds: only a hang takes as long."""
@@ -25,8 +21,8 @@ READY = "print('ready', flush=True);"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
-async def start(code: str, *, piped: bool) -> Process:
-    process = await asyncio.create_subprocess_exec(
+async def start(code: str, *, piped: bool) -> ChildProcess:
+    process = await start_process(
         sys.executable, "-c", code, stdin=PIPE if piped else DEVNULL, stdout=PIPE
     )
     assert process.stdout is not None

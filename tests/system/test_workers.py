@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vault_agent.system import workers
-from vault_agent.system.workers import MEMORY_LIMIT_BYTES, WorkerCrashed, WorkerPool
+from vault_agent.system.workers import (
+    MEMORY_LIMIT_BYTES,
+    WorkerCrashed,
+    WorkerNotReady,
+    WorkerPool,
+    WorkerTimedOut,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +33,12 @@ def shouting(suffix: str) -> Callable[[str], str]:
             os.kill(os.getpid(), signal.SIGKILL)
         if word == "hang":
             time.sleep(60)
+        if word == "spin":
+            spin()
+        if word == "wait":
+            time.sleep(0.4)
+        if word == "fail":
+            raise ValueError("secret canary")
         if word == "pid":
             return str(os.getpid())
         if word == "limit":
@@ -38,6 +50,17 @@ def shouting(suffix: str) -> Callable[[str], str]:
         return word.upper() + suffix
 
     return handle
+
+
+def spin() -> None:
+    """Use the processor and never come back."""
+    while True:
+        pass
+
+
+def unable_to_start() -> Callable[[str], str]:
+    """Fail before there is a handler."""
+    raise ValueError("secret canary")
 
 
 def slow_to_start() -> Callable[[str], str]:
@@ -64,35 +87,96 @@ def gone(pid: int) -> bool:
 
 async def test_tasks_are_answered_and_workers_reused(pool: WorkerPool[str, str]):
     async with pool:
-        assert await pool.run("a", timeout_seconds=20) == "A!"
-        first = await pool.run("pid", timeout_seconds=20)
-        assert await pool.run("pid", timeout_seconds=20) == first
+        assert await pool.run("a", cpu_seconds=20) == "A!"
+        first = await pool.run("pid", cpu_seconds=20)
+        assert await pool.run("pid", cpu_seconds=20) == first
 
 
 async def test_a_worker_that_dies_costs_one_task(pool: WorkerPool[str, str]):
     async with pool:
         with pytest.raises(WorkerCrashed):
-            await pool.run("die", timeout_seconds=20)
-        assert await pool.run("b", timeout_seconds=20) == "B!"
+            await pool.run("die", cpu_seconds=20)
+        assert await pool.run("b", cpu_seconds=20) == "B!"
 
 
-async def test_a_worker_that_died_while_it_was_idle_costs_one_task(pool: WorkerPool[str, str]):
+async def test_a_worker_that_died_while_it_was_idle_is_replaced(pool: WorkerPool[str, str]):
     async with pool:
-        os.kill(int(await pool.run("pid", timeout_seconds=20)), signal.SIGKILL)
+        pid = int(await pool.run("pid", cpu_seconds=20))
+        os.kill(pid, signal.SIGKILL)
         await asyncio.sleep(0.2)
-        with pytest.raises(WorkerCrashed):
-            await pool.run("a", timeout_seconds=20)
-        assert await pool.run("b", timeout_seconds=20) == "B!"
+        assert await pool.run("b", cpu_seconds=20) == "B!"
+
+
+async def test_a_kept_pool_grows_and_ends_its_idle_extras(pool: WorkerPool[str, str]):
+    async with pool:
+        pool.resize(3)
+        pids = {int(pid) for pid in await asyncio.gather(*map(pid_of, [pool] * 3))}
+        assert len(pids) == 3
+        pool.trim(1)
+        assert sum(not gone(pid) for pid in pids) == 1
+        assert int(await pid_of(pool)) in pids
+
+
+async def pid_of(pool: WorkerPool[str, str]) -> str:
+    return await pool.run("pid", cpu_seconds=20)
+
+
+async def test_a_worker_that_waits_is_not_charged_for_it(pool: WorkerPool[str, str]):
+    """On a busy machine a worker waits for the processor; that is not its task's fault."""
+    async with pool:
+        assert await pool.run("a", cpu_seconds=20) == "A!"
+        assert await pool.run("wait", cpu_seconds=0.2) == "WAIT!"
+
+
+async def test_a_worker_that_works_too_long_is_killed(pool: WorkerPool[str, str]):
+    async with pool:
+        pid = int(await pid_of(pool))
+        async with asyncio.timeout(20):
+            with pytest.raises(WorkerTimedOut):
+                await pool.run("spin", cpu_seconds=0.2)
+        assert gone(pid)
+
+
+async def test_wall_time_counts_where_the_processors_is_not_told(
+    pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(workers, "cpu_seconds_of", lambda _: None)
+    async with pool:
+        await pool.run("a", cpu_seconds=20)
+        with pytest.raises(WorkerTimedOut):
+            await pool.run("wait", cpu_seconds=0.1)
+
+
+async def test_a_crash_is_told_by_type_and_line_and_not_by_what_it_says(
+    pool: WorkerPool[str, str],
+):
+    async with pool:
+        with pytest.raises(WorkerCrashed) as crash:
+            await pool.run("fail", cpu_seconds=20)
+        assert crash.value.report is not None
+        assert crash.value.report.error_type == "ValueError"
+        assert "vault_agent.system.workers:" in crash.value.report.frames[-1]
+        assert "canary" not in f"{crash.value!r} {crash.value.report}"
+        assert await pool.run("b", cpu_seconds=20) == "B!"
+
+
+async def test_a_worker_that_cannot_be_set_up_says_why():
+    pool: WorkerPool[str, str] = WorkerPool(unable_to_start, size=1)
+    async with pool:
+        with pytest.raises(WorkerNotReady) as crash:
+            await pool.run("a", cpu_seconds=20)
+    assert crash.value.report is not None
+    assert crash.value.report.error_type == "ValueError"
 
 
 async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
     async with pool:
-        pid = int(await pool.run("pid", timeout_seconds=20))
+        pid = int(await pool.run("pid", cpu_seconds=20))
         async with asyncio.timeout(20):
             with pytest.raises(WorkerCrashed):
-                await pool.run("hang", timeout_seconds=0.2)
+                await pool.run("hang", cpu_seconds=0.05)
         assert gone(pid)
-        assert await pool.run("c", timeout_seconds=20) == "C!"
+        assert await pool.run("c", cpu_seconds=20) == "C!"
 
 
 async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
@@ -103,12 +187,12 @@ async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
     begun = threading.Event()
     at_closing: list[int] = []
 
-    def counted(worker: workers._Worker, timeout_seconds: float) -> object:
+    def counted(worker: workers._Worker, exceeds: Callable[[], bool]) -> object:
         nonlocal reading
         reading += 1
         begun.set()
         try:
-            return receive(worker, timeout_seconds)
+            return receive(worker, exceeds)
         finally:
             time.sleep(0.1)  # as long as a thread may take to see that it is over
             reading -= 1
@@ -118,10 +202,10 @@ async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
         close(worker)
 
     async with pool:
-        await pool.run("a", timeout_seconds=20)
+        await pool.run("a", cpu_seconds=20)
         monkeypatch.setattr(workers._Worker, "_receive", counted)
         monkeypatch.setattr(workers._Worker, "close", noted)
-        hanging = asyncio.create_task(pool.run("hang", timeout_seconds=60))
+        hanging = asyncio.create_task(pool.run("hang", cpu_seconds=60))
         await asyncio.to_thread(begun.wait, 20)
         hanging.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -132,30 +216,30 @@ async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
 async def test_a_worker_that_is_slow_to_start_is_waited_for():
     slow: WorkerPool[str, str] = WorkerPool(slow_to_start, (), size=1)
     async with slow:
-        assert await slow.run("a", timeout_seconds=0.1) == "a"
+        assert await slow.run("a", cpu_seconds=0.1) == "a"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory limits are enforced on Linux")
 async def test_a_worker_that_wants_too_much_memory_costs_one_task(pool: WorkerPool[str, str]):
     async with pool:
-        assert int(await pool.run("limit", timeout_seconds=20)) == MEMORY_LIMIT_BYTES
+        assert int(await pool.run("limit", cpu_seconds=20)) == MEMORY_LIMIT_BYTES
         with pytest.raises(WorkerCrashed):
-            await pool.run("eat", timeout_seconds=20)
-        assert await pool.run("d", timeout_seconds=20) == "D!"
+            await pool.run("eat", cpu_seconds=20)
+        assert await pool.run("d", cpu_seconds=20) == "D!"
 
 
 async def test_a_cancelled_task_does_not_answer_the_next_one(pool: WorkerPool[str, str]):
     async with pool:
-        pid = int(await pool.run("pid", timeout_seconds=20))
-        task = asyncio.create_task(pool.run("hang", timeout_seconds=20))
+        pid = int(await pool.run("pid", cpu_seconds=20))
+        task = asyncio.create_task(pool.run("hang", cpu_seconds=20))
         await asyncio.sleep(0.05)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert gone(pid)
-        assert await pool.run("e", timeout_seconds=20) == "E!"
+        assert await pool.run("e", cpu_seconds=20) == "E!"
 
 
 async def test_no_worker_outlives_the_pool(pool: WorkerPool[str, str]):
     async with pool:
-        pids = await asyncio.gather(*(pool.run("pid", timeout_seconds=20) for _ in range(4)))
+        pids = await asyncio.gather(*(pool.run("pid", cpu_seconds=20) for _ in range(4)))
     assert all(gone(int(pid)) for pid in pids)

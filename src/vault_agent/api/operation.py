@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.open_vault import OpenVault
     from vault_agent.wire.replies import Reply
 
 Sent = TypeVar("Sent", bound=Model)
@@ -55,7 +55,7 @@ class Operation(Generic[Sent, Got]):
 
     name: str
     request: type[Sent]
-    run: Callable[[Engine, Caller, Sent], Awaitable[Got]]
+    run: Callable[[OpenVault, Caller, Sent], Awaitable[Got]]
     replies: tuple[type[Model], ...] = ()
     codes: tuple[str, ...] = ()
     writes: bool = False
@@ -69,7 +69,7 @@ class Operation(Generic[Sent, Got]):
 
 
 async def perform(
-    operation: Operation[Sent, Got], library: Engine, caller: Caller, sent: Sent
+    operation: Operation[Sent, Got], vault: OpenVault, caller: Caller, sent: Sent
 ) -> Got:
     """Run an operation, if it is switched on and open to the caller.
 
@@ -80,24 +80,24 @@ async def perform(
     """
     if not caller.may_do_everything:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs is not None and attrgetter(operation.needs)(library.config) is not True:
+    if operation.needs is not None and attrgetter(operation.needs)(vault.config) is not True:
         raise Misconfigured(
             "FEATURE_DISABLED",
             f"This is switched off: {operation.needs} is not true.",
             {"setting": operation.needs},
         )
-    return await operation.run(library, caller, sent)
+    return await operation.run(vault, caller, sent)
 
 
 async def answer(
-    operation: Operation[Sent, Found], library: Engine, caller: Caller, sent: Sent
+    operation: Operation[Sent, Found], vault: OpenVault, caller: Caller, sent: Sent
 ) -> Outcome:
     """Run an operation and return its reply, which is never larger than its bound.
 
     Raises:
         VaultAgentError: as `perform`.
     """
-    found = await perform(operation, library, caller, sent)
+    found = await perform(operation, vault, caller, sent)
     if operation.listed is None:
         return Outcome(found.reply, await encoded(found.reply), found.etag)
     return Outcome(*bounded(found.reply, operation.listed), found.etag)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.api.operation import Found, Operation
-from vault_agent.library.jobs import JobOptions
+from vault_agent.library.open_vault import JobOptions
 from vault_agent.model.jobs import JobKind
 from vault_agent.wire.convert import (
     attachment_data,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer
     from vault_agent.vault.attachments import OpenAttachment
@@ -58,84 +58,84 @@ class JobFeed(NamedTuple):
     watch: Callable[[str], AsyncIterator[Job]]
 
 
-async def _health(library: Engine, _: Caller, __: NoParams) -> Found:
+async def _health(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     """Tell what the server can do at this moment."""
-    found = await library.health()
+    found = await vault.health()
     return Found(Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings)))
 
 
-async def _search(library: Engine, _: Caller, sent: SearchBody) -> Found:
+async def _search(vault: OpenVault, _: Caller, sent: SearchBody) -> Found:
     """Find chunks and notes by words, by meaning, or both."""
-    return _results(await library.search(sent.to_query()), sent.fields)
+    return _results(await vault.search(sent.to_query()), sent.fields)
 
 
-async def _related(library: Engine, _: Caller, sent: RelatedBody) -> Found:
+async def _related(vault: OpenVault, _: Caller, sent: RelatedBody) -> Found:
     """Find what is like a note or a chunk, or linked with it."""
-    return _results(await library.related(sent.to_query()), sent.fields)
+    return _results(await vault.related(sent.to_query()), sent.fields)
 
 
-async def _note(library: Engine, _: Caller, sent: NoteRequest) -> Found:
+async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
     """Return one note: its original Markdown, as the file is now."""
-    found = await library.note(sent.note_id, allow_large=sent.allow_large)
+    found = await vault.note(sent.note_id, allow_large=sent.allow_large)
     reply = Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
-async def _chunk(library: Engine, _: Caller, sent: ChunkRequest) -> Found:
+async def _chunk(vault: OpenVault, _: Caller, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
-    found = await library.chunk(sent.note_id, sent.chunk_index)
+    found = await vault.chunk(sent.note_id, sent.chunk_index)
     reply = Reply[ChunkData](data=chunk_data(found), warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
-async def _attachment(library: Engine, _: Caller, sent: AttachmentRequest) -> Found:
+async def _attachment(vault: OpenVault, _: Caller, sent: AttachmentRequest) -> Found:
     """Tell what is known of an attachment; with `download=true` send its bytes, or a range."""
-    info = await library.attachment(sent.path)
+    info = await vault.attachment(sent.path)
     return Found(Reply[AttachmentData](data=attachment_data(info)), info.etag)
 
 
-async def _download(library: Engine, _: Caller, sent: DownloadRequest) -> OpenAttachment:
+async def _download(vault: OpenVault, _: Caller, sent: DownloadRequest) -> OpenAttachment:
     """Open an attachment, to send its bytes or a range of them."""
-    return await library.open_attachment(sent.path, allow_large=sent.allow_large)
+    return await vault.open_attachment(sent.path, allow_large=sent.allow_large)
 
 
-async def _index(library: Engine, _: Caller, sent: IndexBody) -> Found:
+async def _index(vault: OpenVault, _: Caller, sent: IndexBody) -> Found:
     """Start a job that brings the index up to date."""
-    return await _submit(library, JobKind.INDEX, sent)
+    return await _submit(vault, JobKind.INDEX, sent)
 
 
-async def _reindex(library: Engine, _: Caller, sent: IndexBody) -> Found:
+async def _reindex(vault: OpenVault, _: Caller, sent: IndexBody) -> Found:
     """Start a job that rebuilds the index while the old one serves."""
-    return await _submit(library, JobKind.REINDEX, sent)
+    return await _submit(vault, JobKind.REINDEX, sent)
 
 
-async def _jobs(library: Engine, _: Caller, __: NoParams) -> Found:
+async def _jobs(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     """List the jobs, newest first."""
-    found = await library.jobs.list()
+    found = await vault.jobs.list()
     return Found(Reply[JobList](data=JobList(jobs=[job_data(each) for each in found])))
 
 
-async def _job(library: Engine, _: Caller, sent: JobRequest) -> Found:
+async def _job(vault: OpenVault, _: Caller, sent: JobRequest) -> Found:
     """Return one job as it is now."""
-    return _one(await library.jobs.get(sent.job_id))
+    return _one(await vault.jobs.get(sent.job_id))
 
 
-async def _cancel_job(library: Engine, _: Caller, sent: JobRequest) -> Found:
+async def _cancel_job(vault: OpenVault, _: Caller, sent: JobRequest) -> Found:
     """Cancel a job; the last complete index still serves."""
-    return _one(await library.jobs.cancel(sent.job_id))
+    return _one(await vault.jobs.cancel(sent.job_id))
 
 
-async def _job_events(library: Engine, _: Caller, sent: JobRequest) -> JobFeed:
+async def _job_events(vault: OpenVault, _: Caller, sent: JobRequest) -> JobFeed:
     """Follow a job as Server-Sent Events until its end."""
-    await library.jobs.get(sent.job_id)  # so that an unknown job is an error and not a stream
-    return JobFeed(sent.job_id, library.jobs.watch)
+    await vault.jobs.get(sent.job_id)  # so that an unknown job is an error and not a stream
+    return JobFeed(sent.job_id, vault.jobs.watch)
 
 
-async def _submit(library: Engine, kind: JobKind, sent: IndexBody) -> Found:
+async def _submit(vault: OpenVault, kind: JobKind, sent: IndexBody) -> Found:
     options = JobOptions(
         require_embeddings=sent.require_embeddings, fresh_embeddings=sent.fresh_embeddings
     )
-    return _one(await library.jobs.submit(kind, options))
+    return _one(await vault.submit(kind, options))
 
 
 def _one(job: Job) -> Found:

@@ -19,7 +19,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, style
 from vault_agent.errors import Failed, Unavailable
-from vault_agent.system.processes import end_process
+from vault_agent.system.processes import end_process, start_process
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -120,7 +120,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
 async def _type(environment: dict[str, str], *arguments: str) -> None:
     """Show a command as a user would type it, and run it."""
     _show_line(*arguments)
-    process = await asyncio.create_subprocess_exec(
+    process = await start_process(
         *_PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
     )
     try:
@@ -139,7 +139,7 @@ def _show_line(*arguments: str) -> None:
 @asynccontextmanager
 async def _server(environment: dict[str, str]) -> AsyncIterator[Process]:
     _show_line("serve")
-    process = await asyncio.create_subprocess_exec(
+    process = await start_process(
         *_PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
     )
     try:

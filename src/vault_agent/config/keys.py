@@ -51,6 +51,7 @@ _ALL = (
     Key("server.log_level", "least level that is logged: debug, info, warning, error"),
     Key("index.dir", "folder that holds the indexes", path=True),
     Key("index.max_note_bytes", "larger notes are listed but not cut into chunks"),
+    Key("index.at_start", "whether a server that starts brings the index up to date"),
     Key("embedding.enabled", "whether vectors are made and searched"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),
     Key("embedding.model", "model name to send to the provider"),

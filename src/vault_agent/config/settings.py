@@ -88,6 +88,7 @@ class IndexSettings(_Section):
 
     dir: Folder | None = None
     max_note_bytes: Annotated[Count, Field(ge=1, le=1024 * MIB)] = 16 * MIB
+    at_start: Switch = False
 
 
 class EmbeddingSettings(_Section):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self, cast
 
 import anyio
@@ -12,9 +11,11 @@ from vault_agent.embedding.breaker import Breaker
 from vault_agent.embedding.documents import Documents
 from vault_agent.embedding.endpoint import Endpoint
 from vault_agent.embedding.gate import Gate
-from vault_agent.embedding.prefixes import Prefixes, known_prefixes
 from vault_agent.embedding.probe import Probe
 from vault_agent.embedding.replies import Fault, Kind
+from vault_agent.embedding.settings import (
+    EndpointSettings as EndpointSettings,  # noqa: PLC0414, TC001 - offered here too
+)
 from vault_agent.embedding.unavailable import unavailable
 from vault_agent.errors import Misconfigured
 
@@ -22,36 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.embedding.embedder import Outcome, Vector
+    from vault_agent.embedding.prefixes import Prefixes
     from vault_agent.model.vectors import VectorSpace
 
 _QUERIES_KEPT: Final = 256
 # These are the query's own fault; another one may well be answered.
 _QUERYS_OWN: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointSettings:
-    """Which endpoint and model, and how much of it to use. Seconds throughout."""
-
-    url: str
-    model: str
-    allow_private: bool = False
-    batch_size: int = 8
-    concurrency: int = 2
-    timeout: float = 60.0
-    query_timeout: float = 1.0
-    patience: float = 120.0  # without a single success, before a run gives up
-    query_prefix: str | None = None  # None: what the model is known to want
-    document_prefix: str | None = None
-
-    @property
-    def prefixes(self) -> Prefixes:
-        """The prefixes set by the user, or else those of the model."""
-        known = known_prefixes(self.model)
-        return Prefixes(
-            known.query if self.query_prefix is None else self.query_prefix,
-            known.document if self.document_prefix is None else self.document_prefix,
-        )
 
 
 class HttpEmbedder:

@@ -1,215 +1,221 @@
-"""The indexing process: reads tasks as JSON lines, works, and says how it goes.
+"""The keeper: the indexing process, which lives on between runs with one parser process ready.
 
-Ends as soon as its standard input does, whatever it is doing: a killed server leaves nothing
-running behind it, and a run that is cut off leaves the index as it was.
+It reads requests from standard input, one at a time, and tells on standard output how they go;
+`protocol` has the messages. It ends as soon as its standard input does, whatever it is doing: a
+killed server leaves nothing running behind it, and a run that is cut off leaves the index as it
+was.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
-import queue
 import signal
 import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict, fields, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
+from vault_agent.indexing.batches import NO_FILES, Parser, Pool, batch_parser
 from vault_agent.indexing.compare import is_stale
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile, parser, put_aside
-from vault_agent.indexing.task import IndexTask
+from vault_agent.indexing.protocol import (
+    Answer,
+    Compare,
+    Compared,
+    Crashed,
+    Done,
+    EmbedOptions,
+    Event,
+    Index,
+    Indexed,
+    Phase,
+    Published,
+    QueryAnnounced,
+    Refused,
+    Request,
+    Verified,
+    Verify,
+    WarmedUp,
+    WarmUp,
+    Warned,
+    decode_request,
+    encode,
+)
 from vault_agent.indexing.verify import verify
+from vault_agent.system.crash import describe_crash
 from vault_agent.system.files import keep_new_files_private
-from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
-from vault_agent.vault.root import VaultRoot
+from vault_agent.system.memory import give_memory_back
+from vault_agent.system.workers import WorkerCrashed, WorkerNotReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.model.jobs import JobSummary
     from vault_agent.model.warning import Warning
+    from vault_agent.system.crash import CrashReport
 
 PROGRESS_INTERVAL_SECONDS = 0.1
-SECONDS_PER_BATCH = 30.0
-SECONDS_PER_NOTE = 5.0
-SECONDS_PER_MEGABYTE = 2.0
-"""How long a worker may take; a hundred times what the slowest hostile note took."""
-WORKERS_TRIED = 3
-"""For one batch, where they end before they have seen it."""
+SECONDS_TO_BE_READY = 60.0
+"""Processor time that a new worker may use until it has answered for the first time."""
 NICENESS = 10
 """Below the server, so that a search goes first where both want the processor."""
 
 
 def main() -> None:
-    """Serve tasks from standard input until it ends, or until one index run is done."""
+    """Answer requests from standard input until it ends."""
     with suppress(AttributeError, OSError):  # Windows has no niceness
         os.nice(NICENESS)
     keep_new_files_private()
     gc.freeze()  # imports stay; and rows by the hundred thousand are not worth looking through
     gc.set_threshold(200_000, 20, 20)
-    desk = _Desk()
-    threading.Thread(target=desk.read, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which decides
-    status = 1
     try:
-        while _carry_out(desk.tasks.get(), desk):
-            pass
-        status = 0
+        asyncio.run(_answer_requests())
     finally:
         # The reading thread still waits for input, and would hold up an orderly end.
-        os._exit(status)
-
-
-class _Desk:
-    """Where messages arrive, on a thread of their own."""
-
-    def __init__(self) -> None:
-        self.tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        self.on_query: Callable[[], object] | None = None
-
-    def read(self) -> None:
-        """Take in messages until there is nobody left to send any, then end the process."""
-        for line in sys.stdin.buffer:
-            message = json.loads(line)
-            if message["task"] != "query":
-                self.tasks.put(message)
-            elif self.on_query is not None:
-                self.on_query()
         os._exit(1)
 
 
-def _carry_out(message: dict[str, Any], desk: _Desk) -> bool:
-    """Do one task; True when this process can do another."""
-    task = IndexTask(**{field.name: message[field.name] for field in fields(IndexTask)})
+async def _answer_requests() -> None:
     report = _Report()
     try:
-        if message["task"] == "compare":
-            report.say(event="compared", stale=asyncio.run(is_stale(task)))
-            return True
-        if message["task"] == "verify":
-            report.say(event="verified", vectors_whole=asyncio.run(_verify(task, message)))
-            return True
-        summary = asyncio.run(_index(task, message, desk, report))
-        report.say(event="done", summary=asdict(summary))
-    except VaultAgentError as error:
-        report.say(event="failed", code=error.code, message=error.message)
-        return bool(message["task"] != "index")
-    return False
+        async with Pool(batch_parser, size=1) as pool:
+            keeper = _Keeper(pool, report)
+            reading = threading.Thread(
+                target=_read, args=(asyncio.get_running_loop(), keeper), daemon=True
+            )
+            reading.start()
+            while True:
+                await keeper.answer(await keeper.requests.get())
+    except Exception as error:  # noqa: BLE001 - told, without what it says, before the end
+        report.say(Crashed("keeper", describe_crash(error)))
 
 
-async def _verify(task: IndexTask, message: dict[str, Any]) -> bool:
-    """Look through the index, then through its vectors; False where some of those were damaged."""
-    await verify(task)
-    if message["embedding"] is None:
-        return True
-    from vault_agent.embedding.client import EndpointSettings
-    from vault_agent.indexing.embed import verify_vectors  # as below
-
-    return await verify_vectors(task.directory, EndpointSettings(**message["embedding"]))
+def _read(loop: asyncio.AbstractEventLoop, keeper: _Keeper) -> None:
+    """Pass requests on until there is nobody left to send any, then end the process."""
+    try:
+        for line in sys.stdin.buffer:
+            loop.call_soon_threadsafe(keeper.receive, decode_request(line))
+    finally:
+        os._exit(1)
 
 
-async def _index(
-    task: IndexTask, message: dict[str, Any], desk: _Desk, report: _Report
-) -> JobSummary:
-    args = (task.root, task.exclude, task.max_note_bytes)
-    pool: WorkerPool[list[FileTask], list[ParsedFile]]
-    async with WorkerPool(parser, args, size=task.parallel) as pool:
-        run = await index(task, _Parser(pool, task.root).parse, report)
-    if message["embedding"] is None:
-        return run.summary
-    # Only here: they bring numpy and an HTTP client, which most runs have no use for.
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
-    from vault_agent.indexing.embed import embed
+class _Keeper:
+    """Answers one request after the other, with the same pool of parsers."""
 
-    settings = EndpointSettings(**message["embedding"])
-    async with HttpEmbedder(settings) as embedder:
-        give_way = asyncio.get_running_loop().call_soon_threadsafe
-        desk.on_query = partial(give_way, embedder.give_way)
-        account = await embed(
-            task.directory,
-            embedder,
-            settings,
-            report,
-            fresh=message["fresh_embeddings"],
-            doubted=message["doubt_embeddings"],
-        )
-    if account.failed and message["require_embeddings"]:
-        raise Unavailable(
-            "EMBEDDING_UNAVAILABLE",
-            f"{account.failed:,} chunks could not be embedded, and embeddings were required. The "
-            "index itself is complete and serves; the job's warnings say what failed.",
-            remedy="",
-        )
-    return replace(
-        run.summary,
-        embedded=account.embedded,
-        reused=account.reused,
-        embedding_failed=account.failed,
-    )
-
-
-class _Parser:
-    """Spreads batches over workers; a note that breaks its worker is put aside, alone."""
-
-    def __init__(self, pool: WorkerPool[list[FileTask], list[ParsedFile]], root: str) -> None:
+    def __init__(self, pool: Pool, report: _Report) -> None:
+        self.requests: asyncio.Queue[Request] = asyncio.Queue()
         self._pool = pool
-        self._root = root
+        self._report = report
+        self._on_query: Callable[[], object] | None = None
 
-    async def parse(self, tasks: list[FileTask]) -> list[ParsedFile]:
-        """Parse a batch, in order.
+    def receive(self, request: Request) -> None:
+        """Take a request in; the announcement of a query is heeded at once."""
+        if not isinstance(request, QueryAnnounced):
+            self.requests.put_nowait(request)
+        elif self._on_query is not None:
+            self._on_query()
 
-        Raises:
-            Misconfigured: `VAULT_NOT_FOUND` where the vault has gone.
-            Failed: `INDEXER_FAILED` where no worker gets as far as reading a note.
-        """
-        return await self._settle(tasks, SECONDS_PER_BATCH)
-
-    async def _settle(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
+    async def answer(self, request: Request) -> None:
+        """Carry out one request and send its answer."""
         try:
-            return await self._run(tasks, seconds)
-        except WorkerCrashed as crash:
-            if len(tasks) == 1 and isinstance(crash, WorkerTimedOut):
-                return [put_aside(tasks[0].entry)]
-        if len(tasks) == 1:
-            try:
-                # Somebody else may have ended the worker: a note is to blame if it ends another.
-                return await self._run(tasks, seconds)
-            except WorkerCrashed:
-                return [put_aside(tasks[0].entry)]
-        # One of them did it. Halving finds it in a few steps and keeps the others together.
-        middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
-        return [
-            *await self._settle(tasks[:middle], seconds),
-            *await self._settle(tasks[middle:], seconds),
-        ]
+            answer = await self._carry_out(request)
+        except VaultAgentError as error:
+            answer = Refused.of(error)
+        self._report.say(answer)
+        give_memory_back()
 
-    async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
-        size = sum(task.entry.size for task in tasks)
-        for _ in range(WORKERS_TRIED):
+    async def _carry_out(self, request: Request) -> Answer:
+        if isinstance(request, Compare):
+            return Compared(await is_stale(request.task))
+        if isinstance(request, Verify):
+            return Verified(await self._verify(request))
+        if isinstance(request, WarmUp):
+            await self._warm_up()
+            return WarmedUp()
+        if isinstance(request, Index):
+            return await self._run(request)
+        raise AssertionError(type(request).__name__)
+
+    async def _warm_up(self) -> None:
+        try:
+            await self._pool.run(NO_FILES, cpu_seconds=SECONDS_TO_BE_READY)
+        except (WorkerCrashed, WorkerNotReady) as failure:
+            if failure.report is not None:
+                self._tell_of_worker(failure.report)
+            raise Failed("INDEXER_FAILED", "The process that reads notes does not start.") from None
+
+    async def _verify(self, request: Verify) -> bool:
+        """Look through the index and its vectors; False where some of those were damaged."""
+        await verify(request.task)
+        if request.endpoint is None:
+            return True
+        from vault_agent.indexing.embed import verify_vectors  # as below
+
+        return await verify_vectors(request.task.directory, request.endpoint)
+
+    async def _run(self, request: Index) -> Done:
+        run = await self._index(request.task)
+        self._report.say(Indexed())
+        summary = run.summary
+        if request.embed is not None:
+            summary = await self._embed(request.task, request.embed, summary)
+        return Done(summary, run.generation, run.revision)
+
+    async def _index(self, task: IndexTask) -> IndexRun:
+        self._pool.resize(task.parallel)
+        try:
+            parser = Parser(self._pool, task, on_crash=self._tell_of_worker)
+            return await index(task, parser.parse, self._report)
+        finally:
+            self._pool.trim(1)
+
+    async def _embed(
+        self, task: IndexTask, options: EmbedOptions, summary: JobSummary
+    ) -> JobSummary:
+        # Only here: they bring numpy and an HTTP client, which most runs have no use for.
+        from vault_agent.embedding.client import HttpEmbedder
+        from vault_agent.indexing.embed import embed
+
+        async with HttpEmbedder(options.endpoint) as embedder:
+            self._on_query = embedder.give_way
             try:
-                return await self._pool.run(
-                    tasks, timeout_seconds=seconds + SECONDS_PER_MEGABYTE * size / 1e6
+                account = await embed(
+                    task.directory,
+                    embedder,
+                    options.endpoint,
+                    self._report,
+                    fresh=options.fresh,
+                    doubted=options.doubted,
                 )
-            except WorkerNotReady:
-                continue
-        VaultRoot.open(self._root).close()  # a worker's first need, and it says so if it is gone
-        raise Failed(
-            "INDEXER_FAILED",
-            "The processes that read notes do not start. The last complete index still serves.",
+            finally:
+                self._on_query = None
+        if account.failed and options.require:
+            raise Unavailable(
+                "EMBEDDING_UNAVAILABLE",
+                f"{account.failed:,} chunks could not be embedded, and embeddings were required. "
+                "The index itself is complete and serves; the job's warnings say what failed.",
+                remedy="",
+            )
+        return replace(
+            summary,
+            embedded=account.embedded,
+            reused=account.reused,
+            embedding_failed=account.failed,
         )
+
+    def _tell_of_worker(self, report: CrashReport) -> None:
+        self._report.say(Crashed("worker", report))
 
 
 class _Report:
-    """Progress as JSON lines on standard output, ten times a second at most."""
+    """Sends events; progress ten times a second at most."""
 
     def __init__(self) -> None:
         self._said: tuple[str, float] = ("", 0.0)
@@ -220,14 +226,14 @@ class _Report:
         if name == last and done != total and now - at < PROGRESS_INTERVAL_SECONDS:
             return
         self._said = (name, now)
-        self.say(event="phase", phase=name, done=done, total=total, characters=characters)
+        self.say(Phase(name, done, total, characters))
 
     def warn(self, warning: Warning) -> None:
-        self.say(event="warning", **asdict(warning))
+        self.say(Warned.of(warning))
 
     def published(self) -> None:
-        self.say(event="published")
+        self.say(Published())
 
-    def say(self, **event: object) -> None:
-        sys.stdout.buffer.write(orjson.dumps(event, default=dict) + b"\n")
+    def say(self, event: Event) -> None:
+        sys.stdout.buffer.write(encode(event))
         sys.stdout.buffer.flush()

@@ -1,1 +1,1 @@
-"""The composition root: opens a vault and its index, its jobs and its indexing process."""
+"""The composition root: opens vaults with their indexes, jobs and indexing processes."""

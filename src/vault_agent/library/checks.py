@@ -8,51 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from vault_agent.errors import IndexUnavailable, VaultAgentError, explained
+from vault_agent.errors import IndexUnavailable, explained
+from vault_agent.indexing.protocol import Compared, Refused, Verified
 from vault_agent.model.warning import Warning
+from vault_agent.system.cancelling import to_its_end
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable
 
+    from vault_agent.indexing.protocol import Answer
+    from vault_agent.library.background import Background
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
 
+    Ask = Callable[[], Awaitable[Answer | None]]
+
 STALE_CHECK_SECONDS = 30.0
-
-
-class Background:
-    """Work that nobody waits for; where it fails, `health` shows what it would have changed."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin; needs a running loop."""
-        task = asyncio.create_task(quietly(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def close(self) -> None:
-        """Cancel what is under way and wait until it has let go."""
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def quietly(work: Coroutine[Any, Any, None]) -> None:
-    """Run work whose failure must not disturb."""
-    with suppress(VaultAgentError, OSError):
-        await work
 
 
 class Checks:
     """The condition of an index and its vault, as far as it is known.
 
-    `ask` puts a short question to the idle indexing process, `compare` or `verify`, and returns its
-    answer, or None where there is none. Nothing is compared while `busy`.
+    `compare` and `verify` ask the indexing process, and return None where it did not answer.
+    Nothing is compared while `busy`.
     """
 
     def __init__(
@@ -61,7 +41,8 @@ class Checks:
         directory: IndexDirectory,
         background: Background,
         *,
-        ask: Callable[[str], Awaitable[dict[str, Any] | None]],
+        compare: Ask,
+        verify: Ask,
         busy: Callable[[], bool],
     ) -> None:
         self.stale = False
@@ -69,7 +50,8 @@ class Checks:
         self._index = index
         self._directory = directory
         self._background = background
-        self._ask = ask
+        self._ask_to_compare = compare
+        self._ask_to_verify = verify
         self._busy = busy
         self._unreachable: Warning | None = None  # why the vault could not be read, lastly
         self._verifying = self._comparing = False
@@ -103,7 +85,7 @@ class Checks:
         return tuple(warnings)
 
     def run_succeeded(self) -> None:
-        """Begin anew: a run has just seen the whole vault."""
+        """Forget what was wrong: a run has just seen the whole vault."""
         self.stale = self.incomplete = False
         self._unreachable = None
         self._next_comparison = 0.0
@@ -116,23 +98,23 @@ class Checks:
         if not self._comparing:
             self._next_comparison = now + STALE_CHECK_SECONDS
             self._comparing = True
-            self._background.spawn(self._compare())
+            self._background.spawn(self._compare)
 
     async def _compare(self) -> None:
         try:
-            answer = await self._ask("compare")
+            answer = await self._ask_to_compare()
         finally:
             self._comparing = False
         if answer is None or self._busy():
             return
-        if answer["event"] == "compared":
-            self.stale, self._unreachable = answer["stale"], None
-        elif answer["code"] == "VAULT_NOT_FOUND":
-            self._unreachable = Warning(answer["code"], answer["message"])
+        if isinstance(answer, Compared):
+            self.stale, self._unreachable = answer.stale, None
+        elif isinstance(answer, Refused) and answer.code == "VAULT_NOT_FOUND":
+            self._unreachable = Warning(answer.code, answer.message)
 
     def verify_soon(self) -> None:
         """Have every page read once."""
-        self._background.spawn(self.verify())
+        self._background.spawn(self.verify)
 
     async def verify(self) -> None:
         """Have every page read once: damage is refused and put aside, not served in part."""
@@ -141,16 +123,18 @@ class Checks:
             return
         self._verifying = True
         try:
-            answer = await self._ask("verify")
+            answer = await self._ask_to_verify()
         finally:
             self._verifying = False
-        if answer is None:
-            return
-        if answer["event"] == "verified" and not answer["vectors_whole"]:
-            await self._index.refresh()
-        if answer.get("code") == "INDEX_INCOMPATIBLE":
+        # To their ends, also when the server stops: they open and close files.
+        if isinstance(answer, Verified) and not answer.vectors_whole:
+            await to_its_end(self._index.refresh())
+        if isinstance(answer, Refused) and answer.code == "INDEX_INCOMPATIBLE":
             if self._index.meta != meta:  # a run has replaced what was looked at, and swept it up
                 await self.verify()
                 return
-            await self._index.refuse(IndexUnavailable(answer["code"], answer["message"], remedy=""))
-            await asyncio.to_thread(self._directory.put_aside, meta.generation)
+            await to_its_end(self._put_aside(meta.generation, answer))
+
+    async def _put_aside(self, generation: int, answer: Refused) -> None:
+        await self._index.refuse(IndexUnavailable(answer.code, answer.message, remedy=""))
+        await asyncio.to_thread(self._directory.put_aside, generation)

@@ -1,6 +1,6 @@
 """Jobs: one thing at a time, tracked, watched, cancelled, and never forgotten.
 
-Knows no action: what a job does is a coroutine given at construction, which reports its progress.
+Knows no action: what a job does is a coroutine function given with it, which reports its progress.
 """
 
 from __future__ import annotations
@@ -9,29 +9,25 @@ import asyncio
 import secrets
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_agent.errors import NotFound, VaultAgentError
-from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress
+from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
+from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
     from vault_agent.store.jobs.record import JobStore
+    from vault_agent.system.crash import CrashReport
+
+    Work = Callable[["Progress"], Coroutine[Any, Any, JobSummary]]
 
 WATCH_INTERVAL_SECONDS = 0.2
 _RATE_WINDOW_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """What may be asked of a job beyond its kind."""
-
-    require_embeddings: bool = False
-    fresh_embeddings: bool = False
 
 
 class Progress(Protocol):
@@ -46,17 +42,18 @@ class Progress(Protocol):
     def warn(self, warning: Warning) -> None:
         """Add a warning."""
 
+    def index_finished(self) -> None:
+        """Say that the index is complete: what may still fail is no matter of the index."""
+
 
 class Jobs:
     """Submits, watches and cancels; at most one job is active."""
 
     def __init__(
-        self,
-        store: JobStore,
-        run: Callable[[JobKind, JobOptions, Progress], Coroutine[Any, Any, JobSummary]],
+        self, store: JobStore, on_crash: Callable[[CrashReport], object] = lambda _: None
     ) -> None:
         self._store = store
-        self._run = run
+        self._on_crash = on_crash  # told of what ended a job unexpectedly
         self._active: _Active | None = None
         self._submitting: set[asyncio.Task[Job]] = set()
         # States that could not be recorded, as on a full disk. The next submission tries again.
@@ -74,8 +71,8 @@ class Jobs:
         """The active job as it is now, or None."""
         return self._active.job if self._active else None
 
-    async def submit(self, kind: JobKind, options: JobOptions | None = None) -> Job:
-        """Start a job and return it.
+    async def submit(self, kind: JobKind, work: Work, trigger: Trigger = Trigger.USER) -> Job:
+        """Start a job that does `work`, and return it.
 
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
@@ -83,12 +80,12 @@ class Jobs:
         """
         # Shielded: a caller that goes away between the row and the work must not leave a row
         # that says "queued" and holds the lock for ever.
-        submitting = asyncio.create_task(self._submit(kind, options))
+        submitting = asyncio.create_task(self._submit(kind, work, trigger))
         self._submitting.add(submitting)
         submitting.add_done_callback(self._submitting.discard)
         return await asyncio.shield(submitting)
 
-    async def _submit(self, kind: JobKind, options: JobOptions | None) -> Job:
+    async def _submit(self, kind: JobKind, work: Work, trigger: Trigger) -> Job:
         for unrecorded in tuple(self._unrecorded.values()):
             await self._store.update(unrecorded)
             self._unrecorded.pop(unrecorded.id, None)  # another caller may have been first
@@ -97,11 +94,12 @@ class Jobs:
             kind=kind,
             state=JobState.QUEUED,
             created_at=_now(),
+            trigger=trigger,
         )
         await self._store.insert(job)
         active = _Active(job)
         self._active = active
-        active.work = asyncio.ensure_future(self._run(kind, options or JobOptions(), active))
+        active.work = asyncio.ensure_future(work(active))
         active.account = asyncio.create_task(self._account(active, active.work))
         return job
 
@@ -166,14 +164,21 @@ class Jobs:
         active.update(state=JobState.RUNNING, started_at=_now())
         try:
             await self._record(active.job)
-            await asyncio.wait({work})
+            complete = asyncio.create_task(active.index_complete.wait())
+            waited: set[asyncio.Future[Any]] = {work, complete}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                # A server that is killed while it embeds must not take the index for incomplete.
+                await self._record(active.job)
+                await asyncio.wait({work})
+            complete.cancel()
             final = replace(
                 active.job,
                 finished_at=_now(),
                 rate=None,
                 character_rate=None,
                 eta_seconds=None,
-                **_outcome(work, active.cancelled_as),
+                **self._outcome(work, active.cancelled_as),
             )
             # Recorded before it is told: whoever sees the end may submit the next one.
             await self._record(final)
@@ -182,6 +187,27 @@ class Jobs:
             if self._active is active:
                 self._active = None
             active.end()
+
+    def _outcome(
+        self, work: asyncio.Future[JobSummary], cancelled_as: JobState | None
+    ) -> dict[str, Any]:
+        """Return how the work ended, as fields of its job."""
+        if work.cancelled():
+            return {"state": cancelled_as or JobState.INTERRUPTED}
+        error = work.exception()
+        if error is None:
+            return {"state": JobState.SUCCEEDED, "summary": work.result()}
+        if isinstance(error, VaultAgentError):
+            warning = Warning(error.code, error.message, error.details)
+        else:
+            crash = describe_crash(error)
+            self._on_crash(crash)
+            warning = Warning(
+                "INTERNAL_ERROR",
+                f"The job failed unexpectedly ({crash}). The last complete index still serves. "
+                "Start the job again.",
+            )
+        return {"state": JobState.FAILED, "error": warning}
 
     async def _record(self, job: Job) -> None:
         """Record a job's state, or keep it in mind: work does not end for want of a record."""
@@ -193,23 +219,6 @@ class Jobs:
             self._unrecorded.pop(job.id, None)
 
 
-def _outcome(work: asyncio.Future[JobSummary], cancelled_as: JobState | None) -> dict[str, Any]:
-    if work.cancelled():
-        return {"state": cancelled_as or JobState.INTERRUPTED}
-    error = work.exception()
-    if error is None:
-        return {"state": JobState.SUCCEEDED, "summary": work.result()}
-    if isinstance(error, VaultAgentError):
-        warning = Warning(error.code, error.message)
-    else:
-        warning = Warning(
-            "INTERNAL_ERROR",
-            f"The job failed unexpectedly ({type(error).__name__}). The last complete index still "
-            "serves. Start the job again.",
-        )
-    return {"state": JobState.FAILED, "error": warning}
-
-
 class _Active:
     """The running job: its newest state, and whoever waits for the next."""
 
@@ -219,6 +228,7 @@ class _Active:
         self.account: asyncio.Task[None] | None = None  # held here, or it could be collected
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
+        self.index_complete = asyncio.Event()
         self.cancelled_as: JobState | None = None
         self._phases: dict[str, PhaseProgress] = {}
         self._rate, self._character_rate = _Rate(), _Rate()
@@ -243,6 +253,10 @@ class _Active:
         self.update(
             warnings=(*kept, warning) if count <= MAX_WARNINGS else kept, warning_count=count
         )
+
+    def index_finished(self) -> None:
+        self.update(index_finished=True)
+        self.index_complete.set()
 
     def update(self, **changes: Any) -> None:
         self.job = replace(self.job, **changes)

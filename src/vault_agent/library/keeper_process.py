@@ -1,150 +1,326 @@
-"""The indexing process seen from the server: started warm, given a task, ended.
+"""The keeper as the server holds it: one owner for every indexing process of a vault.
 
-JSON lines both ways. The process ends by itself when its standard input does, so it never
-outlives a server that was killed. Stopping it needs no ceremony: what it writes is either
-published in one atomic step or swept up by the next run.
+The keeper is the indexing process that is kept between runs (`vault_agent.indexing.keeper`). It
+ends by itself when its standard input does, so it never outlives a server that was killed.
+Stopping it needs no ceremony: what it writes is either published in one atomic step or swept up by
+the next run.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import orjson
+import anyio
 
-from vault_agent.errors import Failed, error_of
-from vault_agent.model.jobs import JobSummary
+from vault_agent.errors import Failed
+from vault_agent.indexing.protocol import (
+    MAX_EVENT_BYTES,
+    Answer,
+    Crashed,
+    Done,
+    Indexed,
+    Phase,
+    ProtocolError,
+    Published,
+    QueryAnnounced,
+    Refused,
+    WarmUp,
+    Warned,
+    decode_event,
+    encode,
+)
+from vault_agent.system.cancelling import to_its_end
+from vault_agent.system.processes import ChildProcess, end_process, start_process
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable, Sequence
 
-    Event = dict[str, Any]
+    from vault_agent.indexing.protocol import Event, Index, Question, Request
+    from vault_agent.indexing.task import IndexRun
+    from vault_agent.library.background import Background
+    from vault_agent.system.crash import CrashReport
+
+    News = Phase | Warned | Published | Indexed
+    OnCrash = Callable[[str, CrashReport], object]
 
 # Not -m: a spawned worker would import that module once more. -P keeps the folder we happen to
 # be in, which may be somebody's vault, off the import path.
-_COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
-_LINE_LIMIT = 4 << 20
+COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
+MANY_NOTES = 5_000
+"""After a run that read more notes than this the process is replaced: its memory goes back."""
+LONGEST_PAUSE_SECONDS = 60.0
+"""Between two starts of a process that keeps dying: 1, 2, 4 … seconds."""
+_LINE_LIMIT = 4 * MAX_EVENT_BYTES
 _SECONDS_TO_END = 0.5
 
 
-class Indexer:
-    """Keeps one idle indexing process, so that a job begins without waiting for imports."""
+class Keeper:
+    """Starts, keeps, replaces and ends the indexing processes of one vault.
 
-    def __init__(self) -> None:
-        self._standby: Process | None = None
-        self._working: Process | None = None
-        self._using = asyncio.Lock()
-        self._asking = asyncio.Lock()
+    One process is kept. Runs take turns. A question is put to the kept process when that is idle;
+    a run that comes meanwhile gets a process of its own, since the answer may take as long as a
+    network drive that has gone. `on_crash` is told which process failed unexpectedly, and where.
+    """
 
-    async def warm_up(self) -> None:
-        """Start the idle process unless there is one."""
-        async with self._using:
-            await self._ready()
+    def __init__(
+        self, background: Background, on_crash: OnCrash, *, command: Sequence[str] = COMMAND
+    ) -> None:
+        self._background = background
+        self._on_crash = on_crash
+        self._command = command
+        self._idle: _Process | None = None
+        self._working: _Process | None = None
+        self._all: set[_Process] = set()
+        self._turn = anyio.Lock()
+        self._asking = anyio.Lock()
+        self._starting = anyio.Lock()
+        self._deaths = 0  # since a process last gave an answer
+        self._replacing = self._closed = False
 
-    async def index(self, task: Event, on_event: Callable[[Event], None]) -> JobSummary:
-        """Run one indexing task in a process of its own and return its account.
+    async def run(self, request: Index, on_event: Callable[[News], object]) -> IndexRun:
+        """Carry out an index run when those before it have ended, and return its account.
 
         Raises:
-            VaultAgentError: what ended the run, by its code.
+            VaultAgentError: what ended the run, with its class, code and details.
             Failed: `INDEXER_FAILED` where the process ended without a word.
         """
-        async with self._using:
-            process = await self._ready()
-            self._standby, self._working = None, process
+        async with self._turn:
+            while True:
+                process = await self._take()
+                done = await self._run_in(process, request, on_event)
+                if done is not None:
+                    return done.run
+
+    async def _run_in(
+        self, process: _Process, request: Index, on_event: Callable[[News], object]
+    ) -> Done | None:
+        """Carry a run out; None where the process had died before it took the request."""
+        was_kept, heard, reusable = process.has_answered, False, False
+        self._working = process
         try:
-            async for event in _converse(process, task):
-                if event["event"] == "done":
-                    return JobSummary(**event["summary"])
-                if event["event"] == "failed":
-                    raise error_of(event["code"], event["message"])
-                on_event(event)
+            await process.send(request)
+            while (event := await process.receive()) is not None:
+                heard = True
+                if isinstance(event, (Phase, Warned, Published, Indexed)):
+                    on_event(event)
+                elif isinstance(event, Crashed):
+                    self._told_of_crash(process, event)
+                elif isinstance(event, Done):
+                    reusable = not _is_spent(request, event)
+                    return event
+                elif isinstance(event, Refused):
+                    reusable = True
+                    raise event.error
+                else:
+                    break
+            self._note_death(process)
         finally:
             self._working = None
-            await _end(process)
+            await to_its_end(self._put_back(process, reusable=reusable, first=True))
+            if self._idle is None:
+                self._replace()
+        if was_kept and not heard:
+            return None
+        cause = f" ({process.crash})" if process.crash else ""
         raise Failed(
             "INDEXER_FAILED",
-            "The indexing process ended unexpectedly. The last complete index still serves.",
+            f"The indexing process ended unexpectedly{cause}. The last complete index still "
+            "serves.",
         )
+
+    async def ask(self, question: Question) -> Answer | None:
+        """Put a question to the idle process; None where it did not answer. One at a time.
+
+        While a process that keeps dying is not to be started yet, there is no answer.
+        """
+        async with self._asking:
+            if self._deaths and self._replacing:
+                return None
+            return await self._ask(question)
+
+    async def _ask(self, question: Question) -> Answer | None:
+        process = await self._take()
+        answer: Answer | None = None
+        try:
+            await process.send(question)
+            while (event := await process.receive()) is not None:
+                if isinstance(event, Crashed):
+                    self._told_of_crash(process, event)
+                elif not isinstance(event, (Phase, Warned, Published, Indexed)):
+                    answer = event
+                    break
+            else:
+                self._note_death(process)
+        finally:
+            kept = answer is not None
+            await to_its_end(self._put_back(process, reusable=kept, first=False))
+        return answer
 
     def announce_query(self) -> None:
         """Tell a run that embeds to leave the endpoint to a search for a moment."""
-        if self._working is not None and self._working.stdin is not None:
-            self._working.stdin.write(b'{"task":"query"}\n')
+        if self._working is not None:
+            self._working.tell(QueryAnnounced())
 
-    async def ask(self, task: Event) -> Event | None:
-        """Put a short question to the idle process; None where it did not answer.
-
-        One question at a time. A job does not wait for the answer, which may take as long as a
-        network drive that has gone: it has a process of its own.
-        """
-        async with self._asking:
-            async with self._using:
-                process = await self._ready()
-                self._standby = None
-            answer = None
-            try:
-                async for event in _converse(process, task):
-                    answer = event
-                    break
-            finally:
-                if answer is not None and self._standby is None:
-                    self._standby = process
-                else:
-                    await _end(process)
-        return answer
+    def retire(self) -> None:
+        """Start no process any more."""
+        self._closed = True
 
     async def close(self) -> None:
-        """End the idle process."""
-        async with self._using:
-            if self._standby is not None:
-                await _end(self._standby)
-                self._standby = None
+        """End every process, and start none any more."""
+        self.retire()
+        with anyio.CancelScope(shield=True):
+            async with self._starting:
+                pass  # one that is being started is known, and ended with the others
+            async with anyio.create_task_group() as ending:
+                for process in tuple(self._all):
+                    ending.start_soon(self._end, process)
+        self._idle = None
 
-    async def _ready(self) -> Process:
-        if self._standby is None or self._standby.returncode is not None:
-            self._standby = await asyncio.create_subprocess_exec(
-                *_COMMAND,
+    async def _take(self) -> _Process:
+        """Return the idle process, which is then idle no longer, or a new one."""
+        while (process := self._idle) is not None:
+            self._idle = None
+            if process.is_alive:
+                return process
+            self._note_death(process)
+            await to_its_end(self._end(process))
+        async with self._starting:
+            if self._closed:
+                raise Failed("INDEXER_FAILED", "The server is stopping.")
+            process = await _Process.start(self._command)
+            self._all.add(process)
+        self._background.spawn(self._watch, process)
+        return process
+
+    async def _put_back(self, process: _Process, *, reusable: bool, first: bool) -> None:
+        """Keep a process, or end it; `first` where it is kept rather than the one that is idle."""
+        ended: _Process | None = process
+        if reusable and process.is_alive and not self._closed and (first or self._idle is None):
+            self._idle, ended = process, self._idle
+        if reusable:
+            process.has_answered = True
+            self._deaths = 0
+        if ended is not None:
+            await self._end(ended)
+
+    async def _end(self, process: _Process) -> None:
+        process.is_expected_to_end = True
+        await process.end()
+        self._all.discard(process)
+
+    async def _watch(self, process: _Process) -> None:
+        """Replace a process that ends by itself while it is idle."""
+        await process.wait()
+        if self._idle is process:
+            self._idle = None
+            self._note_death(process)
+            await to_its_end(self._end(process))
+            self._replace()
+
+    def _note_death(self, process: _Process) -> None:
+        if not process.is_expected_to_end:
+            process.is_expected_to_end = True
+            self._deaths += 1
+
+    def _told_of_crash(self, process: _Process, event: Crashed) -> None:
+        if event.process == "keeper":
+            process.crash = event.report
+        self._on_crash(event.process, event.report)
+
+    def _replace(self) -> None:
+        """Have a process ready again, after a pause where the last ones died."""
+        if not self._replacing and not self._closed:
+            self._replacing = True
+            self._background.spawn(self._start_again)
+
+    async def _start_again(self) -> None:
+        try:
+            while self._idle is None and self._working is None:
+                if self._deaths:
+                    await anyio.sleep(pause_seconds(self._deaths))
+                async with self._asking:
+                    if self._idle is not None or await self._ask(WarmUp()) is not None:
+                        return
+        finally:
+            self._replacing = False
+
+
+def pause_seconds(deaths: int) -> float:
+    """Return how long to wait before the next start, after so many deaths in a row."""
+    return min(2.0 ** min(deaths - 1, 30), LONGEST_PAUSE_SECONDS)
+
+
+def _is_spent(request: Index, done: Done) -> bool:
+    summary = done.summary
+    read = summary.added + summary.changed + summary.renamed
+    return request.task.rebuild or max(read, summary.embedded) > MANY_NOTES
+
+
+class _Process:
+    """One indexing process: what is sent to it, what it says, and its end."""
+
+    def __init__(self, process: ChildProcess) -> None:
+        self.has_answered = False
+        self.is_expected_to_end = False
+        self.crash: CrashReport | None = None
+        self._process = process
+
+    @classmethod
+    async def start(cls, command: Sequence[str]) -> _Process:
+        """Start a process.
+
+        Raises:
+            Failed: `INDEXER_FAILED` where the system does not allow another one.
+        """
+        try:
+            process = await start_process(
+                *command,
+                line_limit=_LINE_LIMIT,
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,  # a traceback may hold what a note says
-                limit=_LINE_LIMIT,
             )
-        return self._standby
+        except OSError:
+            raise Failed(
+                "INDEXER_FAILED",
+                "The indexing process could not be started. The last complete index still serves.",
+            ) from None
+        return cls(process)
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs, as far as is known."""
+        return self._process.returncode is None
 
-async def _converse(process: Process, task: Event) -> AsyncIterator[Event]:
-    assert process.stdin is not None  # noqa: S101 - both are pipes, for the type checker
-    assert process.stdout is not None  # noqa: S101
-    with suppress(ConnectionError):  # it died before it was asked: the reading says so
-        # Not orjson, here and where it is read: a path may hold bytes that are not UTF-8.
-        process.stdin.write(json.dumps(task).encode() + b"\n")
-        await process.stdin.drain()
-    while line := await process.stdout.readline():
-        yield orjson.loads(line)
+    def tell(self, request: Request) -> None:
+        """Send without waiting: for a few bytes."""
+        if self._process.stdin is not None:
+            self._process.stdin.write(encode(request))
 
+    async def send(self, request: Request) -> None:
+        """Send; that it has died meanwhile shows when its answer is read."""
+        with suppress(ConnectionError):
+            self.tell(request)
+            if self._process.stdin is not None:
+                await self._process.stdin.drain()
 
-async def _end(process: Process) -> None:
-    """End a process, which does so by itself when its input does; one that is stuck is killed.
+    async def receive(self) -> Event | None:
+        """Return the next event, or None where it has ended or says what is no event."""
+        if self._process.stdout is None:
+            return None
+        try:
+            line = await self._process.stdout.readline()
+            return decode_event(line) if line else None
+        except (ValueError, ProtocolError):  # ValueError: a line over the limit
+            return None
 
-    Never killed at once: it may have ended this moment, and a kill would then take its status away
-    from asyncio, which waits for it as well and writes a warning into the log.
-    """
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        async with asyncio.timeout(_SECONDS_TO_END):
-            await process.wait()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        # Not for ever: what waits for a network drive that has gone cannot be killed either.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_SECONDS_TO_END):
-                await process.wait()
-    # What it has started may hold its output open, and the loop must not end before that is closed.
-    process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - there is no other way
-    await asyncio.sleep(0)
+    async def wait(self) -> None:
+        """Wait for its end."""
+        await self._process.wait()
+
+    async def end(self) -> None:
+        """End it. It ends by itself when its input does, and is killed if it does not."""
+        await end_process(self._process, _SECONDS_TO_END)

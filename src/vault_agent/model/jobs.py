@@ -17,6 +17,15 @@ class JobKind(StrEnum):
     REINDEX = "reindex"
 
 
+class Trigger(StrEnum):
+    """Who asked for a job."""
+
+    USER = "user"
+    START = "start"  # the server, when it started
+    WATCH = "watch"  # a change that was noticed
+    SCAN = "scan"  # a look through the vault by the clock
+
+
 class JobState(StrEnum):
     """Where a job stands; the last four are final."""
 
@@ -67,6 +76,7 @@ class Job:
     kind: JobKind
     state: JobState
     created_at: str  # ISO 8601, UTC
+    trigger: Trigger = Trigger.USER
     started_at: str | None = None
     finished_at: str | None = None
     phase: str | None = None
@@ -77,4 +87,5 @@ class Job:
     warnings: tuple[Warning, ...] = ()  # the first MAX_WARNINGS
     warning_count: int = 0
     summary: JobSummary | None = None
-    error: Warning | None = None  # code and message of what ended it
+    error: Warning | None = None  # code, message and details of what ended it
+    index_finished: bool = False  # the index is complete, whatever became of the embeddings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from vault_agent.errors import TooLarge
 from vault_agent.model.retrieval import ChunkContent, NoteContent
 from vault_agent.search.named import named_chunk, named_note, no_note
 from vault_agent.store.index import notes as reading
+from vault_agent.system.cancelling import in_thread
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.skipped import Skipped
 
@@ -38,7 +38,7 @@ async def note(
         links = await reading.links_of(connection, stored.rowid)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
     try:
-        content = await asyncio.to_thread(read_bytes, root, stored.path, limit)
+        content = await in_thread(read_bytes, root, stored.path, limit)
         if not content.complete:
             raise _too_large(content.entry.size, limit)
         text, warnings = decode(content.data, stored.path)

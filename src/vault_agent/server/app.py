@@ -1,4 +1,4 @@
-"""The application: the gate, the table of routes, and an engine for as long as it runs."""
+"""The application: the gate, the table of routes, and a library for as long as it runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from vault_agent.server.events import JobStreams
 from vault_agent.server.gate import gate, stamp
 from vault_agent.server.keys import (
     ACCESS,
-    ENGINE,
     JOB_STREAMS,
+    LIBRARY,
     LIMITS,
     LOG,
     OPENAPI,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.config import Config
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.library import Library
     from vault_agent.server.log import EventLog
 
 
@@ -42,10 +42,10 @@ def create_app(
     *,
     config: Config,
     log: EventLog,
-    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]],
+    open_library: Callable[[Config], AbstractAsyncContextManager[Library]],
     limits: Limits | None = None,
 ) -> web.Application:
-    """Return the application; `open_engine` is entered at its start and left at its end."""
+    """Return the application; `open_library` is entered at its start and left at its end."""
     app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
     app[LOG] = log
     app[LIMITS] = limits or Limits()
@@ -65,15 +65,15 @@ def create_app(
         origins=config.cors.allowed_origins if config.cors.enabled else (),
     )
 
-    async def engine(app: web.Application) -> AsyncIterator[None]:
-        async with open_engine(config) as opened:
-            app[ENGINE] = opened
+    async def library(app: web.Application) -> AsyncIterator[None]:
+        async with open_library(config) as opened:
+            app[LIBRARY] = opened
             yield
 
     async def stop_streams(app: web.Application) -> None:
         app[STOPPING].set()
 
-    app.cleanup_ctx.append(engine)
+    app.cleanup_ctx.append(library)
     app.on_response_prepare.append(stamp)
     app.on_shutdown.append(stop_streams)
     add_routes(app.router)

@@ -18,6 +18,7 @@ from vault_agent.server.connection import Connection
 from vault_agent.server.keys import ACCESS, LOG, TRACE, VAULT, Trace
 from vault_agent.server.log import Level
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error
+from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -52,7 +53,8 @@ async def gate(
         known = _known(error)
         trace.fields["code"] = known.code
         if known.code == "INTERNAL_ERROR":
-            trace.fields["error_type"] = type(error).__name__
+            crash = describe_crash(error)
+            trace.fields["error_type"], trace.fields["frames"] = crash.error_type, crash.frames
         if _gone(request):
             # Only a broken connection can still say that this reply is not whole.
             trace.fields["status"] = 500 if request.transport else _CLIENT_GONE

@@ -10,7 +10,7 @@ from vault_agent.api.operation import Got, Operation, answer, perform
 from vault_agent.api.operations import DOWNLOAD
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events
-from vault_agent.server.keys import ENGINE, OPENAPI, TRACE
+from vault_agent.server.keys import LIBRARY, OPENAPI, TRACE
 from vault_agent.server.replies import bytes_reply, not_modified
 from vault_agent.wire.replies import CompactResultsData, OneJob, ResultsData
 
@@ -33,13 +33,13 @@ class Call:
 
     async def perform(self, operation: Operation[Any, Got]) -> Got:
         """Run an operation with what was sent. Whoever passes the gate is the owner."""
-        return await perform(operation, self.request.app[ENGINE], OWNER, self.sent)
+        return await perform(operation, self.request.app[LIBRARY].default, OWNER, self.sent)
 
 
 async def reply(call: Call) -> web.StreamResponse:
     """Perform the operation and reply in JSON, or 304 where the client has the content."""
-    engine = call.request.app[ENGINE]
-    outcome = await answer(call.operation, engine, OWNER, call.sent)
+    vault = call.request.app[LIBRARY].default
+    outcome = await answer(call.operation, vault, OWNER, call.sent)
     _trace(call.request[TRACE].fields, outcome.reply)
     if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
         return known

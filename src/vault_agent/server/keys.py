@@ -15,7 +15,7 @@ from vault_agent.server.log import EventLog, Fields
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.library import Library
     from vault_agent.server.events import JobStreams
     from vault_agent.wire.replies import VaultData
 
@@ -26,7 +26,7 @@ LOG = web.AppKey("log", EventLog)
 STOPPING = web.AppKey("stopping", asyncio.Event)
 JOB_STREAMS: web.AppKey[JobStreams] = web.AppKey("job_streams")
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
-ENGINE: web.AppKey[Engine] = web.AppKey("engine")
+LIBRARY: web.AppKey[Library] = web.AppKey("library")
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Unpack
 
+    from vault_agent.system.crash import CrashReport
+
 
 class Level(IntEnum):
     """How much an event matters; the numbers are those of `logging`."""
@@ -45,6 +47,8 @@ class Fields(TypedDict, total=False):
     duration_ms: float
     code: str
     error_type: str
+    process: str  # of ours: server, keeper, worker
+    frames: tuple[str, ...]  # our own lines that an error passed, as module:line
     requested_mode: str
     used_mode: str
     result_count: int
@@ -57,6 +61,7 @@ class Fields(TypedDict, total=False):
 
 
 _WORD = re.compile(r"[A-Za-z0-9_./{}\-]{1,80}")
+_FRAME = re.compile(r"vault_agent[a-z_.]{0,120}:[0-9]{1,6}")
 
 
 class EventLog:
@@ -154,6 +159,17 @@ class _Reducer(logging.Handler):
         self._log.emit(level, "library_log", **fields)
 
 
+def report_crash(log: EventLog, process: str, report: CrashReport) -> None:
+    """Log an unexpected error in one of our processes."""
+    log.emit(
+        Level.ERROR,
+        "crash",
+        process=process,
+        error_type=report.error_type,
+        frames=report.frames,
+    )
+
+
 def _report(log: EventLog, context: dict[str, Any]) -> None:
     error = context.get("exception")
     if isinstance(error, ConnectionError):
@@ -168,4 +184,6 @@ def _report_uncaught(log: EventLog, error: Any) -> None:
 def _plain(value: object) -> bool:
     if isinstance(value, str):
         return _WORD.fullmatch(value) is not None
+    if isinstance(value, tuple):
+        return all(isinstance(each, str) and _FRAME.fullmatch(each) for each in value)
     return isinstance(value, (bool, int, float))

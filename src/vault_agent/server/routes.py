@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
 _PARTS = re.compile(r"\{(\w+)\}")
@@ -111,7 +111,7 @@ class Route:
         return self.path.replace("{path}", "{path:(?s:.*)}")
 
 
-async def _describe(_: Engine, __: Caller, ___: NoParams) -> None:
+async def _describe(_: OpenVault, __: Caller, ___: NoParams) -> None:
     """Describe this interface."""
 
 

@@ -9,22 +9,24 @@ import socket
 import sys
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from vault_agent.config.rules import endpoint_of, is_loopback
 from vault_agent.errors import Misconfigured, Unauthorized
-from vault_agent.library.engine import open_engine
+from vault_agent.library.library import open_library
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
-from vault_agent.server.keys import ENGINE
+from vault_agent.server.keys import LIBRARY
 from vault_agent.server.log import (
     EventLog,
     Level,
     captured_logging,
     level_named,
     private_stderr,
+    report_crash,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.config import Config
-    from vault_agent.library.engine import Engine
+    from vault_agent.library.library import Library
     from vault_agent.model.health import Health
 
 _BACKLOG = 1024
@@ -46,28 +48,29 @@ class Listening:
 
     host: str
     port: int
-    engine: Engine
+    library: Library
 
 
 async def serve(
     config: Config,
     *,
     announce: Callable[[Listening, Health], None],
-    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]] = open_engine,
+    open_library: Callable[..., AbstractAsyncContextManager[Library]] = open_library,
 ) -> None:
     """Run the server until SIGINT or SIGTERM; `announce` is called once it takes requests.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and whatever
-    opening the engine raises, before anything is announced.
+    opening the library raises, before anything is announced.
     """
     with private_stderr() as stream:
         log = EventLog(level_named(config.server.log_level), stream)
         with captured_logging(log), _stop_signals() as stopped:
             # A Ctrl-C that came while modules were imported ends it here, where nothing is open.
             await asyncio.sleep(0)
-            async with listening(config, open_engine=open_engine, log=log) as server:
-                await server.engine.listening_at(endpoint_of(server.host, server.port))
-                announce(server, await server.engine.health())
+            opening = partial(open_library, on_crash=partial(report_crash, log))
+            async with listening(config, open_library=opening, log=log) as server:
+                await server.library.default.listening_at(endpoint_of(server.host, server.port))
+                announce(server, await server.library.default.health())
                 await stopped.wait()
                 log.emit(Level.INFO, "stopping")
 
@@ -76,7 +79,7 @@ async def serve(
 async def listening(
     config: Config,
     *,
-    open_engine: Callable[[Config], AbstractAsyncContextManager[Engine]],
+    open_library: Callable[[Config], AbstractAsyncContextManager[Library]],
     log: EventLog,
     limits: Limits | None = None,
     port: int | None = None,
@@ -89,7 +92,7 @@ async def listening(
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
     sockets = _bind(host, config.server.port if port is None else port)
-    app = create_app(config=config, log=log, open_engine=open_engine, limits=limits)
+    app = create_app(config=config, log=log, open_library=open_library, limits=limits)
     runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
     servers: list[asyncio.Server] = []
     try:
@@ -107,7 +110,7 @@ async def listening(
             cors_enabled=config.cors.enabled,
             embeddings_enabled=config.embedding.enabled,
         )
-        yield Listening(host, sockets[0].getsockname()[1], app[ENGINE])
+        yield Listening(host, sockets[0].getsockname()[1], app[LIBRARY])
     finally:
         for server in servers:
             server.close()
@@ -120,7 +123,7 @@ async def listening(
 def _bind(host: str, port: int) -> list[socket.socket]:
     """Return a listening socket for each address of `host`, all on one port.
 
-    Bound before the engine is opened, so that a port in use costs nothing but a line.
+    Bound before the vault is opened, so that a port in use costs nothing but a line.
     """
     bound: list[socket.socket] = []
     try:

@@ -1,30 +1,74 @@
-"""What a cancellation may follow, but not cut short: files and savings are never left half done."""
+"""Cancellation that waits: work that must not be left half done, or its result lost.
+
+Two kinds of cancellation reach our code. aiohttp and `asyncio.Task.cancel` raise `CancelledError`
+once, at the `await`; an anyio cancel scope raises it at every `await` until the scope is left. A
+thread cannot be cancelled at all. `anyio.to_thread.run_sync` waits for its thread under the second
+kind only, so these functions are for both.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar
 
 import anyio
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
+class Closing(Protocol):
+    """Something that is closed by leaving its context."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc: Any) -> None: ...
+
+
+_Opened = TypeVar("_Opened", bound=Closing)
+
+
 async def to_its_end(work: Awaitable[_T]) -> _T:
-    """Await something to its end, also when cancelled, by asyncio or by anyio."""
+    """Run work to completion even if the caller is cancelled; it is cancelled afterwards."""
     working = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(working)
     except asyncio.CancelledError:
-        with anyio.CancelScope(shield=True):  # anyio's cancellations come again and again
-            await asyncio.wait([working])
+        await _ended(working)
         raise
 
 
 async def in_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Run in a thread, to its end, also when cancelled: two never write the same file."""
+    """Run in a thread to completion even if the caller is cancelled."""
     return await to_its_end(asyncio.to_thread(work, *args, **kwargs))
+
+
+async def open_in_thread(open_it: Callable[[], _Opened]) -> _Opened:
+    """Open something in a thread. If the caller is cancelled, it is closed again.
+
+    Whoever gets it must enter its context before the next `await`.
+    """
+    opening = asyncio.ensure_future(asyncio.to_thread(open_it))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        await _ended(opening)
+        if not opening.cancelled() and opening.exception() is None:
+            with opening.result():
+                pass
+        raise
+
+
+@asynccontextmanager
+async def opened_in_thread(open_it: Callable[[], _Opened]) -> AsyncIterator[_Opened]:
+    """Open something in a thread, and close it on leaving the context."""
+    with await open_in_thread(open_it) as opened:
+        yield opened
+
+
+async def _ended(working: asyncio.Future[Any]) -> None:
+    with anyio.CancelScope(shield=True):
+        await asyncio.wait([working])

@@ -1,16 +1,46 @@
-"""How a process that we started is ended: asked first, killed if it does not listen."""
+"""Start and end child processes: asked to end first, killed if they do not."""
 
 from __future__ import annotations
 
 import asyncio
+from asyncio.subprocess import Process, SubprocessStreamProtocol
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
+LINE_LIMIT = 64 << 10
 
 
-async def end_process(process: Process, seconds: float) -> None:
+class ChildProcess(Process):
+    """A process that we started. Unlike its base, it makes its transport known."""
+
+    def __init__(
+        self,
+        transport: asyncio.SubprocessTransport,
+        protocol: SubprocessStreamProtocol,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        super().__init__(transport, protocol, loop)
+        self.transport = transport
+
+
+async def start_process(
+    *command: str, line_limit: int = LINE_LIMIT, **options: Any
+) -> ChildProcess:
+    """Start a process, as `asyncio.create_subprocess_exec` does, with the same options.
+
+    `line_limit` is the most bytes that `readline` accepts.
+
+    Raises:
+        OSError: where the system cannot start it.
+    """
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(limit=line_limit, loop=loop), *command, **options
+    )
+    return ChildProcess(transport, protocol, loop)
+
+
+async def end_process(process: ChildProcess, seconds: float) -> None:
     """End a process and close its pipes; safe to call for one that has ended.
 
     A process whose standard input is our pipe is asked by closing that pipe. Any other is asked by
@@ -34,11 +64,11 @@ async def end_process(process: Process, seconds: float) -> None:
     finally:
         # A child of the process may hold its output open. Nothing else closes our end of it, and
         # the loop warns about a pipe that is open when the loop ends.
-        process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
+        process.transport.close()
     await asyncio.sleep(0)  # the loop closes the pipes in its next round
 
 
-async def _ask(process: Process, seconds: float) -> None:
+async def _ask(process: ChildProcess, seconds: float) -> None:
     """Ask a process to end and wait for that.
 
     Killing at once is no shortcut. A process that ends at the same moment has its status taken by
@@ -54,7 +84,7 @@ async def _ask(process: Process, seconds: float) -> None:
             await process.wait()
 
 
-def _kill(process: Process) -> None:
+def _kill(process: ChildProcess) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             process.kill()

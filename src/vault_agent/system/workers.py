@@ -15,8 +15,14 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import anyio
+
+from vault_agent.system.cpu_time import cpu_seconds as cpu_seconds_of
+from vault_agent.system.crash import CrashReport, describe_crash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,9 +41,22 @@ MEMORY_LIMIT_BYTES = 4 << 30
 START_SECONDS = 30.0
 """How long a worker may take to be ready, whatever its task may: its imports, on a busy machine."""
 
+WALL_FACTOR = 10.0
+"""Wall time of a task, as a multiple of its CPU time: for a worker that waits and never works."""
+
+_SHORTEST_WAIT_SECONDS = 0.02
+_TASKS_PER_COLLECTION = 256
+
 
 class WorkerCrashed(Exception):
-    """The worker that had the task died, or was killed for taking too long."""
+    """The worker that had the task died, or was killed for taking too long.
+
+    `report` is set where the handler raised an error, which ends the worker too.
+    """
+
+    def __init__(self, report: CrashReport | None = None) -> None:
+        super().__init__(str(report or ""))
+        self.report = report
 
 
 class WorkerTimedOut(WorkerCrashed):
@@ -47,14 +66,18 @@ class WorkerTimedOut(WorkerCrashed):
 class WorkerNotReady(Exception):
     """The worker ended or hung before it was ready for a task: the task is not to blame."""
 
+    def __init__(self, report: CrashReport | None = None) -> None:
+        super().__init__(str(report or ""))
+        self.report = report
+
 
 class WorkerPool(Generic[Task, Result]):
     """At most `size` processes, started when first needed, all ended on leaving the context."""
 
-    def __init__(self, setup: Setup, args: tuple[object, ...], *, size: int) -> None:
+    def __init__(self, setup: Setup, args: tuple[object, ...] = (), *, size: int) -> None:
         self._setup = setup
         self._args = args
-        self._free = asyncio.Semaphore(size)
+        self._free = anyio.CapacityLimiter(size)
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
 
@@ -74,35 +97,72 @@ class WorkerPool(Generic[Task, Result]):
         self._all.clear()
         self._idle.clear()
 
-    async def run(self, task: Task, *, timeout_seconds: float) -> Result:
+    def resize(self, size: int) -> None:
+        """Allow `size` processes from now on; those that are there already stay."""
+        self._free.total_tokens = size
+
+    def trim(self, keep: int) -> None:
+        """End idle workers until `keep` of them are left."""
+        while len(self._idle) > keep:
+            self._end(self._idle.pop(0))
+
+    async def run(self, task: Task, *, cpu_seconds: float) -> Result:
         """Return the handler's result for one task.
 
+        `cpu_seconds` is the processor time that the worker may use for it. A busy machine does
+        not shorten that; a worker that only waits is given `WALL_FACTOR` times as long. Where the
+        system does not tell a process's processor time, wall time counts as such.
+
         Raises:
-            WorkerCrashed: when the process ended, or exceeded `timeout_seconds` and was killed
+            WorkerCrashed: when the process ended, or exceeded its time and was killed
                 (`WorkerTimedOut`).
             WorkerNotReady: when it ended, or took `START_SECONDS`, before it had been set up.
         """
-        async with self._free:
-            worker = self._idle.pop() if self._idle else self._start()
-            working = asyncio.ensure_future(asyncio.to_thread(worker.call, task, timeout_seconds))
-            try:
-                result: Result = await asyncio.shield(working)
-            except BaseException:
-                # Also when cancelled: its answer would be taken for the next task's.
-                self._all.discard(worker)
-                worker.kill()
-                # Not closed under the thread that reads: it would go on with the next worker's
-                # connection, which gets the same number from the system.
-                await asyncio.wait([working])
-                worker.close()
-                raise
-            self._idle.append(worker)
-            return result
+        token = object()  # a name for this call: one task may make several at once
+        await self._free.acquire_on_behalf_of(token)
+        try:
+            return await self._run(task, cpu_seconds)
+        finally:
+            self._free.release_on_behalf_of(token)
 
-    def _start(self) -> _Worker:
+    async def _run(self, task: Task, cpu_seconds: float) -> Result:
+        worker = self._take()
+        working = asyncio.ensure_future(asyncio.to_thread(worker.call, task, cpu_seconds))
+        try:
+            result: Result = await asyncio.shield(working)
+        except BaseException:
+            # Also when cancelled: its answer would be taken for the next task's.
+            self._all.discard(worker)
+            worker.kill()
+            # Not closed under the thread that reads: it would go on with the next worker's
+            # connection, which gets the same number from the system.
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([working])
+            worker.close()
+            raise
+        self._idle.append(worker)
+        return result
+
+    def _take(self) -> _Worker:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.is_alive:
+                return worker
+            self._end(worker)
         worker = _Worker(self._setup, self._args)
         self._all.add(worker)
         return worker
+
+    def _end(self, worker: _Worker) -> None:
+        self._all.discard(worker)
+        worker.kill()
+        worker.close()
+
+
+class _Failure(NamedTuple):
+    """What a worker sends last, where its handler or its setup raised an error."""
+
+    report: CrashReport
 
 
 class _Worker:
@@ -118,27 +178,52 @@ class _Worker:
         theirs.close()  # so that the end of the process is the end of the pipe
         self._ready = False
 
-    def call(self, task: object, timeout_seconds: float) -> Any:
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs, as far as is known."""
+        return self._process.is_alive()
+
+    def call(self, task: object, cpu_seconds: float) -> Any:
         """Send a task and wait for its result; blocking, for a thread."""
         if not self._ready:
             try:
-                self._receive(START_SECONDS)
+                # Wall time: its imports wait for the disk.
+                self._receive(lambda: not self._connection.poll(START_SECONDS))
             except WorkerCrashed as error:
-                raise WorkerNotReady from error
+                raise WorkerNotReady(error.report) from error
             self._ready = True
         try:
             self._connection.send(task)
         except OSError as error:
             raise WorkerCrashed from error
-        return self._receive(timeout_seconds)
+        return self._receive(lambda: self._exceeds(cpu_seconds))
 
-    def _receive(self, timeout_seconds: float) -> Any:
+    def _receive(self, exceeds_its_time: Callable[[], bool]) -> Any:
         try:
-            if not self._connection.poll(timeout_seconds):
+            if exceeds_its_time():
                 raise WorkerTimedOut
-            return self._connection.recv()
+            answer = self._connection.recv()
         except (EOFError, OSError) as error:
             raise WorkerCrashed from error
+        if isinstance(answer, _Failure):
+            raise WorkerCrashed(answer.report)
+        return answer
+
+    def _exceeds(self, allowed: float) -> bool:
+        """Wait for an answer; True where the worker's time is used up first."""
+        wall_before, cpu_before = time.monotonic(), self._cpu_seconds()
+        while True:
+            wall = time.monotonic() - wall_before
+            cpu = self._cpu_seconds()
+            used = wall if cpu_before is None or cpu is None else cpu - cpu_before
+            left = min(allowed - used, WALL_FACTOR * allowed - wall)
+            if left <= 0:
+                return not self._connection.poll(0)
+            if self._connection.poll(max(left, _SHORTEST_WAIT_SECONDS)):
+                return False
+
+    def _cpu_seconds(self) -> float | None:
+        return cpu_seconds_of(self._process.pid) if self._process.pid is not None else None
 
     def kill(self) -> None:
         self._process.kill()
@@ -160,14 +245,28 @@ def _serve(
     if not _killed_with_parent(parent):
         threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit_memory(memory_limit)
-    # A batch's values are dropped with the batch and hold no cycles: looking for some costs a
-    # tenth of the time. A leak would be ended with the process.
+    with suppress(EOFError, OSError):  # the other end went away: nothing is left to do
+        try:
+            _handle_tasks(connection, setup, args)
+        except (EOFError, BrokenPipeError):
+            raise
+        except Exception as error:  # noqa: BLE001 - told, without what it says, before the end
+            connection.send(_Failure(describe_crash(error)))
+
+
+def _handle_tasks(connection: Connection, setup: Setup, args: tuple[object, ...]) -> None:
+    # A batch's values are dropped with the batch and hold no cycles: looking for some in every
+    # batch costs a tenth of the time. Now and then, between two batches, is enough.
     gc.disable()
     handle = setup(*args)
-    with suppress(EOFError, OSError):  # the other end went away: nothing is left to do
-        connection.send(None)  # ready
-        while True:
-            connection.send(handle(connection.recv()))
+    gc.freeze()
+    connection.send(None)  # ready
+    handled = 0
+    while True:
+        connection.send(handle(connection.recv()))
+        handled += 1
+        if handled % _TASKS_PER_COLLECTION == 0:
+            gc.collect()
 
 
 def _killed_with_parent(parent: int) -> bool:

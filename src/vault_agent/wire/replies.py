@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.search import Mode, Reason
 from vault_agent.wire.base import Model
@@ -236,6 +236,7 @@ class JobData(Model):
 
     id: str
     kind: JobKind
+    trigger: Trigger = Field(default=Trigger.USER, description="Who asked for it.")
     state: JobState
     created_at: str
     started_at: str | None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
-from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress
+from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import check_pages, make_schema, open_or_renew, translated
 from vault_agent.store.failures import damaged
@@ -140,6 +140,8 @@ def _job(document: str) -> Job:
             **fields,
             "kind": JobKind(fields["kind"]),
             "state": JobState(fields["state"]),
+            # Records of earlier versions have no trigger.
+            "trigger": Trigger(fields.get("trigger", Trigger.USER)),
             "phases": tuple(PhaseProgress(**phase) for phase in fields["phases"]),
             "warnings": tuple(Warning(**warning) for warning in fields["warnings"]),
             "summary": JobSummary(**summary) if summary else None,

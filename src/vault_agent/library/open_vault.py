@@ -1,16 +1,22 @@
-"""The one composition root: opens everything a server needs, and closes it in order."""
+"""One open vault: its index, its jobs, its checks and its keeper.
+
+Over 300 lines: everything that may be asked of a vault passes through here, and little of it is
+more than a call.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import asdict
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
 
 from vault_agent import __version__
-from vault_agent.config import endpoint_settings, index_directory
+from vault_agent.config import index_directory
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
@@ -18,12 +24,23 @@ from vault_agent.errors import (
     Unavailable,
     VaultAgentError,
 )
+from vault_agent.indexing.protocol import (
+    Compare,
+    EmbedOptions,
+    Index,
+    Indexed,
+    Phase,
+    Published,
+    Verify,
+    Warned,
+)
 from vault_agent.indexing.task import IndexTask, fingerprint_of
-from vault_agent.library.checks import Background, Checks, quietly
+from vault_agent.library.background import Background, quietly
+from vault_agent.library.checks import Checks
 from vault_agent.library.jobs import Jobs
-from vault_agent.library.keeper_process import Indexer
+from vault_agent.library.keeper_process import Keeper
 from vault_agent.model.health import Health
-from vault_agent.model.jobs import JobKind, JobState, JobSummary
+from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.search import fetch
 from vault_agent.search.related import related
@@ -32,20 +49,25 @@ from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.store.database import translated
 from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from vault_agent.config import Config
-    from vault_agent.embedding.client import HttpEmbedder
-    from vault_agent.library.jobs import JobOptions, Progress
+    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+    from vault_agent.indexing.task import IndexRun
+    from vault_agent.library.jobs import Progress
+    from vault_agent.library.keeper_process import News
+    from vault_agent.model.jobs import Job
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
+    from vault_agent.system.crash import CrashReport
     from vault_agent.vault.attachments import OpenAttachment
 
 Reply = TypeVar("Reply")
@@ -54,36 +76,55 @@ MAX_ATTEMPTS = 5
 MAX_PARALLEL = 4
 
 
-class Engine:
-    """What the server can do. Made by `open_engine`."""
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What may be asked of an index job beyond its kind."""
+
+    require_embeddings: bool = False
+    fresh_embeddings: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all vaults of a process use together."""
+
+    embedder: HttpEmbedder | None
+    endpoint: EndpointSettings | None  # of the embedder, where embeddings are used
+    on_crash: Callable[[str, CrashReport], object]  # told which process failed, and where
+
+
+class OpenVault:
+    """What may be asked of one vault. Made by `open_vault`."""
 
     def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
         self,
         config: Config,
+        shared: Shared,
         exclusions: Exclusions,
         directory: IndexDirectory,
         index: CurrentIndex,
-        indexer: Indexer,
-        embedder: HttpEmbedder | None,
+        keeper: Keeper,
+        background: Background,
         store: JobStore,
         task: IndexTask,
-        endpoint: dict[str, Any] | None,
     ) -> None:
         self.config = config
-        self.jobs = Jobs(store, self.run_job)
+        self.jobs = Jobs(store, lambda report: shared.on_crash("server", report))
         self._exclusions = exclusions
         self._directory = directory
         self._index = index
-        self._indexer = indexer
-        self._embedder = embedder
+        self._keeper = keeper
+        self._embedder = shared.embedder
+        self._endpoint = shared.endpoint
         self._task = task
-        self._endpoint = endpoint  # settings of the embedding endpoint, where it is used
-        self._background = Background()
+        self._background = background
+        self._refreshed = anyio.Event()
         self._checks = Checks(
             index,
             directory,
-            self._background,
-            ask=lambda task: indexer.ask(self._message(task)),
+            background,
+            compare=lambda: keeper.ask(Compare(task)),
+            verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
         )
 
@@ -116,7 +157,7 @@ class Engine:
 
     async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
         """Return one note."""
-        with await asyncio.to_thread(self._open_vault) as root:
+        async with opened_in_thread(self._open_vault) as root:
             return await self._read(
                 lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
             )
@@ -137,13 +178,13 @@ class Engine:
         return await asyncio.to_thread(look)
 
     async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
-        """Open an attachment for reading."""
+        """Open an attachment for reading; the caller enters it before the next `await`."""
 
         def open_it() -> OpenAttachment:
             with self._open_vault() as root:
                 return open_attachment(root, path, allow_large=allow_large)
 
-        return await asyncio.to_thread(open_it)
+        return await open_in_thread(open_it)
 
     async def health(self) -> Health:
         """Return what can be done at this moment."""
@@ -171,61 +212,129 @@ class Engine:
             warnings=warnings,
         )
 
-    # --- what it does by itself -----------------------------------------------------------------
+    # --- runs -----------------------------------------------------------------------------------
+
+    async def submit(
+        self,
+        kind: JobKind,
+        options: JobOptions | None = None,
+        trigger: Trigger = Trigger.USER,
+    ) -> Job:
+        """Start a job that indexes the whole vault, and return it.
+
+        Raises:
+            Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` where it can't be recorded.
+        """
+        chosen = options or JobOptions()
+        return await self.jobs.submit(
+            kind, lambda progress: self._run_job(kind, chosen, progress), trigger
+        )
+
+    async def index_paths(self, paths: Sequence[str]) -> IndexRun:
+        """Bring the index up to date for these vault-relative paths, and return what that did.
+
+        Waits until the runs before it have ended, and returns when searches see its revision. It
+        is no job, and does not embed.
+
+        Raises:
+            VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
+        """
+        request = Index(replace(self._task, paths=tuple(paths)))
+        run = await self._run(request, lambda _: None)
+        await self.wait_for(run.generation, run.revision)
+        return run
+
+    async def wait_for(self, generation: int, revision: int) -> None:
+        """Wait until searches see this revision of the index, or a later one.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` where the index may no longer be searched.
+        """
+        while True:
+            refreshed, meta = self._refreshed, self._index.meta
+            if self._index.refusal is not None:
+                raise self._index.refusal
+            if meta is not None and (meta.generation, meta.revision) >= (generation, revision):
+                return
+            await refreshed.wait()
+
+    async def _run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
+        """Index the whole vault in the indexing process, and embed where that is set."""
+        indexed = False
+
+        def on_event(event: News) -> None:
+            nonlocal indexed
+            if isinstance(event, Phase):
+                progress.phase(event.name, event.done, event.total, event.characters)
+            elif isinstance(event, Warned):
+                progress.warn(event.warning)
+            elif isinstance(event, Published):
+                self._background.spawn(self._refresh)
+            elif isinstance(event, Indexed):
+                indexed = True
+                self._checks.run_succeeded()
+                progress.index_finished()
+
+        embed = None
+        if self._endpoint is not None:
+            embed = EmbedOptions(
+                self._endpoint,
+                require=options.require_embeddings or self.config.embedding.require,
+                fresh=options.fresh_embeddings,
+                doubted=self._embeddings_doubted(),
+            )
+        task = replace(self._task, rebuild=kind is JobKind.REINDEX)
+        try:
+            run = await self._run(Index(task, embed), on_event)
+        except BaseException:
+            self._checks.incomplete = not indexed
+            raise
+        return run.summary
+
+    async def _run(self, request: Index, on_event: Callable[[News], object]) -> IndexRun:
+        """Have the keeper carry out a run, serve what it published, and tidy up after it."""
+        try:
+            run = await self._keeper.run(request, on_event)
+            await self._refresh()
+        except BaseException:
+            # It may have been published before it failed.
+            await to_its_end(quietly(self._refresh()))
+            raise
+        finally:
+            await in_thread(self._sweep)
+        return run
+
+    async def _refresh(self) -> None:
+        """Serve the newest complete state; whoever waits for it is woken."""
+        try:
+            # To its end: it opens files.
+            await to_its_end(self._index.refresh())
+        finally:
+            self._refreshed.set()
+            self._refreshed = anyio.Event()
+
+    # --- its beginning and end ------------------------------------------------------------------
 
     async def start(self) -> None:
         """Take up the index there is, or begin to build the first one."""
-        if self._embedder is not None:
-            self._embedder.warm_up()
         await self.jobs.recover()
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
         if self._index.meta is None and self._index.refusal is None:
-            await self.jobs.submit(JobKind.INDEX)
-        else:
-            self._checks.verify_soon()
+            await self.submit(JobKind.INDEX, trigger=Trigger.START)
+            return
+        self._checks.verify_soon()
+        if self._index.meta is not None and self.config.index.at_start:
+            await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
-    async def run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
-        """Carry out one index job in the indexing process."""
-
-        def on_event(event: dict[str, Any]) -> None:
-            if event["event"] == "phase":
-                progress.phase(event["phase"], event["done"], event["total"], event["characters"])
-            elif event["event"] == "warning":
-                progress.warn(Warning(event["code"], event["message"], event["details"]))
-            elif event["event"] == "published":
-                self._background.spawn(self._index.refresh())
-
-        message = self._message(
-            "index",
-            rebuild=kind is JobKind.REINDEX,
-            require_embeddings=options.require_embeddings or self.config.embedding.require,
-            fresh_embeddings=options.fresh_embeddings,
-            doubt_embeddings=self._embeddings_doubted(),
-        )
-        try:
-            summary = await self._indexer.index(message, on_event)
-            await self._index.refresh()
-        except BaseException:
-            self._checks.incomplete = True
-            await quietly(self._index.refresh())  # it may have been published before that
-            raise
-        finally:
-            await asyncio.to_thread(self._sweep)
-            self._background.spawn(self._indexer.warm_up())
-        self._checks.run_succeeded()
-        return summary
+    def announce_query(self) -> None:
+        """Tell a run that embeds to leave the endpoint to a search for a moment."""
+        self._keeper.announce_query()
 
     async def listening_at(self, address: str) -> None:
         """Take note of where the server listens, so that a second one can say so."""
         await asyncio.to_thread(self._directory.note_address, address)
-
-    async def close(self) -> None:
-        """Stop what runs, in the order in which things depend on each other."""
-        await self.jobs.close()
-        await self._background.close()
-        await self._indexer.close()
-        await self._index.close()
 
     def _open_vault(self) -> VaultRoot:
         """Open what is at the vault's path now: it may have been unmounted, moved or replaced."""
@@ -251,7 +360,7 @@ class Engine:
                     # One request is no proof. Every page is read before anything is put aside.
                     self._checks.verify_soon()
                     raise
-            await self._index.refresh()
+            await self._refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
     @asynccontextmanager
@@ -298,7 +407,7 @@ class Engine:
 
     async def _last_run_was_cut_short(self) -> bool:
         last = await self.jobs.last_finished()
-        return last is not None and last.state is not JobState.SUCCEEDED
+        return not (last is None or last.state is JobState.SUCCEEDED or last.index_finished)
 
     def _sweep(self) -> None:
         """Remove what a run has replaced or left half-written, unless another one has begun."""
@@ -308,14 +417,10 @@ class Engine:
             if number is not None and self._index.meta is not None:
                 self._directory.sweep_fulltext(number, keep=self._index.meta.revision)
 
-    def _message(self, task: str, **more: bool) -> dict[str, Any]:
-        """Return a task for the indexing process."""
-        return {**asdict(self._task), "embedding": self._endpoint, "task": task, **more}
-
 
 @asynccontextmanager
-async def open_engine(config: Config) -> AsyncIterator[Engine]:
-    """Open the vault and its index; one server at a time.
+async def open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault]:
+    """Open a vault and its index; one server at a time.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
@@ -324,44 +429,40 @@ async def open_engine(config: Config) -> AsyncIterator[Engine]:
     """
     directory = IndexDirectory(index_directory(config))
     exclusions = Exclusions(config.vault.exclude)
+    with VaultRoot.open(config.vault.root or "", exclusions) as root:
+        path, identity = root.path, root.identity
+    fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
+    task = IndexTask(
+        root=path,
+        directory=str(directory.path),
+        vault=identity,
+        exclude=config.vault.exclude,
+        max_note_bytes=config.index.max_note_bytes,
+        fingerprint=fingerprint,
+        rebuild=False,
+        parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
+    )
+    index = CurrentIndex(
+        directory,
+        vault=identity,
+        fingerprint=fingerprint,
+        vectors=shared.embedder is not None,
+    )
+    # Closed in the opposite order: jobs, what runs in the background, the keeper, the index.
     async with AsyncExitStack() as stack:
-        with VaultRoot.open(config.vault.root or "", exclusions) as root:
-            path, identity = root.path, root.identity
         with translated():
             directory.create()
             stack.enter_context(directory.serving())
-        fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
-        settings = endpoint_settings(config.embedding) if config.embedding.enabled else None
-        indexer = Indexer()
-        embedder = None
-        if settings is not None:
-            # Before numpy loads: its linear algebra gains nothing from threads at this size, and
-            # with its default of one a core a scan was 20 to 40 times slower.
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
-
-            embedder = HttpEmbedder(EndpointSettings(**settings), on_query=indexer.announce_query)
-            await stack.enter_async_context(embedder)
-        index = CurrentIndex(
-            directory,
-            vault=identity,
-            fingerprint=fingerprint,
-            vectors=embedder is not None,
-        )
-        task = IndexTask(
-            root=path,
-            directory=str(directory.path),
-            vault=identity,
-            exclude=config.vault.exclude,
-            max_note_bytes=config.index.max_note_bytes,
-            fingerprint=fingerprint,
-            rebuild=False,
-            parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
-        )
         store = await stack.enter_async_context(open_jobs(directory.jobs))
-        engine = Engine(
-            config, exclusions, directory, index, indexer, embedder, store, task, settings
+        stack.push_async_callback(index.close)
+        background = Background(lambda report: shared.on_crash("server", report))
+        keeper = Keeper(background, shared.on_crash)
+        stack.push_async_callback(keeper.close)
+        await stack.enter_async_context(background)
+        vault = OpenVault(
+            config, shared, exclusions, directory, index, keeper, background, store, task
         )
-        stack.push_async_callback(engine.close)
-        await engine.start()
-        yield engine
+        stack.push_async_callback(vault.jobs.close)
+        stack.callback(keeper.retire)
+        await vault.start()
+        yield vault

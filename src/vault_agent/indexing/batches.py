@@ -1,0 +1,159 @@
+"""Parsing by worker processes: batches go out, and a note that breaks its worker goes alone.
+
+The workers are kept from run to run. They hold nothing of a vault between two batches, so that it
+can be unmounted at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.errors import Failed, Misconfigured
+from vault_agent.indexing.parse import FileTask, ParsedFile, parse_file, put_aside
+from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import VaultRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.indexing.task import IndexTask
+    from vault_agent.system.crash import CrashReport
+
+SECONDS_PER_BATCH = 30.0
+SECONDS_PER_NOTE = 5.0
+SECONDS_PER_MEGABYTE = 2.0
+"""Processor time that a worker may use; a hundred times what the slowest hostile note took."""
+WORKERS_TRIED = 3
+"""For one batch, where they end before they have seen it."""
+
+
+class Folder(NamedTuple):
+    """What a folder is known by, whatever its path: another one may be mounted over it."""
+
+    device: int
+    inode: int
+
+    @classmethod
+    def at(cls, path: str) -> Folder | None:
+        """Return the folder at a path, or None where there is none."""
+        try:
+            found = os.stat(path)  # noqa: PTH116 - the path is text here
+        except OSError:
+            return None
+        return cls(found.st_dev, found.st_ino)
+
+
+class Batch(NamedTuple):
+    """Files of one vault to parse; an empty batch only makes sure that a worker is ready."""
+
+    root: str
+    folder: Folder | None  # that the run found at `root`
+    exclude: tuple[str, ...]
+    max_note_bytes: int
+    files: list[FileTask]
+
+
+Pool = WorkerPool[Batch, list[ParsedFile] | None]
+NO_FILES = Batch("", None, (), 0, [])
+
+
+def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
+    """Set up a worker and return its handler: None for a batch whose vault has gone."""
+
+    def parse_batch(batch: Batch) -> list[ParsedFile] | None:
+        if not batch.files:
+            return []
+        try:
+            root = VaultRoot.open(batch.root, _exclusions(batch.exclude))
+        except Misconfigured:
+            return None
+        with root:
+            if Folder.at(batch.root) != batch.folder:
+                return None
+            return [parse_file(root, file, batch.max_note_bytes) for file in batch.files]
+
+    return parse_batch
+
+
+@lru_cache(maxsize=8)
+def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
+    return Exclusions(patterns)
+
+
+class Parser:
+    """Parses the batches of one run in the workers of a pool.
+
+    `on_crash` is told of every error that a note raised.
+    """
+
+    def __init__(
+        self, pool: Pool, task: IndexTask, *, on_crash: Callable[[CrashReport], object]
+    ) -> None:
+        self._pool = pool
+        self._task = task
+        self._folder = Folder.at(task.root)
+        self._on_crash = on_crash
+
+    async def parse(self, tasks: list[FileTask]) -> list[ParsedFile]:
+        """Parse a batch, in order.
+
+        Raises:
+            Misconfigured: `VAULT_NOT_FOUND` where the vault has gone.
+            Failed: `INDEXER_FAILED` where no worker gets as far as reading a note.
+        """
+        return await self._settle(tasks, SECONDS_PER_BATCH)
+
+    async def _settle(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
+        try:
+            return await self._run(tasks, seconds)
+        except WorkerCrashed as crash:
+            if len(tasks) == 1 and (isinstance(crash, WorkerTimedOut) or crash.report):
+                return [self._put_aside(tasks[0], crash)]
+        if len(tasks) == 1:
+            try:
+                # Somebody else may have ended the worker: a note is to blame if it ends another.
+                return await self._run(tasks, seconds)
+            except WorkerCrashed as crash:
+                return [self._put_aside(tasks[0], crash)]
+        # One of them did it. Halving finds it in a few steps and keeps the others together.
+        middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
+        return [
+            *await self._settle(tasks[:middle], seconds),
+            *await self._settle(tasks[middle:], seconds),
+        ]
+
+    def _put_aside(self, task: FileTask, crash: WorkerCrashed) -> ParsedFile:
+        if crash.report is not None:
+            self._on_crash(crash.report)
+        return put_aside(task.entry)
+
+    async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
+        size = sum(task.entry.size for task in tasks)
+        task = self._task
+        batch = Batch(task.root, self._folder, task.exclude, task.max_note_bytes, tasks)
+        report: CrashReport | None = None
+        for _ in range(WORKERS_TRIED):
+            try:
+                parsed = await self._pool.run(
+                    batch, cpu_seconds=seconds + SECONDS_PER_MEGABYTE * size / 1e6
+                )
+            except WorkerNotReady as failure:
+                report = failure.report
+                continue
+            if parsed is None:
+                raise Misconfigured(
+                    "VAULT_NOT_FOUND",
+                    "The vault's folder was moved or unmounted during the run. Nothing was removed "
+                    "from the index.",
+                    remedy="Mount it or move it back, then index again.",
+                )
+            return parsed
+        if report is not None:
+            self._on_crash(report)
+        raise Failed(
+            "INDEXER_FAILED",
+            "The processes that read notes do not start. The last complete index still serves.",
+        )

@@ -1,0 +1,299 @@
+"""The messages between the server and its indexing process, and their form on the pipe.
+
+Each message is a frozen dataclass, and one JSON object on one line: its class's name under "type",
+and its fields. Both ends decode into the same classes and refuse what does not fit them. Paths may
+hold bytes that are not UTF-8: Python's JSON carries them as lone surrogates, both ways.
+
+The process sends what notes and folders are called, so it bounds what a message may hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from vault_agent.embedding.settings import EndpointSettings  # noqa: TC001 - read by _hints
+from vault_agent.errors import VaultAgentError, error_of
+from vault_agent.indexing.task import IndexRun, IndexTask
+from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by _hints
+from vault_agent.model.warning import Warning
+from vault_agent.system.crash import CrashReport  # noqa: TC001 - read by _hints
+
+MAX_EVENT_BYTES = 1 << 20
+"""What one event takes on the pipe at most; the server reads lines of four times that."""
+MAX_DETAIL_CHARACTERS = 4_096
+"""Of one text in an error or a warning. The longest path of most systems is as long."""
+_MAX_DETAIL_ITEMS = 100
+
+# --- what the server sends ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedOptions:
+    """How an index run is to embed what it has indexed."""
+
+    endpoint: EndpointSettings
+    require: bool = False  # a chunk without a vector fails the run
+    fresh: bool = False  # make all vectors again
+    doubted: bool = False  # ask which model the endpoint serves, even if no vector is missing
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Bring the index up to date; answered by `Done`."""
+
+    task: IndexTask
+    embed: EmbedOptions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Has the vault changed since the last run? Answered by `Compared`."""
+
+    task: IndexTask
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Read the whole index, and the vectors of `endpoint`; answered by `Verified`."""
+
+    task: IndexTask
+    endpoint: EndpointSettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """Have a parser process ready; answered by `WarmedUp`."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnnounced:
+    """A search is about to use the embedding endpoint. Has no answer."""
+
+
+Question = Compare | Verify | WarmUp
+Request = Index | Question | QueryAnnounced
+
+# --- what the process sends -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """How far a phase is."""
+
+    name: str
+    done: int
+    total: int | None
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning of the run."""
+
+    code: str
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, warning: Warning) -> Warned:
+        """Return the event for a warning, cut to what a message may hold."""
+        return cls(warning.code, _bounded(warning.message), _bounded(dict(warning.details)))
+
+    @property
+    def warning(self) -> Warning:
+        """The warning itself."""
+        return Warning(self.code, self.message, self.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Readers may take up a new state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The index is complete and serves; what follows in the run is embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """Something failed unexpectedly. After one of the keeper's own the process ends."""
+
+    process: str  # "keeper" or "worker"
+    report: CrashReport
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The run has ended well."""
+
+    summary: JobSummary
+    generation: int
+    revision: int
+
+    @property
+    def run(self) -> IndexRun:
+        """The account of the run."""
+        return IndexRun(self.summary, self.generation, self.revision)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Whether the vault has visibly changed since the last run."""
+
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The index is whole."""
+
+    vectors_whole: bool  # False where damaged ones were taken out
+
+
+@dataclass(frozen=True, slots=True)
+class WarmedUp:
+    """A parser process is ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The request failed with an error of ours."""
+
+    code: str
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, error: VaultAgentError) -> Refused:
+        """Return the event for an error, cut to what a message may hold."""
+        return cls(error.code, _bounded(error.message), _bounded(error.details))
+
+    @property
+    def error(self) -> VaultAgentError:
+        """The error itself, of the class that its code has."""
+        return error_of(self.code, self.message, self.details)
+
+
+Answer = Done | Compared | Verified | WarmedUp | Refused
+"""The last event of a request."""
+Event = Phase | Warned | Published | Indexed | Crashed | Answer
+
+# --- their form on the pipe -----------------------------------------------------------------
+
+REQUESTS: Mapping[str, type[Request]] = {
+    kind.__name__: kind for kind in (Index, Compare, Verify, WarmUp, QueryAnnounced)
+}
+EVENTS: Mapping[str, type[Event]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Phase, Warned, Published, Indexed, Crashed),
+        *(Done, Compared, Verified, WarmedUp, Refused),
+    )
+}
+_T = TypeVar("_T")
+
+
+class ProtocolError(Exception):
+    """A line that is not a message. Says which part of it, never what that holds."""
+
+
+def encode(message: Request | Event) -> bytes:
+    """Return a message as a line.
+
+    A warning or an error that is still over `MAX_EVENT_BYTES` loses its details.
+    """
+    line = _line(message)
+    if isinstance(message, (Warned, Refused)) and len(line) > MAX_EVENT_BYTES:
+        line = _line(type(message)(**{**_shallow(message), "details": {}}))
+    return line
+
+
+def decode_request(line: bytes) -> Request:
+    """Return the request on a line.
+
+    Raises:
+        ProtocolError: where there is none.
+    """
+    return _decode(line, REQUESTS)
+
+
+def decode_event(line: bytes) -> Event:
+    """Return the event on a line.
+
+    Raises:
+        ProtocolError: where there is none.
+    """
+    return _decode(line, EVENTS)
+
+
+def _line(message: Request | Event) -> bytes:
+    document = {"type": type(message).__name__, **asdict(message)}
+    return json.dumps(document, default=str).encode("ascii") + b"\n"
+
+
+def _shallow(message: Warned | Refused) -> dict[str, Any]:
+    return {each.name: getattr(message, each.name) for each in fields(message)}
+
+
+def _decode(line: bytes, kinds: Mapping[str, type[_T]]) -> _T:
+    try:
+        document = json.loads(line)
+    except ValueError:
+        raise ProtocolError("not JSON") from None
+    kind = kinds.get(str(document.pop("type", ""))) if isinstance(document, dict) else None
+    if kind is None:
+        raise ProtocolError("not a message that is known here")
+    message: _T = _read(document, kind, kind.__name__)
+    return message
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _read(value: Any, kind: Any, where: str) -> Any:
+    """Return a JSON value as what a field's annotation asks for."""
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        choices = get_args(kind)
+        if value is None and NoneType in choices:
+            return None
+        [kind] = [choice for choice in choices if choice is not NoneType]
+        return _read(value, kind, where)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_read(item, get_args(kind)[0], where) for item in value)
+    if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
+        hints = _hints(kind)
+        if not value.keys() <= hints.keys():
+            raise ProtocolError(f"{where} has a field that is not known here")
+        found = {name: _read(item, hints[name], f"{where}.{name}") for name, item in value.items()}
+        try:
+            return kind(**found)
+        except TypeError:
+            raise ProtocolError(f"{where} lacks a field") from None
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is (origin or kind):
+        return value
+    raise ProtocolError(f"{where} is of another type")
+
+
+def _bounded(value: Any) -> Any:
+    """Return a detail cut to what a message may hold."""
+    if isinstance(value, str) and len(value) > MAX_DETAIL_CHARACTERS:
+        return value[: MAX_DETAIL_CHARACTERS - 1] + "…"
+    if isinstance(value, Mapping):
+        return {
+            _bounded(str(name)): _bounded(item)
+            for name, item in list(value.items())[:_MAX_DETAIL_ITEMS]
+        }
+    if isinstance(value, (list, tuple)):
+        return [_bounded(item) for item in value[:_MAX_DETAIL_ITEMS]]
+    return value

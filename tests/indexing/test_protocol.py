@@ -1,0 +1,166 @@
+"""The pipe between the server and its indexing process: what is sent arrives as it was."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from vault_agent.embedding.settings import EndpointSettings
+from vault_agent.errors import CODES, Failed
+from vault_agent.indexing.protocol import (
+    EVENTS,
+    MAX_DETAIL_CHARACTERS,
+    MAX_EVENT_BYTES,
+    REQUESTS,
+    Compare,
+    Compared,
+    Crashed,
+    Done,
+    EmbedOptions,
+    Event,
+    Index,
+    Indexed,
+    Phase,
+    ProtocolError,
+    Published,
+    QueryAnnounced,
+    Refused,
+    Request,
+    Verified,
+    Verify,
+    WarmedUp,
+    WarmUp,
+    Warned,
+    decode_event,
+    decode_request,
+    encode,
+)
+from vault_agent.indexing.task import IndexTask
+from vault_agent.model.jobs import JobSummary
+from vault_agent.model.warning import Warning
+from vault_agent.system.crash import CrashReport
+
+STRANGE = os.fsdecode(b"not-\xff-utf8/\n\x01.md")
+TASK = IndexTask(
+    root=f"/vault/{STRANGE}",
+    directory="/index",
+    vault="id",
+    exclude=("a/", "*.tmp"),
+    max_note_bytes=5,
+    fingerprint="f",
+    rebuild=True,
+    parallel=2,
+    paths=(STRANGE, "日記/東京.md"),
+)
+ENDPOINT = EndpointSettings("http://127.0.0.1:1", "model", timeout=1, query_prefix="q: ")
+REQUESTS_SENT: tuple[Request, ...] = (
+    Index(TASK),
+    Index(TASK, EmbedOptions(ENDPOINT, require=True, doubted=True)),
+    Compare(TASK),
+    Verify(TASK),
+    Verify(TASK, ENDPOINT),
+    WarmUp(),
+    QueryAnnounced(),
+)
+EVENTS_SENT: tuple[Event, ...] = (
+    Phase("scan", 3, None),
+    Phase("embed", 3, 4, 900),
+    Warned("FILE_SKIPPED", "A file.", {"path": STRANGE, "size": 3, "names": ["a"]}),
+    Published(),
+    Indexed(),
+    Crashed("worker", CrashReport("ValueError", ("vault_agent.indexing.index:3",))),
+    Done(JobSummary(added=3, links=2), 7, 9),
+    Compared(stale=True),
+    Verified(vectors_whole=False),
+    WarmedUp(),
+    Refused("VAULT_NOT_FOUND", "Gone.", {"path": STRANGE}),
+)
+
+
+@pytest.mark.parametrize("request_", REQUESTS_SENT)
+def test_a_request_arrives_as_it_was_sent(request_: Request):
+    line = encode(request_)
+    assert line.count(b"\n") == 1
+    assert decode_request(line) == request_
+
+
+@pytest.mark.parametrize("event", EVENTS_SENT)
+def test_an_event_arrives_as_it_was_sent(event: Event):
+    line = encode(event)
+    assert line.count(b"\n") == 1
+    assert decode_event(line) == event
+
+
+def test_every_message_is_tried_here():
+    assert {type(each).__name__ for each in REQUESTS_SENT} == set(REQUESTS)
+    assert {type(each).__name__ for each in EVENTS_SENT} == set(EVENTS)
+
+
+@pytest.mark.parametrize("code", [code for code, meaning in CODES.items() if meaning.error])
+def test_an_error_keeps_its_class_message_and_details(code: str):
+    kind = CODES[code].error
+    assert kind is not None
+    sent = kind(code, "A sentence.", {"jobId": "7", "sizes": [1, 2]})
+    event = decode_event(encode(Refused.of(sent)))
+    assert isinstance(event, Refused)
+    error = event.error
+    assert type(error) is kind
+    assert (error.code, error.message, error.details) == (sent.code, sent.message, sent.details)
+
+
+def test_an_error_with_an_unknown_code_is_a_plain_failure():
+    assert type(Refused("SOME_CODE", "A sentence.").error) is Failed
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"path": "\x01" * 750_000},
+        {"path": "\U0001f4a3" * 750_000},
+        {"names": ["\udcff" * 5_000] * 5_000},
+        {f"{number}" + "\x01" * 5_000: "x" * 5_000 for number in range(5_000)},
+        {"deep": [["\x01" * 4_000] * 100] * 100},
+    ],
+    ids=["a long path", "four-byte characters", "a long list", "many names", "lists of lists"],
+)
+def test_a_message_is_bounded_whatever_a_warning_holds(details: dict[str, object]):
+    for message in (
+        Warned.of(Warning("CODE", "m" * 100_000, details)),
+        Refused.of(Failed("CODE", "m" * 100_000, details)),
+    ):
+        line = encode(message)
+        assert len(line) <= MAX_EVENT_BYTES
+        event = decode_event(line)
+        assert isinstance(event, (Warned, Refused))
+        assert event.code == "CODE"
+        assert len(event.message) == MAX_DETAIL_CHARACTERS
+
+
+def test_a_long_path_keeps_its_beginning():
+    event = decode_event(encode(Warned.of(Warning("CODE", "m", {"path": "ab/" * 100_000}))))
+    assert isinstance(event, Warned)
+    assert event.details["path"] == ("ab/" * 100_000)[: MAX_DETAIL_CHARACTERS - 1] + "…"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"{}",
+        b'{"type":"Nothing"}',
+        b'{"type":["Phase"]}',
+        b'{"type":"Compared"}',
+        b'{"type":"Compared","stale":1}',
+        b'{"type":"Compared","stale":true,"more":1}',
+        b'{"type":"Phase","name":"scan","done":"canary","total":null}',
+        b'{"type":"Crashed","process":"worker","report":{"error_type":"A","frames":["a",1]}}',
+        b'{"type":"Compare","task":{}}',
+    ],
+)
+def test_a_line_that_is_no_event_is_refused_without_its_text(line: bytes):
+    with pytest.raises(ProtocolError) as refusal:
+        decode_event(line)
+    assert "canary" not in str(refusal.value)

@@ -1,0 +1,232 @@
+"""A vault opened in this process, with its real indexing process."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from vault_agent.config import Config
+from vault_agent.errors import Failed
+from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
+from vault_agent.indexing.task import IndexTask
+from vault_agent.library.background import Background
+from vault_agent.library.keeper_process import Keeper
+from vault_agent.library.library import open_library
+from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobKind, JobState, Trigger
+from vault_agent.model.search import SearchQuery
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.system.crash import CrashReport
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "vault"
+    made.mkdir()
+    (made / "Bread.md").write_text("# Bread\n\nflour\n")
+    (made / "jar.png").write_bytes(b"\x89PNG")
+    return made
+
+
+@asynccontextmanager
+async def opened(root: Path, **index: Any) -> AsyncIterator[OpenVault]:
+    """Open a vault and wait until its first jobs have ended."""
+    config = Config(vault={"root": root}, index={"dir": root.parent / "data", **index})
+    async with open_library(config) as library:
+        await settled(library.default)
+        yield library.default
+
+
+async def settled(vault: OpenVault) -> None:
+    if running := vault.jobs.running:
+        async for job in vault.jobs.watch(running.id):
+            last = job
+        assert last.state is JobState.SUCCEEDED, last
+
+
+def descriptors() -> int:
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - numbers
+
+
+@LINUX
+@pytest.mark.parametrize("call", ["note", "open_attachment"])
+async def test_cancelled_calls_leave_nothing_open(root: Path, call: str):
+    async with opened(root) as vault:
+
+        async def once() -> None:
+            if call == "note":
+                await vault.note(identify("Bread.md"), allow_large=False)
+            else:
+                with await vault.open_attachment("jar.png", allow_large=False):
+                    pass
+
+        await once()
+        before = descriptors()
+        for turn in range(300):
+            task = asyncio.create_task(once())
+            for _ in range(turn % 7):
+                await asyncio.sleep(0)
+            await asyncio.sleep(turn % 10 / 10_000)
+            task.cancel()
+            await asyncio.wait([task])
+        await asyncio.sleep(0.2)
+        assert descriptors() <= before + 2  # the loop's own threads may have started
+
+
+async def test_a_run_of_paths_is_seen_by_searches_and_is_no_job(root: Path):
+    async with opened(root) as vault:
+        jobs = await vault.jobs.list()
+        (root / "New.md").write_text("# New\n\nquinces\n")
+        run = await vault.index_paths(["New.md"])
+        assert run.summary.added == 1
+        assert (await vault.search(SearchQuery("quinces"))).hits
+        assert await vault.jobs.list() == jobs
+        await vault.wait_for(run.generation, run.revision)  # which it is already
+
+
+async def test_whoever_waits_for_a_revision_is_woken_by_the_run_that_makes_it(root: Path):
+    async with opened(root) as vault:
+        first = await vault.index_paths([])
+        waiting = asyncio.create_task(vault.wait_for(first.generation, first.revision + 1))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        (root / "New.md").write_text("quinces")
+        await vault.index_paths(["New.md"])
+        await asyncio.wait_for(waiting, 10)
+
+
+@LINUX
+async def test_runs_of_paths_and_jobs_take_turns_in_one_process(root: Path):
+    async with opened(root) as vault:
+        await vault.index_paths([])
+        before = processes()
+        runs = [asyncio.create_task(vault.index_paths(["Bread.md"])) for _ in range(3)]
+        job = await vault.submit(JobKind.INDEX)
+        await asyncio.gather(*runs)
+        await settled(vault)
+        assert (await vault.jobs.get(job.id)).state is JobState.SUCCEEDED
+        assert processes() == before
+
+
+def processes() -> set[int]:
+    """Return the processes below this one."""
+    found: set[int] = set()
+    pending = [os.getpid()]
+    while pending:
+        parent = pending.pop()
+        for task in Path(f"/proc/{parent}/task").iterdir():
+            children = [int(child) for child in (task / "children").read_text().split()]
+            pending += children
+            found |= set(children)
+    return found
+
+
+@LINUX
+async def test_a_warning_about_a_very_long_path_is_cut_and_ends_no_run(root: Path):
+    name = "\x01" * 250
+    async with opened(root) as vault:
+        folder = os.open(root, os.O_RDONLY)
+        for _ in range(40):  # far beyond what a path may hold in one call
+            os.mkdir(name, dir_fd=folder)
+            inner = os.open(name, os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        os.symlink("nowhere", "broken.md", dir_fd=folder)
+        os.close(folder)
+        job = await vault.submit(JobKind.INDEX)
+        await settled(vault)
+        [warning] = (await vault.jobs.get(job.id)).warnings
+        assert len(warning.details["path"]) == MAX_DETAIL_CHARACTERS
+
+
+@LINUX
+async def test_nothing_runs_when_a_vault_has_been_closed(root: Path):
+    before = processes()
+    async with opened(root) as vault:
+        await asyncio.gather(vault.submit(JobKind.INDEX), vault.search(SearchQuery("flour")))
+    left = processes() - before
+    # Python's own, which ends with this process.
+    assert not [pid for pid in left if b"resource_tracker" not in command_line(pid)]
+
+
+def command_line(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+async def test_the_first_build_says_that_the_start_asked_for_it(root: Path):
+    async with opened(root) as vault:
+        [job] = await vault.jobs.list()
+    assert job.trigger is Trigger.START
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+async def test_a_start_brings_the_index_up_to_date_where_that_is_set(root: Path, at_start: bool):
+    async with opened(root):
+        pass
+    (root / "New.md").write_text("quinces")
+    async with opened(root, at_start=at_start) as vault:
+        [newest, *_] = jobs = await vault.jobs.list()
+        assert len(jobs) == 1 + at_start
+        assert newest.trigger is Trigger.START
+        assert bool((await vault.search(SearchQuery("quinces"))).hits) is at_start
+
+
+@asynccontextmanager
+async def real_keeper() -> AsyncIterator[tuple[Keeper, list[tuple[str, CrashReport]]]]:
+    crashes: list[tuple[str, CrashReport]] = []
+    background = Background(lambda report: crashes.append(("server", report)))
+    keeper = Keeper(background, lambda *crash: crashes.append(crash))
+    try:
+        async with background:
+            yield keeper, crashes
+    finally:
+        await keeper.close()
+
+
+TASK = IndexTask(
+    root="/nowhere",
+    directory="/\0secret canary",  # no folder can be called that
+    vault="id",
+    exclude=(),
+    max_note_bytes=1,
+    fingerprint="f",
+    rebuild=False,
+    parallel=1,
+)
+
+
+async def test_a_crash_of_the_real_process_is_told_by_type_and_line_only():
+    async with real_keeper() as (keeper, crashes):
+        with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
+            await keeper.run(Index(TASK), lambda _: None)
+        assert "ValueError at vault_agent.system.files:" in failure.value.message
+        [(process, report), *_] = crashes
+        assert (process, report.error_type) == ("keeper", "ValueError")
+        assert report.frames[0].startswith("vault_agent.indexing.keeper:")
+        assert "canary" not in f"{failure.value.message} {crashes}"
+
+
+async def test_a_vault_that_is_gone_is_told_with_its_class(tmp_path: Path):
+    task = replace(TASK, directory=str(tmp_path / "index"))
+    async with real_keeper() as (keeper, crashes):
+        with pytest.raises(Exception, match="VAULT_NOT_FOUND") as failure:
+            await keeper.run(Index(task), lambda _: None)
+        assert type(failure.value).__name__ == "Misconfigured"
+        assert await keeper.ask(Compare(task)) is not None
+        assert await keeper.ask(WarmUp()) is not None
+        assert crashes == []

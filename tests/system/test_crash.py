@@ -1,0 +1,37 @@
+"""A report of a crash names the error's type and our own lines, and nothing that it says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vault_agent.indexing.protocol import ProtocolError, decode_event
+from vault_agent.system.crash import CrashReport, describe_crash
+
+
+def test_a_report_names_our_own_lines_only():
+    with pytest.raises(ProtocolError) as crash:
+        decode_event(b'{"type": "canary"}')
+    report = describe_crash(crash.value)
+    assert report.error_type == "ProtocolError"
+    modules = [frame.partition(":")[0] for frame in report.frames]
+    assert modules == ["vault_agent.indexing.protocol"] * 2
+    assert str(report) == f"ProtocolError at {report.frames[-1]}"
+
+
+def test_an_error_of_a_library_is_told_by_the_line_that_called_it():
+    with pytest.raises(ValueError, match="Expecting") as crash:
+        json.loads("secret canary")
+    report = describe_crash(crash.value)
+    assert report == CrashReport("JSONDecodeError", ())
+    assert str(report) == "JSONDecodeError"
+
+
+def test_a_deep_recursion_is_a_short_report():
+    def deeper(depth: int) -> None:
+        exec("deeper(depth - 1)", {"__name__": "vault_agent.x", "deeper": deeper, "depth": depth})
+
+    with pytest.raises(RecursionError) as crash:
+        deeper(10_000)
+    assert 0 < len(describe_crash(crash.value).frames) < 20
