@@ -19,7 +19,7 @@ map codes to statuses and exit codes.
     ├── Unavailable           EMBEDDING_UNAVAILABLE, SERVER_UNAVAILABLE
     ├── Misconfigured         CONFIG_INVALID, VAULT_NOT_FOUND, PORT_IN_USE
     └── Failed                INTERNAL_ERROR, ID_COLLISION, VAULT_EMPTY, DISK_FULL,
-                              INDEX_IO_ERROR, JOBS_DAMAGED, INDEXER_FAILED, NOTE_TOO_LONG,
+                              INDEX_IO_ERROR, JOBS_DAMAGED, INDEXER_FAILED,
                               OUTPUT_FAILED, DEMO_FAILED, JOB_CANCELLED, JOB_INTERRUPTED
 """
 

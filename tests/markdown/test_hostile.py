@@ -75,9 +75,10 @@ def test_names_without_an_end_are_cut():
     )
     kept = [
         note.title,
-        *note.headings,
+        *(anchor.name for anchor in note.anchors),
         *(name for chunk in note.chunks for name in chunk.heading_path),
     ]
     kept += [link.text or "" for link in note.links]
     assert len(kept) > 10
     assert max(map(len, kept)) == 500
+    assert max(len(anchor.name) for anchor in note.anchors) == 200

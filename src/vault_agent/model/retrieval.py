@@ -38,6 +38,7 @@ class NoteContent:
     etag: str
     links: tuple[LinkSummary, ...]
     attachments: tuple[LinkSummary, ...]
+    link_count: int = 0  # links and attachments, including those that are not listed
     warnings: tuple[Warning, ...] = ()
 
 

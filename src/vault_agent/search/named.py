@@ -53,3 +53,15 @@ def no_note() -> NotFound:
         "NOTE_NOT_FOUND",
         "There is no such note in the index. IDs change when a note is renamed: search again.",
     )
+
+
+def no_file(*, vanished: bool) -> NotFound:
+    """Return the refusal for a note in the index whose file is gone, or is no longer readable."""
+    return NotFound(
+        "NOTE_NOT_FOUND",
+        "The note's file is gone: it was moved or deleted. Run vault-agent index, which removes it "
+        "from the index."
+        if vanished
+        else "The note's file cannot be read as a note any more. Run vault-agent index, which says "
+        "why.",
+    )

@@ -111,6 +111,8 @@ def note_data(note: NoteContent) -> NoteData:
         size=note.size,
         links=[_link(link) for link in note.links],
         attachments=[_link(link) for link in note.attachments],
+        links_truncated=len(note.links) + len(note.attachments) < note.link_count,
+        link_count=note.link_count,
     )
 
 
