@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tests.markdown.test_hostile import NOTES
+from tests.markdown.test_hostile import MADE
 
 from vault_agent.indexing.parse import _origin
 from vault_agent.markdown.parse import parse_note
@@ -75,9 +75,9 @@ def test_every_fixture_reads_back(path):
     read_back(path.read_bytes())
 
 
-@pytest.mark.parametrize("name", [name for name in NOTES if name != "NUL"])
+@pytest.mark.parametrize("name", [name for name in MADE if name != "NUL"])
 def test_every_hostile_note_reads_back(name):
-    read_back(NOTES[name][:20_000].encode("utf-8", "replace"))
+    read_back(MADE[name](1)[:20_000].encode("utf-8", "replace"))
 
 
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])

@@ -367,6 +367,8 @@ def frontmatter_links(front: Frontmatter, places: Places, text: str) -> Iterator
     nested ones included, a value that is one whole wikilink counts, as it does for Obsidian.
     """
     for key, value in front.values.items():
+        if key != "links" and isinstance(value, str) and "[[" not in value:
+            continue  # most values, at once
         for scalar in texts_of(value, nested=True):
             link = _frontmatter_link(scalar, plain=key == "links")
             if link is None:
