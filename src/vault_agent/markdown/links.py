@@ -232,6 +232,15 @@ class _Destinations:
     def range(self, link: MarkdownLink, wanted: str) -> tuple[int, int]:
         """Return the range of `wanted`, the destination or its path: where it is written out."""
         source = self._source
+        if not link.reference:  # nearly every link: `](destination)`, without title or escape
+            start = link.end - 1 - len(link.destination)
+            if (
+                start > link.start
+                and source.startswith(link.destination, start)
+                and source.startswith("](", start - 2)
+                and link.destination.startswith(wanted)
+            ):
+                return start, start + len(wanted)
         start, end = self._whole(link)
         written = source[start:end] if start >= 0 else ""
         hash_mark = _FRAGMENT.search(written) if "#" not in wanted else None
