@@ -64,8 +64,8 @@ MADE: dict[str, Callable[[int], str]] = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_the_time_grows_with_the_size(name):
-    """Linear is 4, quadratic 16."""
+def test_takes_its_fair_share_of_time(name):
+    """Four times the size may take about four times as long: quadratic work takes sixteen."""
     ratio = 0.0
     for runs in (1, 2, 3, 4):  # what is not linear is so every time; a busy machine is not
         ratio = cost(MADE[name](4), runs) / cost(MADE[name](1), runs)
