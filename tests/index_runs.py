@@ -13,7 +13,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
-from vault_agent.store.index.rows import keys_of
+from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.exclude import Exclusions
 
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
 
 MAX_NOTE_BYTES = 1 << 20
-CHUNKS = """
-SELECT heading_path, start_line, end_line, text FROM chunk
-WHERE key >= ? AND key < ? ORDER BY key
-"""
+PARTS_OF_A_NOTE = [
+    f"SELECT {columns.replace('key', f'key & {MAX_CHUNKS - 1}')} FROM {table} "
+    "WHERE key >= ? AND key < ? ORDER BY key"
+    for table, columns in PARTS.items()
+]
 
 
 @dataclass
@@ -121,10 +122,11 @@ class Vault:
             for file in await reading.files(connection):
                 note = await reading.note_by_id(connection, identify(file.entry.path))
                 assert note is not None
-                held[file.entry.path] = (
-                    note.title,
-                    note.metadata,
-                    list(await connection.execute_fetchall(CHUNKS, keys_of(note.rowid))),
-                    await reading.links_of(connection, note.rowid),
-                )
+                span = keys_of(note.rowid)
+                chunks, *parts = [
+                    [tuple(row) for row in await connection.execute_fetchall(part, span)]
+                    for part in PARTS_OF_A_NOTE
+                ]
+                links = await reading.links_of(connection, note.rowid)
+                held[file.entry.path] = (note.title, note.metadata, chunks, links, parts)
             return held

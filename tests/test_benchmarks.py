@@ -52,7 +52,7 @@ def test_there_are_as_many_notes_as_asked_for_of_about_four_kilobytes(texts: dic
 def test_the_notes_have_everything_that_costs_work(texts: dict[str, str]):
     notes = [parse_note(text, path=path) for path, text in texts.items()]
     assert not any(note.warnings for note in notes)
-    assert sum(len(note.headings) for note in notes) > 3 * len(notes)
+    assert sum(len(note.anchors) for note in notes) > 3 * len(notes)
     assert sum(bool(note.tags) for note in notes) > 100
     assert sum(bool(note.aliases) for note in notes) > 30
     assert 20 < sum(note.title[0] >= "\u3000" for note in notes) < 60

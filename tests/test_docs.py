@@ -37,9 +37,10 @@ def has_place(note: ParsedNote, fragment: str, kind: LinkKind) -> bool:
     """Whether a note has the heading or the block that a link points at."""
     if fragment.startswith("^"):
         return any(re.search(rf"(?m){re.escape(fragment)}$", c.text) for c in note.chunks)
+    headings = {heading for chunk in note.chunks for heading in chunk.heading_path}
     if kind is LinkKind.MARKDOWN:
-        return fragment in map(slug, note.headings)
-    return fragment.rsplit("#", maxsplit=1)[-1] in note.headings
+        return fragment in map(slug, headings)
+    return fragment.rsplit("#", maxsplit=1)[-1] in headings
 
 
 def broken(root: Path) -> list[str]:

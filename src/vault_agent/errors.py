@@ -104,6 +104,8 @@ class Code(NamedTuple):
 _WARNING: Final = (None, None, None)
 _FOLLOW = "Run `vault-agent jobs follow {jobId}` to follow the job."
 _INDEX_AGAIN = "Run `vault-agent index` again."
+FILE_GONE_REMEDY: Final = "Run `vault-agent index` to remove it from the index."
+"""Of NOTE_NOT_FOUND, where the index still has the note."""
 
 CODES: Final[dict[str, Code]] = {
     # The message of these names the rule that the request breaks.
@@ -221,7 +223,6 @@ CODES: Final[dict[str, Code]] = {
         1,
         "Rename one of the notes named last in the job, then run `vault-agent index` again.",
     ),
-    "NOTE_TOO_LONG": Code(Failed, None, 1, "Split the note, or exclude it."),
     "INDEXER_FAILED": Code(Failed, None, 1, _INDEX_AGAIN),
     "JOB_CANCELLED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
     "JOB_INTERRUPTED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
@@ -254,6 +255,9 @@ CODES: Final[dict[str, Code]] = {
     "FILE_NAME_NOT_UTF8": Code(*_WARNING),
     "FILE_TOO_LARGE_FOR_INDEXING": Code(*_WARNING),
     "NOTE_PARSER_CRASHED": Code(*_WARNING),
+    "LINKS_TRUNCATED": Code(*_WARNING),
+    "TAGS_TRUNCATED": Code(*_WARNING),
+    "NOTE_TRUNCATED": Code(*_WARNING),
     "EMBEDDING_FAILED": Code(*_WARNING),
     "SYMLINK_SKIPPED": Code(*_WARNING),
     "NOTES_EXCLUDED": Code(*_WARNING, "To index it, add {pattern} to vault.exclude."),

@@ -33,7 +33,14 @@ from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
 NOTE = "0123456789abcdef0123456789abcdef"
 PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
 NOBODY = MetadataData(
-    aliases=(), tags=(), date=None, created=None, updated=None, attachment_count=0
+    type=None,
+    aliases=(),
+    tags=(),
+    date=None,
+    created=None,
+    updated=None,
+    attachment_count=0,
+    truncated=False,
 )
 
 
@@ -203,7 +210,7 @@ class FakeServer:
             NoteData(
                 id=request.match_info["id"], path="Kitchen/Stock.md", title="Stock",
                 metadata=NOBODY, content=self.content, content_type="text/markdown", size=1,
-                links=(), attachments=(),
+                links=(), attachments=(), links_truncated=False, link_count=0,
             )
         )  # fmt: skip
 

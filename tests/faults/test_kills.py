@@ -11,7 +11,6 @@ import statistics
 import tempfile
 import time
 from contextlib import contextmanager
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +20,7 @@ from tests.product.program import Program
 
 from vault_agent.embedding.prefixes import vector_key
 from vault_agent.errors import IndexUnavailable
+from vault_agent.model.identifiers import content_hash
 from vault_agent.store.fulltext.seal import check_seal
 from vault_agent.store.layout import IndexDirectory
 
@@ -51,9 +51,7 @@ def directory_of(program: Program) -> IndexDirectory:
 def vault_state(program: Program) -> State:
     """Return what a complete index of the vault as it is now would hold."""
     return {
-        path.relative_to(program.vault).as_posix(): blake2b(
-            path.read_bytes(), digest_size=16
-        ).digest()
+        path.relative_to(program.vault).as_posix(): content_hash(path.read_bytes())
         for path in program.vault.rglob("*.md")
     }
 

@@ -147,7 +147,7 @@ def test_dates_and_type_are_strings():
         path="a.md",
     )
     assert (note.date, note.created, note.updated) == ("2024-01-02", "2024-01-02 03:04", None)
-    assert note.type == "Idea"
+    assert note.types == ("Idea",)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ def notes(n: int) -> dict[str, str]:
         "sentences": "a. " * 40_000 * n,
         "code": "```\n" + "x = 1\n" * 25_000 * n,
         "quoted blanks": ("a\n" + "> " * 3_000) * 25 * n,
+        "wikilinks": "[[b]]" * 12_500 * n,
+        "wikilinks in brackets": "[[[a] b]]" * 5_000 * n,
+        "different tags": " ".join(f"#t{i}" for i in range(10_000 * n)),
+        "open definitions": ("[" + "a" * 50 + "\n") * 4_000 * n + "\n[b]: c\n\n[b]",
+        "open boxes": "- [ ] " * 12_500 * n,
+        "carets": "^a " * 25_000 * n,
     }
 
 
@@ -72,9 +78,10 @@ def test_names_without_an_end_are_cut():
     )
     kept = [
         note.title,
-        *note.headings,
+        *(anchor.name for anchor in note.anchors),
         *(name for chunk in note.chunks for name in chunk.heading_path),
     ]
     kept += [link.text or "" for link in note.links]
     assert len(kept) > 10
     assert max(map(len, kept)) == 500
+    assert max(len(anchor.name) for anchor in note.anchors) == 200

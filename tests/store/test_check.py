@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 async def vault(tmp_path: Path) -> Vault:
     made = Vault(tmp_path)
     made.write("Bread.md", "---\naliases: [Loaf]\ntags: [t]\n---\n# Bread\n\nSee [[Rye]].\n")
-    made.write("Rye.md", "# Rye\n\nSlower, see ![[jar.png]] and [[Loaf]].\n")
+    made.write(
+        "Rye.md",
+        "# Rye\n\nSlower, see ![[jar.png]], [[Loaf]] and <https://a.b/c>.\n\n- [ ] bake it\n",
+    )
     made.write("jar.png", b"\x89PNG")
     await made.index()
     return made
@@ -53,6 +56,12 @@ async def refused(vault: Vault) -> bool:
         """PRAGMA writable_schema = ON;
         UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'chunk';
         PRAGMA writable_schema = RESET; UPDATE chunk SET text = CAST(text AS BLOB)""",
+        "UPDATE link SET start_byte = start_byte + 1 WHERE key = 1 << 20",
+        "UPDATE external_link SET url = 'https://a.b/d'",
+        "UPDATE anchor SET name = 'other' WHERE key = 1 << 20",
+        "UPDATE tag SET written = 'T'",
+        "UPDATE property SET value = 'u' WHERE name = 'tags'",
+        "UPDATE task SET symbol = 'x'",
         # of what names it
         "UPDATE note SET path = 'Other.md' WHERE rowid = 1",
         "UPDATE note SET handle = 7 WHERE rowid = 1",
@@ -66,6 +75,11 @@ async def refused(vault: Vault) -> bool:
         "DELETE FROM note; DELETE FROM chunk; DELETE FROM link",
         "UPDATE chunk SET key = key + (7 << 20) WHERE key = 1 << 20",
         "UPDATE link SET key = key + (7 << 20) WHERE key = 1 << 20",
+        *(
+            statement
+            for table in ("external_link", "anchor", "tag", "property", "task")
+            for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET key = key + (7 << 20)")
+        ),
         "UPDATE note SET chunk_count = chunk_count + 1",
         # of the account
         "UPDATE meta SET value = 1 WHERE key = 'next_rowid'",

@@ -40,7 +40,7 @@ def note(path: str, *texts: str, title: str = "", **fields: object) -> tuple[str
         above = f"## {heading}\n" if heading else ""
         chunks.append(Chunk(index, (heading,) if heading else (), above + body, 1, 1))
     defaults = {"aliases": (), "tags": (), "date": None, "created": None, "updated": None}
-    defaults |= {"type": None, "headings": (), "links": ()}
+    defaults |= {"types": (), "links": ()}
     stem = path.rpartition("/")[2].rpartition(".")[0]
     return path, ParsedNote(title=title or stem, chunks=tuple(chunks), **{**defaults, **fields})
 
@@ -48,7 +48,13 @@ def note(path: str, *texts: str, title: str = "", **fields: object) -> tuple[str
 NOTES = [
     note("Zoo/Zebra.md", "stripes and grass", "Food|the zebra eats grass", tags=("animal/wild",)),
     note("Zoo/Lion.md", "the lion hunts a zebra", tags=("animal", "獅子"), date="2024-03-05"),
-    note("Home/Cat.md", "吾輩は猫である", "sleeps all day", type="Pet", created="2023-01-02T10:00"),
+    note(
+        "Home/Cat.md",
+        "吾輩は猫である",
+        "sleeps all day",
+        types=("Pet",),
+        created="2023-01-02T10:00",
+    ),
     note("Home/dev log.md", "ran getUserName with C++ v1.2.3", aliases=("Journal of Code",)),
     note("Empty.md", title="Nothing here"),
 ]

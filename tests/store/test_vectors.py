@@ -409,24 +409,6 @@ async def test_saving_nothing_is_no_error(database):
         assert await store.failures() == {}
 
 
-async def test_a_map_that_is_held_open_is_replaced_once_it_is_let_go(tmp_path, monkeypatch):
-    from pathlib import Path
-
-    from vault_agent.store.vectors import matrix
-
-    replace, refusals = Path.replace, [PermissionError(13, "in use")] * 2
-
-    def held(self, target):
-        if refusals:
-            raise refusals.pop()
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", held)
-    (tmp_path / "new").write_text("new")
-    matrix._replace(tmp_path / "new", tmp_path / "map")
-    assert (tmp_path / "map").read_text() == "new"
-
-
 @pytest.mark.parametrize("native", [True, False])
 async def test_a_publication_that_is_cancelled_writes_nothing_afterwards(
     database, map_path, monkeypatch, native

@@ -308,7 +308,7 @@ class _Run:
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
         rowids = [self._known[path].rowid for path in paths]
         for note in await reading.notes_by_rowid(target.connection, rowids):
-            self._names_before[note.path] = names_of(note.path, note.metadata.aliases)
+            self._names_before[note.path] = names_of(note.path, note.aliases)
         await target.writer.remove(rowids)
         for rowid in rowids:
             target.fulltext.remove_note(rowid)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
+import gc
 from dataclasses import replace
 from enum import Enum, auto
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.errors import Failed
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import target_key
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import to_fulltext
-from vault_agent.store.index.rows import MAX_CHUNKS, to_rows
+from vault_agent.store.index.rows import to_rows
 from vault_agent.text.names import stem
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.read import decode, read_bytes
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
+
+
+GARBAGE_THRESHOLD = 100_000
 
 
 class FileTask(NamedTuple):
@@ -61,6 +65,9 @@ def parser(
 ) -> Callable[[list[FileTask]], list[ParsedFile]]:
     """Set a worker process up and return its handler of batches."""
     vault = VaultRoot.open(root, Exclusions(exclude))
+    # A note is many small tuples and hardly a cycle: looking for cycles as often as usual costs
+    # more than a tenth of the time.
+    gc.set_threshold(GARBAGE_THRESHOLD)
 
     def parse_batch(tasks: list[FileTask]) -> list[ParsedFile]:
         return [parse_file(vault, task, max_note_bytes) for task in tasks]
@@ -77,17 +84,24 @@ def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
         content = read_bytes(root, path, max_note_bytes)
         if not content.complete:
             return _too_large(content.entry)
-        content_hash = blake2b(content.data, digest_size=16).digest()
-        if content_hash == task.known_hash:
-            return ParsedFile(content.entry, Outcome.SAME, content_hash, warnings=content.warnings)
+        digest = content_hash(content.data)
+        if digest == task.known_hash:
+            return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
         code = skipped.warning.code
         outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
         return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
-    return _parsed(
-        content.entry, content_hash, parse_note(text, path=path), content.warnings + warnings
-    )
+    note = parse_note(text, path=path, origin=_origin(content.data, text))
+    return _parsed(content.entry, digest, note, content.warnings + warnings)
+
+
+def _origin(data: bytes, text: str) -> int | None:
+    """Return how many bytes of a file precede its text; None where they are not plain UTF-8."""
+    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    if text.isascii():
+        return start if len(text) == len(data) - start else None
+    return start if text.encode() == memoryview(data)[start:] else None
 
 
 def _too_large(entry: FileEntry) -> ParsedFile:
@@ -102,19 +116,17 @@ def _too_large(entry: FileEntry) -> ParsedFile:
 def _registered(entry: FileEntry, warning: Warning) -> ParsedFile:
     """Keep a note that can't be parsed findable by its name."""
     note = replace(_NAMELESS, title=stem(entry.path))
-    identity = blake2b(repr(entry).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
     return _parsed(entry, identity, note, (warning,))
 
 
 def _parsed(
-    entry: FileEntry, content_hash: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
+    entry: FileEntry, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
 ) -> ParsedFile:
-    if len(note.chunks) > MAX_CHUNKS:
-        raise Failed("NOTE_TOO_LONG", "A note has more chunks than an index can name.")
     return ParsedFile(
         entry,
         Outcome.PARSED,
-        content_hash,
+        digest,
         to_rows(note, target_key),
         to_fulltext(entry.path, note),
         note.aliases,
@@ -139,8 +151,7 @@ _NAMELESS = ParsedNote(
     date=None,
     created=None,
     updated=None,
-    type=None,
-    headings=(),
+    types=(),
     chunks=(),
     links=(),
 )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 TARGET_CHARS = 2000
 MAX_CHARS = 4000
 _SMALL_CHARS = TARGET_CHARS // 4  # less than this is not worth a chunk where a section is cut
+MAX_CHUNKS = 1_000_000
+"""Chunks kept of one note, below what its keys can number (2^20)."""
 MAX_SECTIONS = 10_000  # a note with more has its small sections joined, so that chunks stay few
 
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t>]*+\r?\n)++")

@@ -43,23 +43,29 @@ _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)")
 
 
 class Scalar(str):
-    """A scalar as written, with the 1-based line of the file on which it starts."""
+    """A scalar as written, and where: line (1-based, of the file), column, range in the block."""
 
-    __slots__ = ("line",)
+    __slots__ = ("column", "end", "line", "plain", "start")
     line: int
+    column: int  # 1-based
+    start: int  # offset in the block, its quotes included
+    end: int
+    plain: bool  # without quotes: may be a number, a date or a boolean
 
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
     """What stands before the body.
 
-    `end` is the offset at which the body starts, `problem` a phrase without any content that says
-    why some of the frontmatter could not be read. Keys are lower case, as Obsidian compares them.
+    `end` is the offset at which the body starts and `block` that of the YAML. `problem` is a phrase
+    without any content that says why some of the frontmatter could not be read. Keys are lower
+    case, as Obsidian compares them.
     """
 
     end: int = 0
     values: Mapping[str, Value] = field(default_factory=dict)
     problem: str | None = None
+    block: int = 0
 
 
 class _RefusedError(Exception):
@@ -133,7 +139,7 @@ def _line(event: Any) -> int:
     return int(event.start_mark.line) + 2
 
 
-def _value_of(event: yaml.NodeEvent) -> Value:
+def _value_of(event: Any) -> Value:
     if isinstance(event, yaml.SequenceStartEvent):
         return []
     if isinstance(event, yaml.MappingStartEvent):
@@ -142,7 +148,12 @@ def _value_of(event: yaml.NodeEvent) -> Value:
     if text in _NULLS and not getattr(event, "style", None):
         return None
     scalar = Scalar(text)
-    scalar.line = _line(event)
+    mark = event.start_mark
+    scalar.line = int(mark.line) + 2
+    scalar.column = int(mark.column) + 1
+    scalar.start = int(mark.index)
+    scalar.end = int(event.end_mark.index)
+    scalar.plain = not getattr(event, "style", None)
     return scalar
 
 
@@ -170,7 +181,7 @@ def read(text: str) -> Frontmatter:
     if len(block) > MAX_BYTES or len(block.encode("utf-8", "replace")) > MAX_BYTES:
         return Frontmatter(closing.end(), problem="larger than 64 KiB")
     values, problem = load(block)
-    return Frontmatter(closing.end(), values, problem)
+    return Frontmatter(closing.end(), values, problem, opening.end())
 
 
 def load(block: str) -> tuple[dict[str, Value], str | None]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import html
 import re
-from typing import TYPE_CHECKING
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from vault_agent.model.notes import Link, LinkKind
+from vault_agent.model.notes import ExternalLink, Link, LinkKind
 
 from .frontmatter import texts_of
+from .places import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from .frontmatter import Scalar, Value
-    from .structure import MarkdownLink
+    from .frontmatter import Frontmatter, Scalar
+    from .places import Places
+    from .structure import MarkdownLink, Structure
 
 MASK = "\0"  # stands for what is code, HTML or comment; never in a note's text
 MAX_TARGET_CHARS = 1000
+MAX_LINKS = 100_000
+"""Links kept of one note, and as many external ones: the first, in the order they are written."""
 
 # A wikilink is on one line. It may hold single brackets but not another "[[", which keeps the
 # search linear.
@@ -25,24 +31,33 @@ _WIKILINK = re.compile(r"\[\[(?!\[)((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
 _NO_TARGET = re.compile(r"`|%%|<!--|\n")  # within HTML, which a target may hold: [[List<Text>]]
 _BRACKET = re.compile(r"[\[\]]")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:(?=\S)|//|\\\\")
+_ADDRESS = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*+:)?//(?:[^/?#]*@)?(?P<host>[^/?#@]*+)(?P<path>[^?#]*+)"
+)
+_PORT = re.compile(r":\d*\Z")
+_BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
+_FRAGMENT = re.compile(r"(?<!&)#")  # not that of "&#35;"
+_DESTINATION = re.compile(
+    r"[ \t\r\n]*+(?:<(?P<angle>(?:\\.|[^<>\\\n])*+)>|(?P<bare>(?:\\.|[^\s\\])*+))"
+)
+_DEFINITION = re.compile(
+    r"^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+\[(?P<label>(?:\\.|[^\[\]\\]){1,999}+)\]:"
+    r"[ \t]*+(?:\n[ \t>]*+)?"
+    r"(?:<(?P<angle>(?:\\.|[^<>\\\n])*+)>|(?P<bare>(?:\\.|[^\s\\])++))",
+    re.MULTILINE,
+)
 _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 
 
-class _Lines:
-    """Counts lines up to ascending offsets, each character once."""
+Written: TypeAlias = tuple[int, LinkKind, str, str | None, str | None, int, int, int, int]
+"""A link in the body: offset, kind, target, fragment, text, line, column, range of the target.
 
-    __slots__ = ("_line", "_offset", "_source")
+Offsets are characters; the range is (-1, -1) where the target is not written as it is read. Plain
+tuples, because a note may have a link for every ten of its bytes.
+"""
 
-    def __init__(self, source: str, first_line: int) -> None:
-        self._source = source
-        self._offset = 0
-        self._line = first_line
-
-    def at(self, offset: int) -> int:
-        """Return the line of `offset`, which is not smaller than the last one asked for."""
-        self._line += self._source.count("\n", self._offset, offset)
-        self._offset = offset
-        return self._line
+WrittenExternal: TypeAlias = tuple[int, str, str, str | None, int, int, int, int]
+"""A web address in the body: offset, URL, host, text, line, column, range."""
 
 
 def mask(text: str, ranges: Sequence[tuple[int, int]]) -> str:
@@ -59,59 +74,232 @@ def mask(text: str, ranges: Sequence[tuple[int, int]]) -> str:
     return "".join(pieces)
 
 
+class BodyLinks(NamedTuple):
+    """The first links of a body, in the order they are written, and how many it has."""
+
+    links: list[Written]
+    link_count: int
+    external: list[WrittenExternal]
+    external_count: int
+    ranges: list[tuple[int, int]]  # of all wikilinks
+
+
+def body_links(source: str, text: str, structure: Structure, first_line: int) -> BodyLinks:
+    """Return the links of a body; `text` is `source` with code, HTML and comments masked."""
+    found, ranges = wikilinks(source, text, first_line)
+    count = len(ranges)
+    if not (structure.links or structure.autolinks):
+        return BodyLinks(found, count, [], 0, ranges)
+    more, more_count, external, external_count = markdown_links(
+        source, text, structure, ranges, first_line
+    )
+    if more:
+        found = sorted([*found, *more], key=itemgetter(0))[:MAX_LINKS]
+    return BodyLinks(found, count + more_count, external, external_count, ranges)
+
+
+def placed(link: Written, places: Places) -> Link:
+    """Return a link of the body with its bytes and its chunk."""
+    at, kind, target, fragment, text, line, column, start, end = link
+    span, chunk = places.span(start, end), places.chunk(at)
+    return Link(kind, target, fragment, text, line, column, span, chunk)
+
+
+def placed_external(link: WrittenExternal, places: Places) -> ExternalLink:
+    """Return an external link of the body with its bytes and its chunk."""
+    at, url, host, text, line, column, start, end = link
+    span, chunk = places.span(start, end), places.chunk(at)
+    return ExternalLink(url, host, text, line, column, span, chunk)
+
+
 def wikilinks(
     source: str, text: str, first_line: int
-) -> tuple[list[tuple[int, Link]], list[tuple[int, int]]]:
-    """Return the wikilinks and embeds of `source`, with their offsets, and their ranges.
+) -> tuple[list[Written], list[tuple[int, int]]]:
+    """Return the first wikilinks and embeds of `source`, and the ranges of all.
 
     `text` is `source` with code, HTML and comments masked.
     """
-    found: list[tuple[int, Link]] = []
+    found: list[Written] = []
     spans: list[tuple[int, int]] = []
     if "[[" not in text:
         return found, spans
-    lines = _Lines(source, first_line)
+    line, line_start, seen = first_line, 0, 0
     for match in _WIKILINK.finditer(text):
-        start, end = _extent(match)
-        before = text[start - 1] if start else ""
-        if before == "\\" and _escaped(text, start):
-            continue
-        embed = before == "!" and not _escaped(text, start - 1)
-        inner = source[start + 2 : end - 2]
-        if MASK in match[1]:
-            bar = match[1].find("|")
-            if "\n" in inner or _NO_TARGET.search(inner[:bar] if bar >= 0 else inner):
+        start, end = match.span()
+        inner = match[1]
+        if "[" in inner or "]" in inner:
+            start, end = _extent(match)
+        embed = False
+        if start:
+            before = text[start - 1]
+            if before == "\\" and _escaped(text, start):
                 continue
-        kind = LinkKind.EMBED if embed else LinkKind.WIKILINK
-        link = _wikilink(inner, kind, lines.at(start))
-        if link is not None:
-            found.append((start - embed, link))
-            spans.append((start - embed, end))
+            embed = before == "!" and not _escaped(text, start - 1)
+        if MASK in inner:
+            inner = source[start + 2 : end - 2]
+            if "\n" in inner or _NO_TARGET.search(inner.partition("|")[0]):
+                continue
+        else:
+            inner = text[start + 2 : end - 2]
+        link = _wikilink(inner)
+        if link is None:
+            continue
+        at = start - embed
+        spans.append((at, end))
+        if len(found) == MAX_LINKS:
+            continue
+        ends = source.count("\n", seen, at)
+        if ends:
+            line += ends
+            line_start = source.rfind("\n", seen, at) + 1
+        seen = at
+        name, fragment, shown, offset = link
+        offset += start + 2
+        found.append(
+            (
+                at,
+                LinkKind.EMBED if embed else LinkKind.WIKILINK,
+                name,
+                fragment,
+                shown,
+                line,
+                at - line_start + 1,
+                offset,
+                offset + len(name),
+            )
+        )
     return found, spans
 
 
 def markdown_links(
     source: str,
-    written: Iterable[MarkdownLink],
+    text: str,
+    structure: Structure,
     wikilink_spans: Sequence[tuple[int, int]],
     first_line: int,
-) -> Iterator[tuple[int, Link]]:
-    """Yield (offset, link) for the Markdown links and images that stay within the vault.
+) -> tuple[list[Written], int, list[WrittenExternal], int]:
+    """Return the first Markdown links and images that stay within the vault, and how many do.
+
+    Then the same of those that lead to a web address.
 
     CommonMark sees a link in the brackets of a wikilink too; there the wikilink stands alone.
+    `text` is `source` with code, HTML and comments masked.
     """
-    lines = _Lines(source, first_line)
+    found: list[Written] = []
+    external: list[WrittenExternal] = []
+    count = external_count = 0
+    lines = Lines(source, first_line)
     spans = iter(wikilink_spans)
     span = next(spans, None)
-    for link in written:
+    destinations = _Destinations(source, text)
+    links: Iterable[MarkdownLink] = structure.links
+    if structure.autolinks:
+        links = sorted([*structure.links, *structure.autolinks], key=attrgetter("start"))
+    for link in links:
         while span is not None and span[1] <= link.start:
             span = next(spans, None)
         if span is not None and span[0] <= link.start:
             continue
-        kind = LinkKind.IMAGE if link.image else LinkKind.MARKDOWN
-        kept = _destination(link.destination, link.text or None, kind, lines.at(link.start))
-        if kept is not None:
-            yield link.start, kept
+        destination = link.destination.strip()
+        at, shown = link.start, link.text or None
+        if _ELSEWHERE.match(destination):
+            address = _address(destination)
+            if address is not None:
+                external_count += 1
+                if len(external) < MAX_LINKS:
+                    place = (*lines.at(at), *destinations.range(link, destination))
+                    external.append((at, *address, shown, *place))
+            continue
+        inside = _destination(destination)
+        if inside is not None:
+            count += 1
+            if len(found) < MAX_LINKS:
+                kind = LinkKind.IMAGE if link.image else LinkKind.MARKDOWN
+                path = destination.partition("#")[0]
+                place = (*lines.at(at), *destinations.range(link, path))
+                found.append((at, kind, *inside, shown, *place))
+    return found, count, external, external_count
+
+
+class _Destinations:
+    """Finds where the destinations of Markdown links are written."""
+
+    def __init__(self, source: str, text: str) -> None:
+        self._source = source
+        self._text = text
+        self._definitions: dict[str, tuple[int, int]] | None = None  # by label
+
+    def range(self, link: MarkdownLink, wanted: str) -> tuple[int, int]:
+        """Return the range of `wanted`, the destination or its path: where it is written out."""
+        source = self._source
+        if not link.reference:  # nearly every link: `](destination)`, without title or escape
+            start = link.end - 1 - len(link.destination)
+            if (
+                start > link.start
+                and source.startswith(link.destination, start)
+                and source.startswith("](", start - 2)
+                and link.destination.startswith(wanted)
+            ):
+                return start, start + len(wanted)
+        start, end = self._whole(link)
+        written = source[start:end] if start >= 0 else ""
+        hash_mark = _FRAGMENT.search(written) if "#" not in wanted else None
+        if hash_mark:
+            end = start + hash_mark.start()
+            written = source[start:end]
+        return (start, end) if _unescaped(written) == wanted else (-1, -1)
+
+    def _whole(self, link: MarkdownLink) -> tuple[int, int]:
+        source = self._source
+        if link.reference:
+            if self._definitions is None:
+                self._definitions = _definitions(source, self._text)
+            return self._definitions.get(_label(link.reference), (-1, -1))
+        if source[link.start] == "<":
+            return link.start + 1, link.end - 1
+        opening = source.find("](", link.tail, link.end)
+        match = _DESTINATION.match(source, opening + 2, link.end - 1) if opening >= 0 else None
+        return _trimmed(source, match) if match else (-1, -1)
+
+
+def _trimmed(source: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return the range of a destination's match without the spaces that `<…>` may hold."""
+    start, end = match.span("angle") if match["angle"] is not None else match.span("bare")
+    written = source[start:end]
+    start += len(written) - len(written.lstrip())
+    return start, max(start, end - (len(written) - len(written.rstrip())))
+
+
+def _definitions(source: str, text: str) -> dict[str, tuple[int, int]]:
+    """Return the ranges of the destinations of reference definitions, by label; the first wins."""
+    found: dict[str, tuple[int, int]] = {}
+    for match in _DEFINITION.finditer(text):
+        found.setdefault(_label(source[slice(*match.span("label"))]), _trimmed(source, match))
+    return found
+
+
+def _label(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _unescaped(written: str) -> str:
+    """Return a destination as CommonMark reads it."""
+    if "\\" in written:
+        written = _BACKSLASH.sub(r"\1", written)
+    return html.unescape(written) if "&" in written else written
+
+
+def _address(destination: str) -> tuple[str, str] | None:
+    """Return a web address as (URL, host), or None for any other.
+
+    User info, query and fragment are where secrets stand, and are not kept.
+    """
+    match = _ADDRESS.match(destination)
+    if match is None or len(destination) > 3 * MAX_TARGET_CHARS:
+        return None
+    host = _PORT.sub("", match["host"]).lower()
+    url = f"{match['scheme'] or ''}//{match['host']}{match['path']}"
+    return (url[:MAX_TARGET_CHARS].replace(MASK, "\ufffd"), host) if host else None
 
 
 def _escaped(text: str, at: int) -> bool:
@@ -141,28 +329,33 @@ def _extent(match: re.Match[str]) -> tuple[int, int]:
     return start, end
 
 
-def _wikilink(inner: str, kind: LinkKind, line: int) -> Link | None:
-    target, bar, shown = inner.partition("|")
-    if bar:
+def _wikilink(inner: str) -> tuple[str, str | None, str | None, int] | None:
+    """Return what a wikilink holds: name, fragment, text shown, and the offset of the name."""
+    target, text, fragment = inner, None, ""
+    if "|" in inner:
+        target, _, shown = inner.partition("|")
         # In a table the pipe is escaped; the backslash belongs to no name.
         target = target.removesuffix("\\")
-    name, mark, fragment = target.partition("#")
-    name, fragment = name.strip(), fragment.strip().rstrip("\\")
-    if not (name or fragment) or len(target) > MAX_TARGET_CHARS:
+        text = " ".join(shown.split())[:MAX_TARGET_CHARS] or None
+    if len(target) > MAX_TARGET_CHARS:
         return None
-    text = " ".join(shown.split())[:MAX_TARGET_CHARS] if shown else None
-    return Link(kind, name, fragment if mark and fragment else None, text or None, line)
+    if "#" in target:
+        target, _, fragment = target.partition("#")
+        fragment = fragment.strip().rstrip("\\")
+    name = target.strip()
+    if not (name or fragment):
+        return None
+    offset = 0 if len(name) == len(target) else len(target) - len(target.lstrip())
+    return name, fragment or None, text, offset
 
 
-def _destination(destination: str, text: str | None, kind: LinkKind, line: int) -> Link | None:
-    destination = destination.strip()
-    if not destination or _ELSEWHERE.match(destination) or len(destination) > 3 * MAX_TARGET_CHARS:
+def _destination(destination: str) -> tuple[str, str | None] | None:
+    """Return path and fragment of a destination within the vault, decoded."""
+    if not destination or len(destination) > 3 * MAX_TARGET_CHARS:
         return None
     path, _, fragment = destination.partition("#")
     path, fragment = _decoded(path), _decoded(fragment)
-    if not (path or fragment):
-        return None
-    return Link(kind, path, fragment or None, text, line)
+    return (path, fragment or None) if path or fragment else None
 
 
 def _decoded(text: str) -> str:
@@ -176,30 +369,57 @@ def _decoded(text: str) -> str:
     return decoded.replace("\0", "\ufffd")
 
 
-def frontmatter_links(values: Mapping[str, Value]) -> Iterator[Link]:
-    """Yield the links of the frontmatter.
+def frontmatter_links(front: Frontmatter, places: Places, text: str) -> Iterator[Link]:
+    """Yield the links of the frontmatter of `text`, which `places` is for.
 
     The `links` list holds wikilinks, Markdown links or plain paths. In every other property,
     nested ones included, a value that is one whole wikilink counts, as it does for Obsidian.
     """
-    for key, value in values.items():
-        for text in texts_of(value, nested=True):
-            link = _frontmatter_link(text, plain=key == "links")
-            if link is not None:
-                yield link
+    for key, value in front.values.items():
+        if key != "links" and isinstance(value, str) and "[[" not in value:
+            continue  # most values, at once
+        for scalar in texts_of(value, nested=True):
+            link = _frontmatter_link(scalar, plain=key == "links")
+            if link is None:
+                continue
+            target, fragment, shown, offset, length = link
+            # In quotes or over lines, YAML may write a value in other characters than it has.
+            first = front.block + scalar.start
+            start = text.find(scalar, first, front.block + scalar.end) if scalar else -1
+            span = places.span(start + offset, start + offset + length) if start >= 0 else None
+            yield Link(
+                LinkKind.FRONTMATTER, target, fragment, shown, scalar.line, scalar.column, span
+            )
 
 
-def _frontmatter_link(text: Scalar, *, plain: bool) -> Link | None:
-    stripped = text.strip()
+def _frontmatter_link(
+    scalar: Scalar, *, plain: bool
+) -> tuple[str, str | None, str | None, int, int] | None:
+    """Return target, fragment, text, and where in the scalar the target is and how long."""
+    stripped = scalar.strip()
+    at = scalar.find(stripped)
     written = stripped.removeprefix("!")
     match = _WIKILINK.search(written)
     if match and _extent(match) == (0, len(written)):
-        return _wikilink(written[2:-2], LinkKind.FRONTMATTER, text.line)
+        at += len(stripped) - len(written) + 2
+        return _at(_wikilink(written[2:-2]), at)
     if not plain:
         return None
     match = _WHOLE_MARKDOWN_LINK.match(stripped)
     if match:
-        return _destination(match[2], match[1] or None, LinkKind.FRONTMATTER, text.line)
+        destination = match[2].strip()
+        if _ELSEWHERE.match(destination):
+            return None
+        inside = _destination(destination)
+        length = len(destination.partition("#")[0])
+        at += match.start(2) + len(match[2]) - len(match[2].lstrip())
+        return inside and (*inside, match[1] or None, at, length)
     if _ELSEWHERE.match(stripped) or "\n" in stripped:
         return None
-    return _wikilink(stripped, LinkKind.FRONTMATTER, text.line)
+    return _at(_wikilink(stripped), at)
+
+
+def _at(
+    link: tuple[str, str | None, str | None, int] | None, at: int
+) -> tuple[str, str | None, str | None, int, int] | None:
+    return link and (*link[:3], at + link[3], len(link[0]))

@@ -3,61 +3,130 @@
 from __future__ import annotations
 
 import re
-from operator import itemgetter
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
-from vault_agent.text.names import stem
+from vault_agent.text.names import shown_name, stem
 
 from . import frontmatter, links, tags
-from .chunk import chunk_body
+from .anchors import MAX_ANCHORS, anchors
+from .chunk import MAX_CHUNKS, chunk_body
 from .frontmatter import text_of, texts_of
+from .places import Places
+from .properties import MAX_PROPERTIES, properties
 from .structure import scan
+from .tasks import MAX_TASKS, tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from vault_agent.model.notes import Link
+    from collections.abc import Iterable, Mapping
 
     from .frontmatter import Value
     from .structure import Structure
 
 MAX_TITLE_CHARS = 500
+MAX_ALIASES = 200
+MAX_TAGS = 1_000
+MAX_TYPES = 20
+MAX_TYPE_CHARS = 100
+_CODES = {
+    "links": "LINKS_TRUNCATED",
+    "external links": "LINKS_TRUNCATED",
+    "tags": "TAGS_TRUNCATED",
+}
 _LONE_CR = re.compile(r"\r(?!\n)")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
+_Item = TypeVar("_Item")
 
-def parse_note(text: str, *, path: str) -> ParsedNote:
+
+def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
     """Parse a decoded file; `path` is vault-relative and gives the title of last resort.
 
+    `origin` is how many bytes stand before the text in the file, whose UTF-8 the text is; None
+    where it is not, and then no place has a range of bytes.
+
     Never raises, whatever the text. Frontmatter that cannot be read is a warning
-    (`FRONTMATTER_PARSE_FAILED`), and the body is parsed all the same. NUL and lone surrogates,
+    (`FRONTMATTER_PARSE_FAILED`), and the body is parsed all the same. What is over a limit is cut
+    with a warning (`LINKS_TRUNCATED`, `TAGS_TRUNCATED`, `NOTE_TRUNCATED`). NUL and lone surrogates,
     which no database or encoder takes, become U+FFFD. Time is linear in the text's length.
     """
-    text = _storable(text)
+    stored = _storable(text)
+    if stored is not text:
+        text, origin = stored, None
     front = frontmatter.read(text)
-    body = text[front.end :]
-    first_line = 1 + _line_ends(text[: front.end])
+    head, body = text[: front.end], text[front.end :]
+    first_line = 1 + _line_ends(head)
     source = body
     if "\r" in body and body.count("\r") != body.count("\r\n"):
         source = _LONE_CR.sub("\n", body)
     structure = scan(source)
-    note_links, inline_tags = _links_and_tags(source, structure, first_line)
+    limits = _Limits(path)
+    chunks = limits.first(chunk_body(body, source, structure, first_line), MAX_CHUNKS, "chunks")
+    places = Places(source, None if origin is None else origin + len(head.encode()), chunks)
+    masked = links.mask(source, structure.opaque)
+    found = links.body_links(source, masked, structure, first_line)
+    head_links = list(links.frontmatter_links(front, Places(head, origin), head))
+    link_count = len(head_links) + found.link_count
     values = front.values
+    inline = _inline_tags(masked, structure, found.ranges)
     return ParsedNote(
         title=_title(values, structure, path),
-        aliases=_aliases(values),
-        tags=tags.distinct([*tags.frontmatter_tags(values), *inline_tags]),
+        aliases=limits.first(_aliases(values), MAX_ALIASES, "aliases"),
+        tags=limits.first(
+            tags.distinct([*tags.frontmatter_tags(values), *inline]), MAX_TAGS, "tags"
+        ),
         date=_cut(text_of(values, "date")),
         created=_cut(text_of(values, "created")),
         updated=_cut(text_of(values, "updated")),
-        type=_cut(text_of(values, "type")),
-        headings=tuple(heading.text for heading in structure.headings if heading.text),
-        chunks=chunk_body(body, source, structure, first_line),
-        links=(*links.frontmatter_links(values), *note_links),
-        warnings=_warnings(front.problem, path),
+        types=_types(values),
+        chunks=chunks,
+        links=limits.first(
+            chain(head_links, (links.placed(link, places) for link in found.links)),
+            links.MAX_LINKS,
+            "links",
+            link_count,
+        ),
+        external_links=limits.first(
+            (links.placed_external(link, places) for link in found.external),
+            links.MAX_LINKS,
+            "external links",
+            found.external_count,
+        ),
+        anchors=limits.first(
+            anchors(source, masked, structure, first_line), MAX_ANCHORS, "anchors"
+        ),
+        properties=limits.first(properties(values), MAX_PROPERTIES, "properties"),
+        tasks=limits.first(tasks(source, masked, places, first_line), MAX_TASKS, "tasks"),
+        warnings=(*_warnings(front.problem, path), *limits.warnings),
     )
+
+
+class _Limits:
+    """Keeps the first of what a note has too much of, with a warning."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.warnings: list[Warning] = []
+
+    def first(
+        self, items: Iterable[_Item], limit: int, part: str, found: int = 0
+    ) -> tuple[_Item, ...]:
+        """Return at most `limit` items; `found` is how many there are, if more than are given."""
+        remaining = iter(items)
+        kept = tuple(islice(remaining, limit))
+        if len(kept) == limit:
+            found = max(found, len(kept) + sum(1 for _ in remaining))
+        if found > len(kept):
+            self.warnings.append(
+                Warning(
+                    _CODES.get(part, "NOTE_TRUNCATED"),
+                    f"A note has more {part} than the index keeps: the first {len(kept)} are kept.",
+                    {"path": self._path, "part": part, "kept": len(kept), "found": found},
+                )
+            )
+        return kept
 
 
 def _storable(text: str) -> str:
@@ -95,6 +164,12 @@ def _aliases(values: Mapping[str, Value]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _types(values: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the note's types: one, or a list; a wikilink counts as the name it shows."""
+    found = (" ".join(shown_name(text).split()) for text in texts_of(values.get("type")))
+    return tuple(dict.fromkeys(text[:MAX_TYPE_CHARS] for text in found if text))[:MAX_TYPES]
+
+
 def _cut(text: str | None) -> str | None:
     return text[:MAX_TITLE_CHARS] if text else None
 
@@ -106,17 +181,10 @@ def _warnings(problem: str | None, path: str) -> tuple[Warning, ...]:
     return (Warning("FRONTMATTER_PARSE_FAILED", message, {"path": path, "reason": problem}),)
 
 
-def _links_and_tags(
-    source: str, structure: Structure, first_line: int
-) -> tuple[list[Link], list[str]]:
-    """Return the body's links in document order, and its inline tags."""
-    text = links.mask(source, structure.opaque)
-    found, spans = links.wikilinks(source, text, first_line)
-    if structure.links:
-        found += links.markdown_links(source, structure.links, spans, first_line)
-        found.sort(key=itemgetter(0))
-    if "#" not in text:
-        return [link for _, link in found], []
+def _inline_tags(masked: str, structure: Structure, ranges: list[tuple[int, int]]) -> Iterable[str]:
+    """Return the body's inline tags; `ranges` are those of its wikilinks."""
+    if "#" not in masked:
+        return ()
     # A "#" within a wikilink or a destination begins a fragment.
-    spans += ((link.tail, link.end) for link in structure.links)
-    return [link for _, link in found], tags.inline_tags(links.mask(text, sorted(spans)))
+    ranges = [*ranges, *((link.tail, link.end) for link in structure.links)]
+    return tags.inline_tags(links.mask(masked, sorted(ranges)))

@@ -28,7 +28,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _NOT_LINE_END = re.compile(r"[^\n]")
 _WIKILINK_IN_HEADING = re.compile(r"!?\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _COMMENT_PASSES = 4
-_AUTOLINKS = ("Autolink", "Email")
+_BRACKETED = re.compile(r"\[\[([^\[\]\n]++)\]\]")
 _MAX_INDENTATION = 200
 
 
@@ -44,7 +44,11 @@ class Heading:
 
 @dataclass(slots=True)
 class MarkdownLink:
-    """A Markdown link or image; `tail` is where its text ends and its destination begins."""
+    """A Markdown link or image; `tail` is where its text ends and its destination begins.
+
+    `reference` is the label of the definition that gives the destination, or "" where the link
+    gives it itself.
+    """
 
     start: int
     tail: int
@@ -52,6 +56,7 @@ class MarkdownLink:
     image: bool
     destination: str
     text: str
+    reference: str = ""
 
 
 @dataclass(slots=True)
@@ -68,6 +73,7 @@ class Structure:
     html: list[tuple[int, int]] = field(default_factory=list)
     comments: list[tuple[int, int]] = field(default_factory=list)
     links: list[MarkdownLink] = field(default_factory=list)
+    autolinks: list[MarkdownLink] = field(default_factory=list)  # `<https://…>`
 
     @property
     def opaque(self) -> list[tuple[int, int]]:
@@ -77,7 +83,7 @@ class Structure:
 
 def scan(source: str) -> Structure:
     """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises."""
-    structure = _parse(source)
+    structure = _parsed(source)
     if "%%" not in source:
         return structure
     # A comment may hold what looks like a fence, and a fence what looks like a comment: blank the
@@ -88,7 +94,7 @@ def scan(source: str) -> Structure:
         if found == comments:
             break
         comments = found
-        structure = _parse(_blanked(source, comments))
+        structure = _parsed(_blanked(source, comments))
     structure.comments = comments
     return structure
 
@@ -138,12 +144,34 @@ def _blanked(source: str, ranges: Iterable[tuple[int, int]]) -> str:
     return "".join(pieces)
 
 
-def _parse(source: str) -> Structure:  # noqa: PLR0912, PLR0915 - one loop is 3 times faster
-    """Collect the structure from the parser's events."""
+def _parsed(source: str) -> Structure:
+    """Parse with the brackets of wikilinks as braces, which mean nothing to CommonMark.
+
+    The parser sees possible links in the brackets, and gives them in five pieces of text each.
+    Where the braces would become part of a destination, the brackets stay.
+    """
+    if "[[" not in source:
+        return _parse(source, source)
+    pieces = _BRACKETED.split(source)
+    pieces[1::2] = [f"{{{{{inner}}}}}" for inner in pieces[1::2]]
+    structure = _parse("".join(pieces), source)
+    if any("{{" in link.destination for link in (*structure.links, *structure.autolinks)):
+        return _parse(source, source)
+    return structure
+
+
+# One loop is three times faster than calls for each event.
+def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
+    """Collect the structure from the parser's events.
+
+    `written` is `source` before brackets became braces: same length, and texts are taken from it.
+    """
     structure = Structure()
+    data = written.encode() if written is not source else b""
     headings, blocks, links = structure.headings, structure.blocks, structure.links
     code, html = structure.code, structure.html
-    open_links: list[tuple[int, MarkdownLink | None]] = []
+    autolinks = structure.autolinks
+    open_links: list[tuple[int, MarkdownLink]] = []
     heading: Heading | None = None
     depth = 0
     wanted = False  # whether a heading or link is open, so that text counts
@@ -162,7 +190,11 @@ def _parse(source: str) -> Structure:  # noqa: PLR0912, PLR0915 - one loop is 3 
                 blocks.append(span["start"])
         elif "Text" in event:
             if wanted:
-                texts.append(event["Text"])
+                text = event["Text"]
+                if data and ("{{" in text or "}}" in text):
+                    piece = data[span["start"] : span["end"]].decode("utf-8", "replace")
+                    text = piece if len(piece) == len(text) else text
+                texts.append(text)
                 inner_end = span["end"]
         elif "Start" in event:
             value = event["Start"]
@@ -184,15 +216,17 @@ def _parse(source: str) -> Structure:  # noqa: PLR0912, PLR0915 - one loop is 3 
                     wanted = True
             elif "Link" in value or "Image" in value:
                 image = "Image" in value
-                data = value["Image" if image else "Link"]
+                fields = value["Image" if image else "Link"]
                 if not wanted:
                     texts = []
                     wanted = True
                 inner_end = span["start"] + 1
-                link = None
-                if data["link_type"] not in _AUTOLINKS:
-                    link = MarkdownLink(span["start"], 0, span["end"], image, data["dest_url"], "")
-                    links.append(link)
+                link = MarkdownLink(
+                    span["start"], 0, span["end"], image, fields["dest_url"], "", fields["id"]
+                )
+                kind = fields["link_type"]
+                if kind != "Email":
+                    (autolinks if kind == "Autolink" else links).append(link)
                 open_links.append((len(texts), link))
             elif "CodeBlock" in value:
                 code.append((span["start"], span["end"]))
@@ -202,9 +236,8 @@ def _parse(source: str) -> Structure:  # noqa: PLR0912, PLR0915 - one loop is 3 
                 continue
             if open_links and event["End"] in ("Link", "Image"):
                 mark, link = open_links.pop()
-                if link is not None:
-                    link.text = _join(texts[mark : mark + _MAX_TEXT_PIECES], MAX_LINK_TEXT_CHARS)
-                    link.tail = inner_end
+                link.text = _join(texts[mark : mark + _MAX_TEXT_PIECES], MAX_LINK_TEXT_CHARS)
+                link.tail = inner_end
                 inner_end = span["end"]
                 wanted = heading is not None or bool(open_links)
             elif heading is not None and depth == 0:
@@ -215,7 +248,11 @@ def _parse(source: str) -> Structure:  # noqa: PLR0912, PLR0915 - one loop is 3 
         elif "Code" in event:
             code.append((span["start"], span["end"]))
             if wanted:
-                texts.append(event["Code"])
+                text = event["Code"]
+                if data and ("{{" in text or "}}" in text):
+                    piece = data[span["start"] : span["end"]].decode("utf-8", "replace")
+                    text = piece.strip("`")
+                texts.append(text)
                 inner_end = span["end"]
         elif "InlineHtml" in event:
             html.append((span["start"], span["end"]))
@@ -244,8 +281,8 @@ def _to_characters(source: str, structure: Structure) -> None:
         offsets = set(structure.blocks)
         for heading in structure.headings:
             offsets |= {heading.start, heading.end}
-        for link in structure.links:
-            offsets |= {link.start, link.tail, link.end}
+        for link in (*structure.links, *structure.autolinks):
+            offsets.update((link.start, link.tail, link.end))
         for ranges in (structure.code, structure.html):
             for pair in ranges:
                 offsets.update(pair)
@@ -260,7 +297,7 @@ def _to_characters(source: str, structure: Structure) -> None:
         structure.html = [(characters[a], characters[b]) for a, b in structure.html]
         for heading in structure.headings:
             heading.start, heading.end = characters[heading.start], characters[heading.end]
-        for link in structure.links:
+        for link in (*structure.links, *structure.autolinks):
             link.start, link.end = characters[link.start], characters[link.end]
             link.tail = characters[link.tail]
     structure.blocks = [source.rfind("\n", 0, block) + 1 for block in structure.blocks]

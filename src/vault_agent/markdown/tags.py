@@ -22,7 +22,8 @@ _END = (
     r"\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030"
     r"\ufe30-\ufe4f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65\ufffd\0"
 )
-_TAG = re.compile(rf"(?<![^\s(])#([^{_END}]++)")
+# The "#" comes first, so that the search leaps from one to the next.
+_TAG = re.compile(rf"#(?<![^\s(]#)([^{_END}]++)")
 _SEPARATORS = re.compile(r"[,\s]+")
 MAX_TAG_CHARS = 200
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 
 CHUNK_BITS = 20
-"""A chunk's key is its note's rowid shifted by this much, plus its index."""
+"""A chunk's key is its note's rowid shifted by this much, plus its index.
+
+The same holds for links and all other rows of a note: a note has fewer than 2^20 of each.
+"""
 
 
 def identify(text: str) -> str:
@@ -15,3 +18,8 @@ def identify(text: str) -> str:
     two different files never share an identifier.
     """
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def content_hash(data: bytes) -> bytes:
+    """Return the SHA-256 of a note's bytes: its content hash in the index and in every reply."""
+    return hashlib.sha256(data).digest()

@@ -41,12 +41,18 @@ class NoteContent:
     etag: str
     links: tuple[LinkSummary, ...]
     attachments: tuple[LinkSummary, ...]
+    link_count: int = 0  # links and attachments, including those that are not listed
     warnings: tuple[Warning, ...] = ()
 
     @property
     def content_type(self) -> str:
         """The media type of the content."""
         return MARKDOWN
+
+    @property
+    def links_truncated(self) -> bool:
+        """Whether the note has more links and attachments than are listed."""
+        return len(self.links) + len(self.attachments) < self.link_count
 
 
 @dataclass(frozen=True, slots=True)

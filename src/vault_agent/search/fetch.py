@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import TooLarge
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.retrieval import ChunkContent, NoteContent
-from vault_agent.search.named import named_chunk, named_note, no_note
+from vault_agent.search.named import named_chunk, named_note, no_file
 from vault_agent.store.index import notes as reading
 from vault_agent.system.cancelling import in_thread
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.skipped import Skipped
 
 if TYPE_CHECKING:
+    from vault_agent.model.retrieval import LinkSummary
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
     from vault_agent.vault.root import VaultRoot
 
 NOTE_LIMIT_BYTES = 200 << 10
-MAX_NOTE_BYTES = 1 << 30
-"""What even an explicit "yes, the large one" does not exceed: a note is answered in one piece."""
+MAX_NOTE_BYTES = 64 << 20
+"""The limit with `allow_large`: a note is answered in one piece."""
+MAX_LINKS = 2_000
+"""Links and attachments that a reply lists."""
 
 
 async def note(
     snapshot: Snapshot, root: VaultRoot, note_id: str, *, allow_large: bool
 ) -> NoteContent:
     """Return a note's original Markdown, as the file is now; 200 KiB unless `allow_large`.
+
+    The links are those of the last run, at most the first 2,000.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
@@ -35,29 +41,51 @@ async def note(
     """
     async with snapshot.connection() as connection:
         stored = await named_note(connection, note_id)
-        links = await reading.links_of(connection, stored.rowid)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
     try:
-        content = await in_thread(read_bytes, root, stored.path, limit)
-        if not content.complete:
-            raise _too_large(content.entry.size, limit)
-        text, warnings = decode(content.data, stored.path)
+        file = await in_thread(_read, root, stored.path, limit)
     except Skipped as skipped:
-        raise no_note() from skipped
+        raise no_file(vanished=skipped.warning.code == "FILE_VANISHED") from skipped
+    async with snapshot.connection() as connection:
+        listed = await reading.links_of(connection, stored.rowid, limit=MAX_LINKS)
+        count = len(listed)
+        if count == MAX_LINKS:
+            count = await reading.count_links(connection, stored.rowid)
     # What leads to a note is a link; what leads to any other file is an attachment.
-    attachments = tuple(link for link in links if link.resolved and link.note_id is None)
+    links: list[LinkSummary] = []
+    attachments: list[LinkSummary] = []
+    for link in listed:
+        (attachments if link.resolved and link.note_id is None else links).append(link)
     return NoteContent(
         id=note_id,
         path=stored.path,
         title=stored.title,
         metadata=stored.metadata,
-        content=text,
-        size=len(content.data),
-        etag=sha256(content.data).hexdigest()[:32],
-        links=tuple(link for link in links if link not in attachments),
-        attachments=attachments,
-        warnings=content.warnings + warnings,
+        content=file.text,
+        size=file.size,
+        etag=file.hash.hex(),
+        links=tuple(links),
+        attachments=tuple(attachments),
+        link_count=count,
+        warnings=file.warnings,
     )
+
+
+class _File(NamedTuple):
+    text: str
+    size: int  # bytes
+    hash: bytes
+    warnings: tuple[Warning, ...]
+
+
+def _read(root: VaultRoot, path: str, limit: int) -> _File:
+    """Read and decode a note's file, in a thread: 64 MiB take a while."""
+    content = read_bytes(root, path, limit)
+    if not content.complete:
+        raise _too_large(content.entry.size, limit)
+    text, warnings = decode(content.data, path)
+    size, digest = len(content.data), content_hash(content.data)
+    return _File(text, size, digest, content.warnings + warnings)
 
 
 async def chunk(
@@ -89,8 +117,9 @@ async def chunk(
 
 
 def _too_large(size: int, limit: int) -> TooLarge:
-    return TooLarge(
-        "NOTE_TOO_LARGE",
-        "The note is larger than 200 KiB.",
-        {"size": size, "limit": limit},
-    )
+    if limit == NOTE_LIMIT_BYTES:
+        what, remedy = "The note is larger than 200 KiB.", None
+    else:
+        what = "The note is larger than 64 MiB, the most that is sent of one."
+        remedy = "Ask for its chunks."
+    return TooLarge("NOTE_TOO_LARGE", what, {"size": size, "limit": limit}, remedy=remedy)

@@ -51,9 +51,7 @@ async def ranked(
         headings = await reading.headings(connection, wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
-    names = {
-        rowid: Names(note.path, note.title, note.metadata.aliases) for rowid, note in notes.items()
-    }
+    names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
     places = rank(candidates, names, headings, limit=limit)
     return Ranking(places, candidates, notes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.errors import FILE_GONE_REMEDY, InvalidRequest, NotFound
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
@@ -52,4 +52,15 @@ def no_note() -> NotFound:
     return NotFound(
         "NOTE_NOT_FOUND",
         "There is no such note in the index.",
+    )
+
+
+def no_file(*, vanished: bool) -> NotFound:
+    """Return the error for a note in the index whose file is gone, or is no longer readable."""
+    return NotFound(
+        "NOTE_NOT_FOUND",
+        "The note's file was moved or deleted."
+        if vanished
+        else "The note's file is no longer readable as a note.",
+        remedy=FILE_GONE_REMEDY,
     )

@@ -185,7 +185,7 @@ async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
 
 
 def _compile(fulltext: FulltextReader, note: StoredNote, chunks: list[StoredChunk]) -> LexicalQuery:
-    names = "\n".join((note.title, *note.metadata.aliases, *note.metadata.tags))
+    names = "\n".join((note.title, *note.aliases, *note.metadata.tags))
     counts = count_terms("\n".join(chunk.text for chunk in chunks), names)
     return related_query(counts, fulltext.document_frequencies(counts), fulltext.note_count)
 

@@ -32,3 +32,15 @@ def fold(text: str) -> str:
         return text.lower()
     text = unicodedata.normalize("NFC", text.replace("\u00a0", " ").replace("\u202f", " "))
     return unicodedata.normalize("NFC", text.lower().replace("ς", "σ"))
+
+
+def shown_name(text: str) -> str:
+    """Return the name that a text shows: of one whole wikilink, that of its note.
+
+    `[[Folder/Apps]]` and `[[Apps.md#Part|our apps]]` are both Apps; any other text is itself.
+    """
+    text = text.strip()
+    if not (text.startswith("[[") and text.endswith("]]")):
+        return text
+    target = text[2:-2].partition("|")[0].partition("#")[0].strip().removesuffix("\\")
+    return stem(target) or text

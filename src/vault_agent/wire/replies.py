@@ -89,12 +89,14 @@ class HealthData(Model):
 class MetadataData(Model):
     """The frontmatter that is shown: dates as they were written."""
 
+    type: str | None = Field(description="The first `type`; a wikilink by its note's name.")
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
     date: str | None
     created: str | None
     updated: str | None
     attachment_count: int
+    truncated: bool = Field(description="Whether aliases or tags are only the first of them.")
 
 
 class ResultData(Model):
@@ -166,6 +168,10 @@ class NoteData(Model):
     size: int = Field(description="Bytes of the file.")
     links: tuple[LinkData, ...]
     attachments: tuple[LinkData, ...]
+    links_truncated: bool = Field(
+        description="Whether links and attachments are only the first 2,000 of them."
+    )
+    link_count: int = Field(description="Links and attachments, including those not listed.")
 
 
 class ChunkData(Model):

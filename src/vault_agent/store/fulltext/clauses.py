@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tantivy import FieldType, Occur, Query
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.store.fulltext.schema import comparable_path, day_number, tag_key
+from vault_agent.store.fulltext.schema import comparable_path, day_number, tag_key, type_key
 from vault_agent.text.names import NOTE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Clauses:
         _check_patterns(filters.paths)
         clauses = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
         if filters.types:
-            clauses.append(any_of([self._raw("type", tag_key(kind)) for kind in filters.types]))
+            clauses.append(any_of([self._raw("type", type_key(kind)) for kind in filters.types]))
         if filters.paths:
             clauses.append(any_of([self._path(pattern) for pattern in filters.paths]))
         if filters.after is not None or filters.before is not None:

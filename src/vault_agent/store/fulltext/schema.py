@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
 
-from vault_agent.text.names import fold, stem
+from vault_agent.text.names import fold, shown_name, stem
 from vault_agent.text.terms import prepare, terms, units
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class FulltextNote(NamedTuple):
     path: str
     folder: list[str]
     tag: list[str]
-    type: str | None
+    type: list[str]
     day: int | None
     chunks: list[tuple[str, str, str]]
     """Of each chunk: text, context, the key of its own heading."""
@@ -91,7 +91,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
         tag=list(dict.fromkeys(each for tag in note.tags for each in _ancestors(tag_key(tag)))),
-        type=tag_key(note.type) if note.type else None,
+        type=list(dict.fromkeys(map(type_key, note.types))),
         day=first_day(note.date, note.created, note.updated),
         chunks=[
             (
@@ -115,8 +115,13 @@ def comparable_path(path: str) -> str:
 
 
 def tag_key(tag: str) -> str:
-    """Return a tag, or a type, as it is compared; with or without its `#`."""
+    """Return a tag as it is compared; with or without its `#`."""
     return _comparable(tag).strip().lstrip("#").strip("/")
+
+
+def type_key(name: str) -> str:
+    """Return a type as it is compared: a wikilink as the name of its note."""
+    return tag_key(shown_name(name))
 
 
 def _comparable(text: str) -> str:

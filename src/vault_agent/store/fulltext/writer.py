@@ -127,11 +127,9 @@ def _share(base: Path, directory: Path) -> None:
 def _filtered(note: FulltextNote) -> Document:
     document = Document()
     document.add_text("path", note.path)
-    for field, values in (("folder", note.folder), ("tag", note.tag)):
+    for field, values in (("folder", note.folder), ("tag", note.tag), ("type", note.type)):
         for value in values:
             document.add_text(field, value)
-    if note.type is not None:
-        document.add_text("type", note.type)
     if note.day is not None:
         document.add_integer("day", note.day)
     return document

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import check_pages, translated
 from vault_agent.store.failures import damaged
-from vault_agent.store.index.rows import MAX_CHUNKS, checksum_of, handle_of, keys_of
+from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, checksum_of, handle_of, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,25 +44,30 @@ async def check_database(connection: aiosqlite.Connection, meta: Meta) -> None:
             raise damaged()
         last = 0
         while notes := list(await connection.execute_fetchall(_PAGE, (last, _NOTES))):
-            await _check_notes(connection, notes)
+            await _check_notes(connection, notes, after=last)
             last = notes[-1][0]
+        for table in PARTS:
+            beyond = f"SELECT 1 FROM {table} WHERE key >= ? LIMIT 1"
+            if list(await connection.execute_fetchall(beyond, (keys_of(last)[1],))):
+                raise damaged()
         if last >= meta.next_rowid:
             raise damaged()
 
 
-async def _check_notes(connection: aiosqlite.Connection, notes: Sequence[Sequence[Any]]) -> None:
-    span = (keys_of(notes[0][0])[0], keys_of(notes[-1][0])[1])
-    chunks = _by_note(await connection.execute_fetchall(_CHUNKS, span))
-    links = _by_note(await connection.execute_fetchall(_LINKS, span))
+async def _check_notes(
+    connection: aiosqlite.Connection, notes: Sequence[Sequence[Any]], *, after: int
+) -> None:
+    """Check a page of notes; `after` is the last rowid of the page before."""
+    span = (keys_of(after)[1], keys_of(notes[-1][0])[1])
+    parts = [_by_note(await connection.execute_fetchall(select, span)) for select in _SELECT_PARTS]
     for rowid, path, handle, title, aliases, metadata, checksum in notes:
-        rows = chunks.pop(rowid, []), links.pop(rowid, [])
         try:
-            found = checksum_of(title, aliases, metadata, *rows)
+            found = checksum_of(title, aliases, metadata, [part.pop(rowid, []) for part in parts])
         except TypeError:  # bytes where text was
             raise damaged() from None
         if found != checksum or handle_of(path) != handle:
             raise damaged()
-    if chunks or links:  # of no note
+    if any(parts):  # of no note
         raise damaged()
 
 
@@ -91,12 +96,7 @@ SELECT rowid, path, handle, title, aliases, metadata, checksum FROM note
 WHERE rowid > ? ORDER BY rowid LIMIT ?
 """
 
-_CHUNKS = """
-SELECT key, heading_path, start_line, end_line, text FROM chunk
-WHERE key >= ? AND key < ? ORDER BY key
-"""
-
-_LINKS = """
-SELECT key, lookup, kind, target, fragment, text, line FROM link
-WHERE key >= ? AND key < ? ORDER BY key
-"""
+_SELECT_PARTS = [
+    f"SELECT {columns} FROM {table} WHERE key >= ? AND key < ? ORDER BY key"
+    for table, columns in PARTS.items()
+]

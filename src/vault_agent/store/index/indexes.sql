@@ -1,3 +1,5 @@
 -- Made after the bulk load of a new generation: building them at once is several times cheaper.
 CREATE INDEX link_by_lookup ON link (lookup);
 CREATE INDEX link_by_dest ON link (dest) WHERE dest IS NOT NULL;
+CREATE INDEX tag_by_name ON tag (name);
+CREATE INDEX property_by_name ON property (name, value);

@@ -28,13 +28,14 @@ class StoredFile(NamedTuple):
 
 
 class StoredNote(NamedTuple):
-    """A note's row."""
+    """A note's row, with all its aliases; `metadata` shows only the first."""
 
     rowid: int
     handle: int
     path: str
     title: str
     chunk_count: int
+    aliases: tuple[str, ...]
     metadata: Metadata
 
     @property
@@ -152,10 +153,22 @@ async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) 
     return [_chunk_text(row) for row in rows]
 
 
-async def links_of(connection: aiosqlite.Connection, rowid: int) -> list[LinkSummary]:
-    """Return a note's links in the order they are written, with what they resolve to."""
+async def count_links(connection: aiosqlite.Connection, rowid: int) -> int:
+    """Return how many links a note has, those to attachments among them."""
     with translated():
-        rows = await connection.execute_fetchall(_LINKS, keys_of(rowid))
+        [(count,)] = await connection.execute_fetchall(_COUNT_LINKS, keys_of(rowid))
+    return int(count)
+
+
+async def links_of(
+    connection: aiosqlite.Connection, rowid: int, *, limit: int = -1
+) -> list[LinkSummary]:
+    """Return a note's links in the order they are written, with what they resolve to.
+
+    At most the first `limit`; all where it is negative.
+    """
+    with translated():
+        rows = await connection.execute_fetchall(_LINKS, (*keys_of(rowid), limit))
     return [
         LinkSummary(
             kind=LinkKind(kind),
@@ -185,8 +198,10 @@ async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict
 
 
 def _note(row: sqlite3.Row) -> StoredNote:
-    rowid, handle, path, title, chunk_count, *public = row
-    return StoredNote(rowid, handle, path, title, chunk_count, metadata_from(*public))
+    rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count = row
+    names = tuple(orjson.loads(aliases)) if aliases else ()
+    public = metadata_from(names, metadata, attachment_count)
+    return StoredNote(rowid, handle, path, title, chunk_count, names, public)
 
 
 def _chunk(row: sqlite3.Row) -> StoredChunk:
@@ -228,8 +243,10 @@ FROM link
 LEFT JOIN note ON note.handle = link.dest
 LEFT JOIN attachment ON attachment.handle = link.dest
 WHERE link.key >= ? AND link.key < ?
-ORDER BY link.key
+ORDER BY link.key LIMIT ?
 """
+
+_COUNT_LINKS = "SELECT count(*) FROM link WHERE key >= ? AND key < ?"
 
 _OUTGOING = """
 SELECT note.rowid, count(*) FROM link JOIN note ON note.handle = link.dest

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import zlib
 from hashlib import blake2b
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import Metadata
+from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,77 +24,128 @@ if TYPE_CHECKING:
 
 MAX_CHUNKS = 1 << CHUNK_BITS
 
-ChunkRow = tuple[int, str | None, int, int, str]
-"""index, heading path, first line, last line, text."""
+MAX_SHOWN = 50
+"""Entries of a list in a note's public metadata."""
+MAX_SHOWN_CHARS = 2_000
+"""Characters of such a list, all entries together."""
+_MAX_DATE_CHARS = 100
 
-LinkRow = tuple[int, int, str, str, str | None, str | None, int]
-"""ordinal, lookup, kind, target, fragment, text, line."""
+PARTS = {
+    "chunk": "key, heading_path, start_line, end_line, text",
+    "link": "key, lookup, kind, target, fragment, text, line, col, start_byte, end_byte, chunk",
+    "external_link": "key, url, host, text, line, col, start_byte, end_byte, chunk",
+    "anchor": "key, level, name, line",
+    "tag": "key, name, written",
+    "property": "key, name, type, value, listed, line",
+    "task": "key, symbol, text, indent, line, start_byte, end_byte, chunk",
+}
+"""The tables of a note's parts, with the columns that a reading of the note fills."""
+
+Row = tuple[Any, ...]
+"""A row of one of `PARTS`: its place in the note, then the columns after `key`."""
 
 
 class NoteRows(NamedTuple):
-    """One note's rows but for its rowid, which the writer gives."""
+    """One note's rows but for its rowid, which the writer gives; `parts` in the order of PARTS."""
 
     title: str
     aliases: str | None
     metadata: str | None
-    chunks: list[ChunkRow]
-    links: list[LinkRow]
+    parts: tuple[list[Row], ...]
     checksum: int
+
+    @property
+    def chunk_count(self) -> int:
+        """How many chunks the note has."""
+        return len(self.parts[0])
 
 
 def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
     """Lay a parsed note out as rows; `lookup_of` gives the name a link's target asks for."""
+    tags, cut = _shown(note.tags)
     metadata = {
-        "tags": note.tags,
-        "date": note.date,
-        "created": note.created,
-        "updated": note.updated,
+        "type": note.types[0] if note.types else None,
+        "tags": tags,
+        "date": _cut(note.date),
+        "created": _cut(note.created),
+        "updated": _cut(note.updated),
+        "cut": cut,
     }
     aliases = _json(note.aliases) if note.aliases else None
-    public = _json(metadata) if any(metadata.values()) else None
-    chunks: list[ChunkRow] = [
-        (
-            chunk.index,
-            _json(chunk.heading_path) if chunk.heading_path else None,
-            chunk.start_line,
-            chunk.end_line,
-            chunk.text,
-        )
-        for chunk in note.chunks
-    ]
-    links = _link_rows(note.links, lookup_of)
-    checksum = checksum_of(note.title, aliases, public, chunks, links)
-    return NoteRows(note.title, aliases, public, chunks, links, checksum)
+    public = _json({key: value for key, value in metadata.items() if value})
+    parts: tuple[list[Row], ...] = (
+        [
+            (
+                chunk.index,
+                _json(chunk.heading_path) if chunk.heading_path else None,
+                chunk.start_line,
+                chunk.end_line,
+                chunk.text,
+            )
+            for chunk in note.chunks
+        ],
+        _link_rows(note.links, lookup_of),
+        [
+            (place, url, host, text, line, column, *(span or _NO_SPAN), chunk)
+            for place, (url, host, text, line, column, span, chunk) in enumerate(
+                note.external_links
+            )
+        ],
+        [(place, *anchor) for place, anchor in enumerate(note.anchors)],
+        [(place, fold(tag), tag) for place, tag in enumerate(note.tags)],
+        [
+            (place, name, kind.value, value, int(listed), line)
+            for place, (name, kind, value, listed, line) in enumerate(note.properties)
+        ],
+        [
+            (place, symbol, text, indent, line, *(span or _NO_SPAN), chunk)
+            for place, (symbol, text, indent, line, span, chunk) in enumerate(note.tasks)
+        ],
+    )
+    shown = public if len(public) > len("{}") else None
+    return NoteRows(
+        note.title, aliases, shown, parts, checksum_of(note.title, aliases, shown, parts)
+    )
 
 
 def checksum_of(
-    title: str,
-    aliases: str | None,
-    metadata: str | None,
-    chunks: Sequence[Sequence[Any]],
-    links: Sequence[Sequence[Any]],
+    title: str, aliases: str | None, metadata: str | None, parts: Sequence[Sequence[Row]]
 ) -> int:
     """Return the CRC-32 of what a note's rows say: SQLite has none, and damage must show."""
-    return zlib.crc32(orjson.dumps((title, aliases, metadata, chunks, links)))
+    return zlib.crc32(orjson.dumps((title, aliases, metadata, parts)))
 
 
-def _link_rows(links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[LinkRow]:
-    return [
-        (
-            ordinal,
-            name_hash(lookup_of(link.target)),
-            link.kind.value,
-            link.target,
-            link.fragment,
-            link.text,
-            link.line,
+_NO_SPAN = (None, None)
+
+
+def _link_rows(links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[Row]:
+    lookups: dict[str, int] = {}  # a note often links to the same one again
+    rows: list[Row] = []
+    for place, (kind, target, fragment, text, line, column, span, chunk) in enumerate(links):
+        lookup = lookups.get(target)
+        if lookup is None:
+            lookup = lookups[target] = name_hash(lookup_of(target))
+        start, end = span or _NO_SPAN
+        rows.append(
+            (place, lookup, kind.value, target, fragment, text, line, column, start, end, chunk)
         )
-        for ordinal, link in enumerate(links)
-    ]
+    return rows
+
+
+def _shown(entries: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """Return the first entries of a list, as many as metadata shows, and whether some are cut."""
+    shown = tuple(entries[:MAX_SHOWN])
+    sizes = accumulate(map(len, shown))
+    shown = shown[: sum(size <= MAX_SHOWN_CHARS for size in sizes)]
+    return shown, len(shown) < len(entries)
+
+
+def _cut(date: str | None) -> str | None:
+    return date[:_MAX_DATE_CHARS] if date else None
 
 
 def keys_of(rowid: int) -> tuple[int, int]:
-    """Return the keys of a note's chunks, and of its links, as a range: first, past the last."""
+    """Return the keys of each of a note's parts as a range: first, past the last."""
     return rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS
 
 
@@ -112,16 +165,19 @@ def name_hash(name: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def metadata_from(aliases: str | None, metadata: str | None, attachment_count: int) -> Metadata:
-    """Rebuild the public metadata of a note from its columns."""
+def metadata_from(aliases: Sequence[str], metadata: str | None, attachment_count: int) -> Metadata:
+    """Rebuild the public metadata of a note from its aliases and its columns."""
     fields: dict[str, Any] = orjson.loads(metadata) if metadata else {}
+    shown, cut = _shown(aliases)
     return Metadata(
-        aliases=tuple(orjson.loads(aliases)) if aliases else (),
+        type=fields.get("type"),
+        aliases=shown,
         tags=tuple(fields.get("tags") or ()),
         date=fields.get("date"),
         created=fields.get("created"),
         updated=fields.get("updated"),
         attachment_count=attachment_count,
+        truncated=cut or bool(fields.get("cut")),
     )
 
 

@@ -18,11 +18,11 @@ CREATE TABLE note (
     mtime_ns         INTEGER NOT NULL,
     ctime_ns         INTEGER NOT NULL,
     inode            INTEGER NOT NULL,
-    hash             BLOB NOT NULL,
+    hash             BLOB NOT NULL,    -- SHA-256 of the file's bytes
     aliases          TEXT,             -- JSON array, NULL where empty
-    metadata         TEXT,             -- JSON object: tags, date, created, updated
+    metadata         TEXT,             -- JSON object: what of the frontmatter replies show
     chunk_count      INTEGER NOT NULL,
-    checksum         INTEGER NOT NULL, -- of title, aliases, metadata, chunks and links as written
+    checksum         INTEGER NOT NULL, -- of title, aliases, metadata and all rows as written
     attachment_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
@@ -38,7 +38,9 @@ CREATE TABLE left_out (
     unread   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- key = note.rowid << 20 | chunk index.
+-- In all tables of a note's parts, key = note.rowid << 20 | place in the note. For chunks the place
+-- is the chunk's index. A note has fewer than 2^20 of each part: what is over a limit is cut.
+
 CREATE TABLE chunk (
     key          INTEGER PRIMARY KEY,
     heading_path TEXT,                 -- JSON array, NULL where empty
@@ -47,18 +49,73 @@ CREATE TABLE chunk (
     text         TEXT NOT NULL
 ) STRICT;
 
--- A link as written, and what it resolves to. key = note.rowid << 20 | ordinal in the note.
--- `lookup` is a hash of the name it asks for: a run re-resolves only links whose name is affected.
+-- A link as written, and what it resolves to. `lookup` is a hash of the name it asks for: a run
+-- re-resolves only links whose name is affected. Bytes are those of the target in the file, without
+-- its fragment; NULL where the file is not plain UTF-8, or the target is not written as it is read.
 CREATE TABLE link (
-    key       INTEGER PRIMARY KEY,
-    lookup    INTEGER NOT NULL,
-    kind      TEXT NOT NULL,
-    target    TEXT NOT NULL,
-    fragment  TEXT,
-    text      TEXT,
-    line      INTEGER NOT NULL,
-    dest      INTEGER,                 -- handle of a note or attachment; NULL is unresolved
-    ambiguous INTEGER NOT NULL DEFAULT 0
+    key        INTEGER PRIMARY KEY,
+    lookup     INTEGER NOT NULL,
+    kind       TEXT NOT NULL,
+    target     TEXT NOT NULL,
+    fragment   TEXT,
+    text       TEXT,
+    line       INTEGER NOT NULL,
+    col        INTEGER NOT NULL,       -- from 1, in characters
+    start_byte INTEGER,
+    end_byte   INTEGER,
+    chunk      INTEGER,                -- index of the chunk it stands in; NULL in frontmatter
+    dest       INTEGER,                -- handle of a note or attachment; NULL is unresolved
+    ambiguous  INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- A link to a web address: without user info, query and fragment. Never fetched.
+CREATE TABLE external_link (
+    key        INTEGER PRIMARY KEY,
+    url        TEXT NOT NULL,
+    host       TEXT NOT NULL,
+    text       TEXT,
+    line       INTEGER NOT NULL,
+    col        INTEGER NOT NULL,
+    start_byte INTEGER,                -- of the whole address in the file
+    end_byte   INTEGER,
+    chunk      INTEGER
+) STRICT;
+
+-- A heading (level 1 to 6) or a block (level 0) that a link's fragment can name; the name folded.
+CREATE TABLE anchor (
+    key   INTEGER PRIMARY KEY,
+    level INTEGER NOT NULL,
+    name  TEXT NOT NULL,
+    line  INTEGER NOT NULL
+) STRICT;
+
+-- A tag of a note, once: folded, and as it is written first.
+CREATE TABLE tag (
+    key     INTEGER PRIMARY KEY,
+    name    TEXT NOT NULL,
+    written TEXT NOT NULL
+) STRICT;
+
+-- A value of the frontmatter; a list has a row for each of its values.
+CREATE TABLE property (
+    key    INTEGER PRIMARY KEY,
+    name   TEXT NOT NULL,              -- lower case; nested ones joined by dots
+    type   TEXT NOT NULL,              -- text, number, date, boolean, empty
+    value  TEXT NOT NULL,
+    listed INTEGER NOT NULL,           -- 1 where it stands in a list
+    line   INTEGER NOT NULL
+) STRICT;
+
+-- A list item with a check box; the text as written, bytes those of its whole line.
+CREATE TABLE task (
+    key        INTEGER PRIMARY KEY,
+    symbol     TEXT NOT NULL,          -- a space where it is open
+    text       TEXT NOT NULL,
+    indent     INTEGER NOT NULL,
+    line       INTEGER NOT NULL,
+    start_byte INTEGER,
+    end_byte   INTEGER,
+    chunk      INTEGER
 ) STRICT;
 
 -- Files that are not notes: known by name, so that links to them resolve. Never read.

@@ -9,7 +9,7 @@ from vault_agent.errors import Failed
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import script, translated
 from vault_agent.store.index.meta import SCHEMA_VERSION
-from vault_agent.store.index.rows import handle_of, keys_of
+from vault_agent.store.index.rows import PARTS, handle_of, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
@@ -72,18 +72,15 @@ class NoteWriter:
                 content_hash,
                 rows.aliases,
                 rows.metadata,
-                len(rows.chunks),
+                rows.chunk_count,
                 rows.checksum,
             )
             for rowid, (entry, content_hash, rows) in zip(rowids, notes, strict=True)
         ]
-        keyed = [(rowid << CHUNK_BITS, note[2]) for rowid, note in zip(rowids, notes, strict=True)]
-        chunk_rows = [
-            (base | row[0], row[1], row[2], row[3], row[4])
-            for base, rows in keyed
-            for row in rows.chunks
+        keyed = [
+            (rowid << CHUNK_BITS, rows.parts)
+            for rowid, (_, _, rows) in zip(rowids, notes, strict=True)
         ]
-        link_rows = [(base | row[0], *row[1:]) for base, rows in keyed for row in rows.links]
         with translated():
             try:
                 await self._connection.executemany(_INSERT_NOTE, note_rows)
@@ -92,21 +89,19 @@ class NoteWriter:
                     "ID_COLLISION",
                     "Two notes share one identifier.",
                 ) from error
-            await self._connection.executemany(_INSERT_CHUNK, chunk_rows)
-            await self._connection.executemany(_INSERT_LINK, link_rows)
+            for number, insert in enumerate(_INSERTS):
+                part = [(base | row[0], *row[1:]) for base, parts in keyed for row in parts[number]]
+                if part:
+                    await self._connection.executemany(insert, part)
         return rowids
 
     async def remove(self, rowids: Iterable[int]) -> None:
-        """Forget notes with their chunks and links."""
+        """Forget notes with all their parts."""
         rowids = list(rowids)
         ranges = [keys_of(rowid) for rowid in rowids]
         with translated():
-            await self._connection.executemany(
-                "DELETE FROM chunk WHERE key >= ? AND key < ?", ranges
-            )
-            await self._connection.executemany(
-                "DELETE FROM link WHERE key >= ? AND key < ?", ranges
-            )
+            for delete in _DELETES:
+                await self._connection.executemany(delete, ranges)
             await self._connection.executemany(
                 "DELETE FROM note WHERE rowid = ?", [(rowid,) for rowid in rowids]
             )
@@ -192,11 +187,12 @@ INSERT INTO note (rowid, handle, path, title, size, mtime_ns, ctime_ns, inode, h
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
-_INSERT_CHUNK = "INSERT INTO chunk VALUES (?, ?, ?, ?, ?)"
+_INSERTS = [
+    f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(columns.split(',')))})"
+    for table, columns in PARTS.items()
+]
 
-_INSERT_LINK = """
-INSERT INTO link (key, lookup, kind, target, fragment, text, line) VALUES (?, ?, ?, ?, ?, ?, ?)
-"""
+_DELETES = [f"DELETE FROM {table} WHERE key >= ? AND key < ?" for table in PARTS]
 
 # Pages by key, so that a vault with a million links never stands in memory at once.
 _ALL_LINKS = f"""

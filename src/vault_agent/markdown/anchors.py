@@ -1,0 +1,49 @@
+"""Anchors: the headings and blocks of a note that a link's fragment can name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vault_agent.model.notes import Anchor
+from vault_agent.text.names import fold
+
+from .places import Lines
+
+if TYPE_CHECKING:
+    from .structure import Structure
+
+MAX_ANCHORS = 10_000
+_NO_PART = re.compile(r"[#^\[\]|\s]+")
+_BLOCK = re.compile(r"\^([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
+_MAX_NAME_CHARS = 200
+
+
+def anchor_key(name: str) -> str:
+    """Return the form in which a heading or block and the fragment that names it are compared.
+
+    Folded as all names are; what a fragment cannot hold (`#^[]|`) counts as a space.
+    """
+    return fold(_NO_PART.sub(" ", name).strip())[:_MAX_NAME_CHARS]
+
+
+def anchors(source: str, text: str, structure: Structure, first_line: int) -> list[Anchor]:
+    """Return the headings and blocks of a body, by line.
+
+    `text` is `source` with code, HTML and comments masked.
+    """
+    lines = Lines(source, first_line)
+    found = [
+        Anchor(heading.level, key, lines.at(heading.start)[0])
+        for heading in structure.headings
+        if (key := anchor_key(heading.text))
+    ]
+    if "^" not in text:
+        return found
+    lines = Lines(source, first_line)
+    for match in _BLOCK.finditer(text):
+        before = text[match.start() - 1] if match.start() else "\n"
+        if before.isspace():
+            found.append(Anchor(0, anchor_key(match[1]), lines.at(match.start())[0]))
+    found.sort(key=lambda anchor: anchor.line)
+    return found

@@ -1,0 +1,134 @@
+"""Anchors, properties, tasks and types: what the index keeps of a note besides text and links."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from vault_agent.markdown import links, parse
+from vault_agent.markdown.anchors import anchor_key
+from vault_agent.markdown.parse import parse_note
+from vault_agent.model.notes import PropertyType
+
+
+def test_headings_and_blocks_are_anchors():
+    text = "# A [[b]] c\n\ntext ^Block-1\n\n```\n# no\nno ^no\n```\n## Ünder: *x*\nx^2\n"
+    note = parse_note(text, path="a.md")
+    assert [tuple(anchor) for anchor in note.anchors] == [
+        (1, "a b c", 1),
+        (0, "block-1", 3),
+        (2, "ünder: x", 9),
+    ]
+
+
+def test_an_anchor_is_compared_as_a_fragment_can_spell_it():
+    assert anchor_key("What? #1 | [x]^2") == anchor_key("WHAT?  1 x 2") == "what? 1 x 2"
+
+
+def test_properties_are_typed_by_the_way_they_are_written():
+    text = (
+        "---\nstatus: accepted\nCount: 12\nquoted: '12'\nday: 2024-01-02\ndone: true\nnone:\n"
+        "list: [a, 2]\nouter:\n  Inner: x\n---\n"
+    )
+    note = parse_note(text, path="a.md")
+    kind = PropertyType
+    assert [tuple(each) for each in note.properties] == [
+        ("status", kind.TEXT, "accepted", False, 2),
+        ("count", kind.NUMBER, "12", False, 3),
+        ("quoted", kind.TEXT, "12", False, 4),
+        ("day", kind.DATE, "2024-01-02", False, 5),
+        ("done", kind.BOOLEAN, "true", False, 6),
+        ("none", kind.EMPTY, "", False, 6),
+        ("list", kind.TEXT, "a", True, 8),
+        ("list", kind.NUMBER, "2", True, 8),
+        ("outer.inner", kind.TEXT, "x", False, 10),
+    ]
+
+
+def test_tasks_stand_in_lists_and_quotes_and_not_in_code():
+    text = (
+        "- [ ] one\n  * [x] two #t\n> 1. [/] three\n```\n- [ ] no\n```\n[ ] no\n- [ ]no\n"
+        "%% - [ ] no %%\n- [x](no.md)\n10) [-] four\n"
+    )
+    note = parse_note(text, path="a.md")
+    assert [(task.symbol, task.text, task.indent, task.line) for task in note.tasks] == [
+        (" ", "one", 0, 1),
+        ("x", "two #t", 2, 2),
+        ("/", "three", 1, 3),
+        ("-", "four", 0, 11),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "types"),
+    [
+        ("Apps", ("Apps",)),
+        ('"[[Apps]]"', ("Apps",)),
+        ("[[Apps]]", ("Apps",)),
+        ('"[[Categories/Apps.md#x|our apps]]"', ("Apps",)),
+        ('[book, "[[Apps]]", book]', ("book", "Apps")),
+        ("", ()),
+    ],
+)
+def test_a_type_is_the_name_that_a_wikilink_leads_to(written, types):
+    assert parse_note(f"---\ntype: {written}\n---\n", path="a.md").types == types
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "code", "limit"),
+    [
+        ("[[b]] " * 30, "links", "LINKS_TRUNCATED", "MAX_LINKS"),
+        ("[b](c.md) [[d]] " * 15, "links", "LINKS_TRUNCATED", "MAX_LINKS"),
+        ("---\nlinks: [a, b]\n---\n" + "[[b]] " * 28, "links", "LINKS_TRUNCATED",
+         "MAX_LINKS"),
+        ("<https://a.b> " * 30, "external_links", "LINKS_TRUNCATED", "MAX_LINKS"),
+        ("".join(f"#t{n} " for n in range(30)), "tags", "TAGS_TRUNCATED", "MAX_TAGS"),
+        ("# h\nx\n" * 30, "chunks", "NOTE_TRUNCATED", "MAX_CHUNKS"),
+        ("# h\n" * 30, "anchors", "NOTE_TRUNCATED", "MAX_ANCHORS"),
+        ("- [ ] t\n" * 30, "tasks", "NOTE_TRUNCATED", "MAX_TASKS"),
+        ("---\n" + "".join(f"p{n}: 1\n" for n in range(30)) + "---\n", "properties",
+         "NOTE_TRUNCATED", "MAX_PROPERTIES"),
+        ("---\naliases: [" + ",".join(f"a{n}" for n in range(30)) + "]\n---\n", "aliases",
+         "NOTE_TRUNCATED", "MAX_ALIASES"),
+    ],
+)  # fmt: skip
+def test_what_is_over_a_limit_is_cut_with_a_warning(monkeypatch, text, field, code, limit):
+    whole = parse_note(text, path="a.md")
+    assert whole.warnings == ()
+    assert len(getattr(whole, field)) == 30
+    monkeypatch.setattr(links if limit == "MAX_LINKS" else parse, limit, 10)
+    note = parse_note(text, path="a.md")
+    [warning] = note.warnings
+    assert warning.code == code
+    assert warning.details == {
+        "path": "a.md",
+        "part": field.replace("_", " "),
+        "kept": 10,
+        "found": 30,
+    }
+    assert getattr(note, field) == getattr(whole, field)[:10]
+
+
+def test_every_link_is_kept_up_to_the_limit_and_the_rest_is_counted():
+    note = parse_note("[[b]] " * (links.MAX_LINKS + 5), path="a.md")
+    assert len(note.links) == links.MAX_LINKS
+    assert note.warnings[0].details["found"] == links.MAX_LINKS + 5
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[[b]]\n", "[a](b.md) ", "<https://a.bc> ", "[x][r] ", "- [ ] t ^b\n", "é [[b|c]] #t "],
+)
+def test_the_work_grows_with_the_length(unit):
+    def cost(count: int) -> float:
+        text = unit * count + "\n\n[r]: x.md\n"
+        times = []
+        for _ in range(4):
+            begin = time.process_time()
+            parse_note(text, path="a.md")
+            times.append(time.process_time() - begin)
+        return min(times)
+
+    cost(1_000)
+    assert cost(16_000) < 10 * cost(4_000)

@@ -1,0 +1,127 @@
+"""The bytes that a link or task is said to stand in hold it, as it is written."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from tests.markdown.test_hostile import notes
+
+from vault_agent.indexing.parse import _origin
+from vault_agent.markdown.parse import parse_note
+from vault_agent.model.notes import LinkKind
+from vault_agent.vault.read import decode
+
+VAULT = Path(__file__).parents[2] / "fixtures" / "vault"
+DECODED = (LinkKind.MARKDOWN, LinkKind.IMAGE)
+
+WRITTEN = """---
+up: "[[Ünder|x]]"
+links:
+  - '![[Bild.png]]'
+  - "[é](Ordner/Note%20eins.md#teil)"
+  - folder/plain.md
+---
+# Überschrift [[Ziel#Teil|Anzeige]] 日本
+
+ä [[ Mit Raum ]] ![[bild.png|300]] [ö *x*]( <my note.md#a> "Titel") ![é](p%20q.png 'x')
+| [[a\\|b]] | [[[1] c [2]]] |
+
+- [ ] 日本 task [[in task]]
+> - [x] done 🗓
+  1. [-] third
+
+[ref][Lab El] [lab el] [other]: [esc](a\\_b&amp;c.md) <https://u:p@Host.example:80/path?q=1#f>
+[web](https://a.b/c_d?e) `[[not]]` [self](#part) [broken][none]
+
+[lab  el]: <ref target.md#x>
+    'title'
+"""
+
+
+def read_back(data: bytes) -> int:
+    """Check every place of a note against the bytes, and return how many there are."""
+    text, _ = decode(data, "a.md")
+    note = parse_note(text, path="a.md", origin=_origin(data, text))
+    count = 0
+    for link in note.links:
+        if link.span is None:
+            continue
+        written = data[slice(*link.span)].decode()
+        if link.kind in DECODED or link.target != written:
+            written = html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written))
+            written = unquote(written).replace("\0", "\ufffd")
+        assert written == link.target
+        count += 1
+    for external in note.external_links:
+        if external.span is not None:
+            assert external.host in data[slice(*external.span)].decode().lower()
+            count += 1
+    lines = re.split(r"\r\n|\n|\r", data.decode(errors="replace"))
+    for task in note.tasks:
+        if task.span is not None:
+            line = data[slice(*task.span)].decode()
+            assert line == lines[task.line - 1].removeprefix("\ufeff")
+            assert f"[{task.symbol}]" in line
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("path", sorted(VAULT.rglob("*.md")), ids=lambda path: path.name)
+def test_every_fixture_reads_back(path):
+    read_back(path.read_bytes())
+
+
+@pytest.mark.parametrize("name", [name for name in notes(1) if name != "NUL"])
+def test_every_hostile_note_reads_back(name):
+    read_back(notes(1)[name][:20_000].encode("utf-8", "replace"))
+
+
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+def test_every_way_to_write_a_link_reads_back(before, line_end):
+    data = before + WRITTEN.replace("\n", line_end).encode()
+    note = parse_note(decode(data, "a.md")[0], path="a.md", origin=len(before))
+    assert [link.target for link in note.links if link.span is None] == []
+    assert len(note.links) == 16
+    assert len(note.tasks) == 3
+    assert [link.host for link in note.external_links] == ["host.example", "a.b"]
+    assert read_back(data) == 21
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "[[a]] - é".encode("utf-16"),
+        b"[[a]] \0",
+        b"[[a]] \xff",
+    ],
+    ids=["UTF-16", "NUL", "not UTF-8"],
+)
+def test_a_file_that_is_not_plain_utf_8_has_no_places(data):
+    text, _ = decode(data, "a.md")
+    note = parse_note(text, path="a.md", origin=_origin(data, text))
+    assert [link.span for link in note.links] == [None]
+
+
+def test_a_target_that_yaml_writes_otherwise_has_no_place():
+    note = parse_note('---\nup: "[[\\u0041]]"\n---\n', path="a.md")
+    assert [(link.target, link.span) for link in note.links] == [("A", None)]
+
+
+def test_a_link_knows_its_column_and_its_chunk():
+    note = parse_note("# One\nä [[x]]\n# Two\n[y](z.md) <https://a.b>\n", path="a.md")
+    assert [(link.line, link.column, link.chunk) for link in note.links] == [(2, 3, 0), (4, 1, 1)]
+    assert [(link.line, link.column, link.chunk) for link in note.external_links] == [(4, 11, 1)]
+
+
+def test_secrets_in_an_address_are_not_kept():
+    note = parse_note("[x](https://user:pw@Example.org/p?token=1#t) <ftp://h/f>", path="a.md")
+    assert [(link.url, link.host) for link in note.external_links] == [
+        ("https://Example.org/p", "example.org"),
+        ("ftp://h/f", "h"),
+    ]
+    assert note.links == ()

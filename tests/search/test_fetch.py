@@ -1,0 +1,124 @@
+"""One note as it is fetched: bounded, the file's own hash, and plain words where it is gone."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.index_runs import Vault
+
+from vault_agent.errors import NotFound, TooLarge
+from vault_agent.markdown import links
+from vault_agent.model.identifiers import identify
+from vault_agent.search import fetch
+from vault_agent.store.current import CurrentIndex
+from vault_agent.store.index import notes as reading
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import VaultRoot
+from vault_agent.wire.convert import note_data
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.model.retrieval import NoteContent
+    from vault_agent.store.current import Snapshot
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path)
+    made.write("b.md", "# B\n")
+    made.write("a.png", b"\x89PNG")
+    return made
+
+
+@asynccontextmanager
+async def opened(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
+    await vault.index()
+    task = vault.task()
+    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await current.refresh()
+    async with current.snapshot() as snapshot:
+        with VaultRoot.open(str(vault.root), Exclusions(())) as root:
+            yield snapshot, root
+    await current.close()
+
+
+async def fetched(vault: Vault, path: str, *, allow_large: bool = False) -> NoteContent:
+    async with opened(vault) as (snapshot, root):
+        return await fetch.note(snapshot, root, identify(path), allow_large=allow_large)
+
+
+async def test_links_and_attachments_are_told_apart_and_counted(vault: Vault):
+    file = vault.write("n.md", "![[a.png]] [[b]] [[none]] <https://x.y> ![](a.png)\n")
+    note = await fetched(vault, "n.md")
+    assert [link.target for link in note.links] == ["b", "none"]
+    assert [link.target for link in note.attachments] == ["a.png", "a.png"]
+    assert note.link_count == 4
+    assert not note_data(note).links_truncated
+    assert note.etag == sha256(file.read_bytes()).hexdigest()
+
+
+async def test_a_reply_lists_the_first_links_and_counts_all(vault: Vault):
+    vault.write("n.md", "![[a.png]]\n[[b]]\n" * 4_000)
+    note = await fetched(vault, "n.md")
+    assert (len(note.links), len(note.attachments), note.link_count) == (1_000, 1_000, 8_000)
+    assert note_data(note).links_truncated
+
+
+async def test_a_note_that_is_too_large_has_no_links_read(vault: Vault, monkeypatch):
+    vault.write("n.md", "[[b]]\n" * 40_000)
+
+    async def never(*_args, **_more):
+        raise AssertionError
+
+    async with opened(vault) as (snapshot, root):
+        monkeypatch.setattr(reading, "links_of", never)
+        with pytest.raises(TooLarge) as refused:
+            await fetch.note(snapshot, root, identify("n.md"), allow_large=False)
+    assert refused.value.details == {"size": 240_000, "limit": 200 << 10}
+    assert "allowLarge" in refused.value.message
+
+
+async def test_over_the_last_limit_allowing_large_notes_is_not_advised(vault: Vault, monkeypatch):
+    monkeypatch.setattr(fetch, "MAX_NOTE_BYTES", 300 << 10)
+    vault.write("n.md", "x" * (301 << 10))
+    with pytest.raises(TooLarge) as refused:
+        await fetched(vault, "n.md", allow_large=True)
+    assert "64 MiB" in refused.value.message
+    assert "allow" not in refused.value.message
+
+
+async def test_a_note_whose_file_is_gone_says_so(vault: Vault):
+    async with opened(vault) as (snapshot, root):
+        (vault.root / "b.md").unlink()
+        with pytest.raises(NotFound) as refused:
+            await fetch.note(snapshot, root, identify("b.md"), allow_large=False)
+    assert refused.value.code == "NOTE_NOT_FOUND"
+    assert "moved or deleted" in refused.value.message
+    assert "vault-agent index" in refused.value.message
+
+
+async def test_metadata_shows_the_type_and_the_first_entries_of_long_lists(vault: Vault):
+    names = ", ".join(f"name{n}" for n in range(60))
+    vault.write("n.md", f"---\ntype: '[[Apps]]'\naliases: [{names}]\ntags: [{names}]\n---\n")
+    vault.write("m.md", f"---\ntags: [{', '.join('x' * 150 + str(n) for n in range(40))}]\n---\n")
+    vault.write("o.md", "[[name59]]")
+    metadata = (await fetched(vault, "n.md")).metadata
+    assert (metadata.type, metadata.truncated) == ("Apps", True)
+    assert len(metadata.aliases) == len(metadata.tags) == 50
+    assert len((await fetched(vault, "m.md")).metadata.tags) == 13
+    assert not (await fetched(vault, "b.md")).metadata.truncated
+    assert (await vault.links("o.md"))["name59"][0] == "n.md"
+
+
+async def test_links_over_the_limit_do_not_fail_the_run(vault: Vault, monkeypatch):
+    monkeypatch.setattr(links, "MAX_LINKS", 1_000)
+    vault.write("n.md", "[[b]] " * 1_500)
+    vault.write("o.md", "[[b]]")
+    assert (await vault.index()).links == 1_001
+    assert vault.heard.codes == ["LINKS_TRUNCATED"]
+    assert links.MAX_LINKS < 1 << 20
