@@ -204,6 +204,18 @@ class IndexDirectory:
             if path != self.fulltext(number, keep):
                 shutil.rmtree(path, ignore_errors=True)
 
+    def remove_fulltext(self, number: int, revision: int) -> None:
+        """Remove one full-text revision of a generation, if it is there."""
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self.fulltext(number, revision))
+
+    def remove_older_fulltext(self, number: int, revision: int) -> None:
+        """Remove the full-text revisions of a generation before one."""
+        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
+            with suppress(ValueError):
+                if int(path.name.removeprefix(_FULLTEXT)) < revision:
+                    shutil.rmtree(path, ignore_errors=True)
+
     def _numbered(self) -> list[tuple[int, Path]]:
         found = []
         for prefix in (_GENERATION, _DAMAGED):

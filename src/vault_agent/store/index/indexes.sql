@@ -1,3 +1,5 @@
 -- Made after the bulk load of a new generation: building them at once is several times cheaper.
 CREATE INDEX link_by_lookup ON link (lookup);
 CREATE INDEX link_by_dest ON link (dest) WHERE dest IS NOT NULL;
+CREATE UNIQUE INDEX note_by_path ON note (path);
+CREATE UNIQUE INDEX attachment_by_path ON attachment (path);
