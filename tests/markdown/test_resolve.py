@@ -211,3 +211,44 @@ def test_many_files_of_one_name_cost_no_more_than_others():
         for target in ("index", "../index", f"c{number}/index", f"x{number}/index"):
             resolver.resolve(path, target, LinkKind.WIKILINK)
     assert time.process_time() - started < 1.5
+
+
+def seconds_for_one_alias(count: int) -> float:
+    """Return the least CPU seconds for `count` notes of one alias and `count` links to it."""
+
+    def once() -> float:
+        started = time.process_time()
+        resolver = LinkResolver((f"n{number}/{number}.md", ["shared"]) for number in range(count))
+        for number in range(count):
+            resolver.resolve(f"n{number}/{number}.md", "shared", LinkKind.WIKILINK)
+        return time.process_time() - started
+
+    return min(once() for _ in range(3))
+
+
+def test_many_notes_with_one_alias_cost_no_more_than_others():
+    assert seconds_for_one_alias(2000) < 8 * seconds_for_one_alias(500)
+
+
+def seconds_for_one_spelling(bits: int) -> float:
+    """Return the least CPU seconds for links to names that differ by letter case only."""
+    paths = [
+        "".join(
+            letter.upper() if number >> bit & 1 else letter
+            for bit, letter in enumerate("abcdefghijkl"[:bits])
+        )
+        for number in range(1 << bits)
+    ]
+
+    def once() -> float:
+        started = time.process_time()
+        resolver = LinkResolver((f"{path}.md", ()) for path in paths)
+        for _ in paths:
+            resolver.resolve("source.md", "ABcdefghijkl"[:bits], LinkKind.WIKILINK)
+        return time.process_time() - started
+
+    return min(once() for _ in range(3))
+
+
+def test_many_spellings_of_one_name_cost_no_more_than_other_names():
+    assert seconds_for_one_spelling(11) < 8 * seconds_for_one_spelling(9)
