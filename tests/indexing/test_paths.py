@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -18,6 +19,7 @@ from vault_agent.indexing.verify import verify
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.root import VaultRoot
@@ -318,6 +320,77 @@ async def test_a_name_that_links_would_no_longer_find_is_damage(vault: Vault, da
     connection.close()
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await verify(vault.task())
+
+
+def segments(folder: Path) -> list[int]:
+    return [
+        len(json.loads((folder / shelf / "meta.json").read_text())["segments"])
+        for shelf in ("notes", "chunks")
+    ]
+
+
+async def test_full_text_stays_in_few_segments_however_many_runs_there_were(vault: Vault):
+    revision = (await vault.run()).revision
+    counts = []
+    for number in range(20):
+        vault.write(f"new/{number}.md", f"# New\n\n{WORDS[number % 8]}\n")
+        revision = (await vault.run(paths=(f"new/{number}.md",))).revision
+        counts += segments(vault.directory.fulltext(1, revision))
+    assert max(counts) <= 12
+    assert await state(vault) == await fresh_state(vault)
+
+
+async def test_a_revision_is_published_before_its_segments_are_merged(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    await vault.index()
+    merged: list[int] = []
+    merge = FulltextWriter.merge
+
+    def watched(writer: FulltextWriter) -> bool:
+        merged.append(vault.heard.publications)
+        return merge(writer)
+
+    monkeypatch.setattr(FulltextWriter, "merge", watched)
+    vault.write("New.md", "new")
+    await vault.index(paths=("New.md",))
+    assert merged == [1]
+
+
+async def test_a_merge_that_fails_fails_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+    await vault.index()
+
+    def failing(_: FulltextWriter) -> bool:
+        raise Failed("DISK_FULL", "no room")
+
+    monkeypatch.setattr(FulltextWriter, "merge", failing)
+    for number in range(9):
+        vault.write(f"{number}.md", "flour")
+        await vault.index(paths=(f"{number}.md",))
+    monkeypatch.undo()
+    vault.write("Last.md", "flour")
+    assert await leaves_what_a_whole_run_leaves(vault, "Last.md")
+
+
+async def test_what_a_run_leaves_behind_does_not_grow_with_the_runs(vault: Vault):
+    await vault.index()
+    for number in range(17):
+        vault.write(f"{number}.md", "flour")
+        revision = (await vault.run(paths=(f"{number}.md",))).revision
+        held = {path.name for path in vault.directory.generation(1).glob("fulltext-*")}
+        assert held <= {
+            f"fulltext-{revision - 1}",
+            f"fulltext-{revision}",
+            f"fulltext-{revision}.merged",
+        }
+
+
+async def test_a_run_that_was_killed_while_it_merged_is_swept_up(vault: Vault):
+    revision = (await vault.run()).revision
+    for name in (f"fulltext-{revision + 1}", f"fulltext-{revision + 1}.work"):
+        (vault.directory.generation(1) / name / "notes").mkdir(parents=True)
+    vault.write("New.md", "flour")
+    assert await leaves_what_a_whole_run_leaves(vault, "New.md")
 
 
 class Editor:

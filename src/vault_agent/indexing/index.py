@@ -8,12 +8,13 @@ run that is killed leaves the index as it was.
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections import Counter, deque
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.errors import Failed, Misconfigured
+from vault_agent.errors import Failed, Misconfigured, VaultAgentError
 from vault_agent.indexing.changes import find_changes, sudden_emptiness
 from vault_agent.indexing.parse import FileTask, Outcome
 from vault_agent.indexing.task import IndexRun
@@ -113,7 +114,7 @@ class _Target(NamedTuple):
     writer: NoteWriter
     fulltext: FulltextWriter
     folder: Path  # of the full text
-    shared: Path | None  # that of the revision before, whose files it shares
+    shared: Path | None  # of the revision before, whose files it shares
 
 
 class _Run:
@@ -147,19 +148,18 @@ class _Run:
         if base and not self._changes.differs:
             return _account(base)
         async with AsyncExitStack() as stack:
-            target = await self._open(stack)
-            await target.connection.execute_fetchall("BEGIN IMMEDIATE")
-            meta = await self._write(target)
-            await in_thread(seal, target.folder, target.shared)
-            check(meta.notes)
-            await target.connection.execute_fetchall("COMMIT")
-        if base is None:
-            await in_thread(self._directory.publish, target.generation)
-        self._report.published()
-        if base is not None:
-            # Not before: nobody who waits for this revision should wait for the sweep.
-            older = self._directory.remove_older_fulltext
-            await in_thread(older, base.generation, base.revision)
+            async with AsyncExitStack() as database:
+                target = await self._open(database, stack)
+                await target.connection.execute_fetchall("BEGIN IMMEDIATE")
+                meta = await self._write(target)
+                await in_thread(seal, target.folder, target.shared)
+                check(meta.notes)
+                await target.connection.execute_fetchall("COMMIT")
+            if base is None:
+                await in_thread(self._directory.publish, target.generation)
+            self._report.published()
+            if base is not None:
+                await in_thread(self._tidy, target)
         return _account(
             meta,
             added=self._added,
@@ -168,19 +168,36 @@ class _Run:
             renamed=self._renamed,
         )
 
-    async def _open(self, stack: AsyncExitStack) -> _Target:
+    def _tidy(self, target: _Target) -> None:
+        """Merge what is small for the next run, and remove what no run needs any more.
+
+        Only now: nobody who waits for this revision should wait for that. It is published, so what
+        fails here fails nothing.
+        """
+        directory, fulltext = self._directory, target.fulltext
+        with suppress(VaultAgentError, OSError):
+            if fulltext.merge():
+                seal(fulltext.work, target.folder)
+                fulltext.work.rename(directory.merged(target.generation, target.revision))
+        with suppress(OSError):
+            shutil.rmtree(fulltext.work, ignore_errors=True)
+            directory.remove_older_fulltext(target.generation, target.revision)
+
+    async def _open(self, database: AsyncExitStack, stack: AsyncExitStack) -> _Target:
         """Open the next revision of the generation that serves, or the first of a new one."""
         directory = self._directory
         if self._base:
             generation, revision = self._base.generation, self._base.revision + 1
-            shared = directory.fulltext(generation, self._base.revision)
+            shared = directory.merged(generation, self._base.revision)
+            if not shared.is_dir():
+                shared = directory.fulltext(generation, self._base.revision)
             directory.remove_fulltext(generation, revision)  # of a run that was killed
             opened = open_writer(directory.database(generation))
         else:
             generation, revision, shared = directory.next_generation(), 1, None
             directory.generation(generation).mkdir(mode=0o700)
             opened = open_bulk(directory.database(generation))
-        connection = await stack.enter_async_context(opened)
+        connection = await database.enter_async_context(opened)
         if self._base is None:
             await create_schema(connection)
         folder = directory.fulltext(generation, revision)

@@ -204,16 +204,25 @@ class IndexDirectory:
             if path != self.fulltext(number, keep):
                 shutil.rmtree(path, ignore_errors=True)
 
+    def merged(self, number: int, revision: int) -> Path:
+        """Return the folder of a full-text revision with its segments merged, for the next run."""
+        return self.generation(number) / f"{_FULLTEXT}{revision}.merged"
+
     def remove_fulltext(self, number: int, revision: int) -> None:
-        """Remove one full-text revision of a generation, if it is there."""
-        with suppress(FileNotFoundError):
-            shutil.rmtree(self.fulltext(number, revision))
+        """Remove all folders of one full-text revision of a generation, if there are any."""
+        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
+            if path.name.removeprefix(_FULLTEXT).partition(".")[0] == str(revision):
+                shutil.rmtree(path)
 
     def remove_older_fulltext(self, number: int, revision: int) -> None:
-        """Remove the full-text revisions of a generation before one."""
+        """Remove what no run builds on any more once there is a `revision`.
+
+        The revision before it stays: a reader may be about to open it.
+        """
         for path in self.generation(number).glob(f"{_FULLTEXT}*"):
+            name, is_aside, _ = path.name.removeprefix(_FULLTEXT).partition(".")
             with suppress(ValueError):
-                if int(path.name.removeprefix(_FULLTEXT)) < revision:
+                if int(name) < (revision if is_aside else revision - 1):
                     shutil.rmtree(path, ignore_errors=True)
 
     def _numbered(self) -> list[tuple[int, Path]]:
