@@ -1,5 +1,7 @@
 """The indexing run: look at the vault, compare, parse, store, publish.
 
+One class, because its steps share what the run has learnt so far.
+
 Runs in the indexing process. An incremental run is one SQLite transaction; a rebuild is a new
 generation beside the old one. Either way nothing changes for a reader before the last step, and a
 run that is killed leaves the index as it was.
@@ -16,26 +18,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, Misconfigured, VaultAgentError
 from vault_agent.indexing.changes import find_changes, sudden_emptiness
+from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
 from vault_agent.indexing.task import IndexRun
-from vault_agent.markdown.resolve import LinkResolver, names_of
-from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.markdown.resolve import names_of
 from vault_agent.model.jobs import JobSummary
-from vault_agent.model.notes import LinkKind
 from vault_agent.store.database import open_bulk, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.seal import seal
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index import places
 from vault_agent.store.index.meta import Meta, write_meta
-from vault_agent.store.index.rows import handle_of, name_hash
-from vault_agent.store.index.writer import (
-    NoteWriter,
-    ResolvedLink,
-    create_indexes,
-    create_schema,
-)
+from vault_agent.store.index.writer import NoteWriter, create_indexes, create_schema
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
 from vault_agent.vault.exclude import Exclusions
@@ -48,16 +42,11 @@ if TYPE_CHECKING:
     from vault_agent.indexing.parse import ParsedFile
     from vault_agent.indexing.task import IndexTask, Report
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.writer import StoredLink
 
     Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
 
 BATCH_BYTES = 256 << 10
 BATCH_FILES = 64
-MANY_NAMES = 500
-"""With more names than this affected, all links are resolved again: one pass is cheaper."""
-NOTES_AT_ONCE = 500
-"""New notes whose links are resolved together."""
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
@@ -297,7 +286,7 @@ class _Run:
             else:
                 self._added += 1
             names = names_of(path, file.aliases)
-            rows += _name_rows(path, names)
+            rows += name_rows(path, names)
             if self._base:
                 self._affected |= self._names_before.pop(path, set()) ^ names
                 self._fresh.append(rowid)
@@ -308,7 +297,7 @@ class _Run:
         names: list[tuple[int, int]] = []
         for note in await reading.notes_by_rowid(target.connection, rowids):
             self._names_before[note.path] = names_of(note.path, note.metadata.aliases)
-            names += _name_rows(note.path, self._names_before[note.path])
+            names += name_rows(note.path, self._names_before[note.path])
         await target.writer.change_names((), names)
         await target.writer.remove(rowids)
         for rowid in rowids:
@@ -327,66 +316,19 @@ class _Run:
         for path in (*added, *removed):
             self._affected |= names_of(path)
         await writer.change_names(
-            [row for path in added for row in _name_rows(path, names_of(path))],
-            [row for path in removed for row in _name_rows(path, names_of(path))],
+            [row for path in added for row in name_rows(path, names_of(path))],
+            [row for path in removed for row in name_rows(path, names_of(path))],
         )
 
     async def _resolve_links(self, target: _Target) -> None:
-        writer = target.writer
-        total = writer.totals.links
         self._affected.update(*self._names_before.values())  # of notes that are gone
-        few = self._base is not None and len(self._affected) <= MANY_NAMES
-        everything = None if few else await _resolver(target.connection)
-        done = 0
-        async for page in self._links(writer, few=few):
-            resolver = everything or await _resolver(target.connection, page)
-            resolved: list[ResolvedLink] = []
-            to_attachments: set[int] = set()
-            for link in page:
-                found = resolver.resolve(link.source, link.target, LinkKind(link.kind))
-                dest = handle_of(found.path) if found.path is not None else None
-                resolved.append(ResolvedLink(link, dest, found.ambiguous))
-                if dest is not None and not found.is_note:
-                    to_attachments.add(link.key)
-            sources = {
-                link.key >> CHUNK_BITS
-                for link in await writer.resolve(resolved)
-                if link.dest is not None or link.key in to_attachments
-            }
-            await writer.count_attachments(sources)
-            done += len(page)
-            self._report.phase("store", done, total)
-        self._report.phase("store", total, total)
-
-    async def _links(self, writer: NoteWriter, *, few: bool) -> AsyncIterator[list[StoredLink]]:
-        """Yield the links to resolve: of new notes and of affected names, or else all."""
-        lookups: list[int] | None = None
-        if few:
-            lookups = [name_hash(name) for name in self._affected]
-            for start in range(0, len(self._fresh), NOTES_AT_ONCE):
-                yield await writer.links_of(self._fresh[start : start + NOTES_AT_ONCE])
-        after = -1
-        while page := await writer.links(after=after, lookups=lookups):
-            yield page
-            after = page[-1].key
-
-
-async def _resolver(
-    connection: Connection, page: Sequence[StoredLink] | None = None
-) -> LinkResolver:
-    """Return a resolver over all names, or over those that the links of a page ask for."""
-    if page is None:
-        return LinkResolver(await reading.names(connection), await reading.attachments(connection))
-    lookups = {link.lookup for link in page}
-    return LinkResolver(
-        await places.notes_named(connection, lookups),
-        await places.attachments_named(connection, lookups),
-    )
-
-
-def _name_rows(path: str, names: Iterable[str]) -> list[tuple[int, int]]:
-    handle = handle_of(path)
-    return [(name_hash(name), handle) for name in names]
+        await resolve_links(
+            target.connection,
+            target.writer,
+            self._report,
+            fresh=self._fresh,
+            affected=self._affected if self._base else None,
+        )
 
 
 def _account(

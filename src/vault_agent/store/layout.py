@@ -200,8 +200,9 @@ class IndexDirectory:
 
     def sweep_fulltext(self, number: int, *, keep: int) -> None:
         """Remove the full-text revisions of a generation that are not in use."""
+        kept = (self.fulltext(number, keep), self.merged(number, keep))
         for path in self.generation(number).glob(f"{_FULLTEXT}*"):
-            if path != self.fulltext(number, keep):
+            if path not in kept:
                 shutil.rmtree(path, ignore_errors=True)
 
     def merged(self, number: int, revision: int) -> Path:
