@@ -20,6 +20,7 @@ from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.writer import FulltextWriter
+from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.root import VaultRoot
@@ -320,6 +321,32 @@ async def test_a_name_that_links_would_no_longer_find_is_damage(vault: Vault, da
     connection.close()
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await verify(vault.task())
+
+
+async def test_a_run_of_a_path_reads_no_whole_table(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+    await vault.index()
+
+    async def whole_table(_: object) -> Any:
+        raise AssertionError
+
+    for name in ("files", "attachments", "left_out", "names"):
+        monkeypatch.setattr(reading, name, whole_table)
+    vault.write("Missing.md", "---\naliases: [Loaf]\n---\n[[Rye]]")
+    vault.write("new.png", b"")
+    assert (await vault.index(paths=("Missing.md", "new.png"))).added == 1
+    monkeypatch.undo()
+    assert await state(vault) == await fresh_state(vault)
+
+
+async def test_a_run_of_paths_that_would_remove_many_notes_looks_at_everything(
+    vault: Vault, walks: list[bool]
+):
+    await vault.index()
+    shutil.rmtree(vault.root / "more")
+    vault.write("Unseen.md", "not named")
+    summary = await vault.index(paths=("more",))
+    assert (summary.removed, summary.added) == (12, 1)
+    assert walks == [True, False, True]
 
 
 def segments(folder: Path) -> list[int]:

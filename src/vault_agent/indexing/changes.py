@@ -8,7 +8,7 @@ looks at everything after all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed
@@ -41,6 +41,7 @@ class Changes:
     """What a run has to do. Paths and files are those at the places it has looked at."""
 
     base: Meta | None  # of the generation that goes on; None begins a new one
+    had_notes: bool  # whether the index that serves has any, also where a new one is begun
     known: Mapping[str, StoredFile]  # the notes that the generation has there
     to_read: list[FileEntry]  # new files, and files that may have changed
     removed: list[str]  # notes that are no longer there
@@ -74,9 +75,10 @@ async def find_changes(
     stored = await read_stored(directory, task)
     found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
     _tell(found, report)
-    if stored is not None and stored.files and not found.notes:
+    if stored is not None and stored.meta.notes and not found.notes:
         raise sudden_emptiness()
-    return _compare(None if task.rebuild else stored, found)
+    changes = _compare(None if task.rebuild else stored, found)
+    return replace(changes, had_notes=stored is not None and stored.meta.notes > 0)
 
 
 def sudden_emptiness() -> Failed:
@@ -189,6 +191,7 @@ def _compare(stored: Stored | None, found: Scan) -> Changes:
     }
     return Changes(
         base=stored.meta if stored else None,
+        had_notes=stored is not None and stored.meta.notes > 0,
         known=known,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=[path for path in seen.removed if path in known],

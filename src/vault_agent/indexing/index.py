@@ -88,7 +88,7 @@ async def _index(
                     "The vault's folder was moved or unmounted during the run. Nothing was removed "
                     "from the index; run vault-agent index again.",
                 )
-            if not notes and changes.base is not None and changes.base.notes:
+            if changes.had_notes and not notes:
                 raise sudden_emptiness()
 
         return await run.carry_out(check)
