@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile, parser
-from vault_agent.indexing.task import IndexTask, fingerprint_of
+from vault_agent.indexing.parse import FileTask, Outcome, ParsedFile, parser
+from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import notes as reading
@@ -65,6 +65,7 @@ class Vault:
         self.directory = IndexDirectory(folder / "index")
         self.exclude = exclude
         self.heard = Heard()
+        self.unreadable: set[str] = set()  # paths that the system refuses to read
 
     def write(self, path: str, text: str | bytes = "") -> Path:
         """Write a file, making its folders."""
@@ -73,7 +74,7 @@ class Vault:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return file
 
-    def task(self, *, rebuild: bool = False) -> IndexTask:
+    def task(self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None) -> IndexTask:
         """Return the task that indexes this vault."""
         return IndexTask(
             root=str(self.root),
@@ -84,17 +85,27 @@ class Vault:
             fingerprint=fingerprint_of(Exclusions(self.exclude), MAX_NOTE_BYTES),
             rebuild=rebuild,
             parallel=2,
+            paths=paths,
         )
 
-    async def index(self, *, rebuild: bool = False) -> JobSummary:
+    async def index(
+        self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None
+    ) -> JobSummary:
         """Run, parsing in this process; `heard` then holds what the run told."""
+        return (await self.run(rebuild=rebuild, paths=paths)).summary
+
+    async def run(self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None) -> IndexRun:
+        """Run as `index` does, and return the whole account of it."""
         handle = parser(str(self.root), self.exclude, MAX_NOTE_BYTES)
 
         async def parse(batch: list[FileTask]) -> list[ParsedFile]:
-            return handle(batch)
+            return [
+                ParsedFile(task.entry, Outcome.KEPT) if task.entry.path in self.unreadable else file
+                for task, file in zip(batch, handle(batch), strict=True)
+            ]
 
         self.heard = Heard()
-        return (await index(self.task(rebuild=rebuild), parse, self.heard)).summary
+        return await index(self.task(rebuild=rebuild, paths=paths), parse, self.heard)
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:

@@ -214,3 +214,30 @@ def test_many_files_of_one_name_cost_no_more_than_others():
         lambda n: [f"a{i % 50}/b{i // 50 % 40}/c{i}/index.md" for i in range(1000 * n)],
         resolve_all,
     )
+
+
+def test_many_notes_with_one_alias_cost_no_more_than_others():
+    def resolve_all(count: int) -> None:
+        resolver = LinkResolver((f"n{number}/{number}.md", ["shared"]) for number in range(count))
+        for number in range(count):
+            resolver.resolve(f"n{number}/{number}.md", "shared", LinkKind.WIKILINK)
+
+    assert_linear(lambda n: 500 * n, resolve_all)
+
+
+def test_many_spellings_of_one_name_cost_no_more_than_other_names():
+    def spellings(n: int) -> list[str]:
+        return [
+            "".join(
+                letter.upper() if number >> bit & 1 else letter
+                for bit, letter in enumerate("abcdefghijk")
+            )
+            for number in range(512 * n)
+        ]
+
+    def resolve_all(paths: list[str]) -> None:
+        resolver = LinkResolver((f"{path}.md", ()) for path in paths)
+        for _ in paths:
+            resolver.resolve("source.md", "ABcdefghijk", LinkKind.WIKILINK)
+
+    assert_linear(spellings, resolve_all)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, Misconfigured
+from vault_agent.indexing.changes import vault_moved
 from vault_agent.indexing.parse import FileTask, ParsedFile, parse_file, put_aside
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
 from vault_agent.vault.exclude import Exclusions
@@ -144,12 +145,7 @@ class Parser:
                 report = failure.report
                 continue
             if parsed is None:
-                raise Misconfigured(
-                    "VAULT_NOT_FOUND",
-                    "The vault's folder was moved or unmounted during the run. Nothing was removed "
-                    "from the index.",
-                    remedy="Mount it or move it back, then index again.",
-                )
+                raise vault_moved()
             return parsed
         if report is not None:
             self._on_crash(report)

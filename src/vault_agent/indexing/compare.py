@@ -7,30 +7,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.markdown.resolve import names_of
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index import places
 from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.store.index.rows import name_hash
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.text.names import fold
 from vault_agent.vault.diff import diff
 from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import outermost
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from vault_agent.indexing.task import IndexTask
     from vault_agent.model.notes import FileEntry
+    from vault_agent.store.database import Connection
     from vault_agent.store.index.meta import Meta
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The files that the index knows, as the last run saw them."""
+    """The files that the index knows, as the last run saw them: all, or those at some paths."""
 
     meta: Meta
     files: dict[str, reading.StoredFile]  # notes by path
     left_out: dict[str, FileEntry]  # notes that were there before among them
     unread: frozenset[str]  # those of `left_out` that the next run tries to read again
     attachments: frozenset[str]
+    symlinks: dict[str, str | None]  # all of the vault, and where they lead
+    paths: Collection[str] | None  # these are the files at and below; None: all
 
     @property
     def entries(self) -> dict[str, FileEntry]:
@@ -46,8 +56,13 @@ class Stored:
         }
 
 
-async def read_stored(directory: IndexDirectory, task: IndexTask) -> Stored | None:
+async def read_stored(
+    directory: IndexDirectory, task: IndexTask, paths: Collection[str] | None = None
+) -> Stored | None:
     """Return what the current generation holds, or None where there is none.
+
+    With `paths` it is what the generation holds at these and below, and at their other spellings:
+    a file system may find one file by names that differ in letter case or normal form.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` where it can't be used; for a task that rebuilds,
@@ -60,20 +75,36 @@ async def read_stored(directory: IndexDirectory, task: IndexTask) -> Stored | No
         async with open_reader(directory.database(number)) as connection:
             meta = await read_meta(connection)
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
-            files = {file.entry.path: file for file in await reading.files(connection)}
-            left_out = await reading.left_out(connection)
-            attachments = frozenset(await reading.attachments(connection))
+            if paths is None:
+                files = await reading.files(connection)
+                left_out = await reading.left_out(connection)
+                attachments = await reading.attachments(connection)
+            else:
+                paths = outermost((*paths, *await _other_spellings(connection, paths)))
+                files = await places.files_at(connection, paths)
+                left_out = await places.left_out_at(connection, paths)
+                attachments = await places.attachments_at(connection, paths)
             return Stored(
                 meta,
-                files,
+                {file.entry.path: file for file in files},
                 {entry.path: entry for entry, _ in left_out},
                 frozenset(entry.path for entry, unread in left_out if unread),
-                attachments,
+                frozenset(attachments),
+                await places.symlinks(connection),
+                paths,
             )
     except IndexUnavailable:
         if not task.rebuild:
             raise  # "must not silently repair": the message says to reindex
         return None
+
+
+async def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str]:
+    folded = {fold(path) for path in paths}
+    lookups = {name_hash(name) for path in paths for name in names_of(path)}
+    found = [path for path, _ in await places.notes_named(connection, lookups)]
+    found += await places.attachments_named(connection, lookups)
+    return [path for path in found if fold(path) in folded]
 
 
 async def is_stale(task: IndexTask) -> bool:

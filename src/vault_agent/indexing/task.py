@@ -28,7 +28,8 @@ class IndexTask:
     fingerprint: str  # of all that decides what is indexed and how
     rebuild: bool
     parallel: int  # batches in flight
-    paths: tuple[str, ...] | None = None  # vault-relative, to look at; None is everything
+    # Vault-relative places to look at, with all that is below them; None is everything.
+    paths: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

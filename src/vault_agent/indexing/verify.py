@@ -5,14 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vault_agent.markdown.resolve import names_of
 from vault_agent.store.database import open_reader
+from vault_agent.store.failures import damaged
 from vault_agent.store.fulltext.seal import check_seal
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index import places
 from vault_agent.store.index.check import check_database
 from vault_agent.store.index.meta import read_meta
+from vault_agent.store.index.rows import handle_of, name_hash
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
     from vault_agent.indexing.task import IndexTask
+    from vault_agent.store.database import Connection
 
 
 async def verify(task: IndexTask) -> None:
@@ -30,4 +36,17 @@ async def verify(task: IndexTask) -> None:
         await connection.execute_fetchall("BEGIN")
         meta = await read_meta(connection)
         await check_database(connection, meta)
+        await _check_names(connection)
     check_seal(directory.fulltext(number, meta.revision))
+
+
+async def _check_names(connection: Connection) -> None:
+    """Compare the names by which links find files with those that the files have."""
+    held = dict(await reading.names(connection))
+    expected = {
+        (name_hash(name), handle_of(path))
+        for path in (*held, *await reading.attachments(connection))
+        for name in names_of(path, held.get(path, ()))
+    }
+    if set(await places.names(connection)) != expected:
+        raise damaged()

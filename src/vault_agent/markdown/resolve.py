@@ -54,12 +54,12 @@ def target_key(target: str) -> str:
     When a note or attachment comes, goes or changes its aliases, only links whose key is among its
     `names_of`, before or after, can lead elsewhere than they did.
     """
-    return _name(_slashed(fold(target)))
+    return _name(_slashed(fold(target.strip())))
 
 
 def names_of(path: str, aliases: Iterable[str] = ()) -> set[str]:
     """Return the keys of all the targets that a note or attachment can answer to."""
-    return {target_key(path), *map(target_key, aliases)}
+    return {_name(_slashed(fold(name))) for name in (path, *aliases)}
 
 
 def _name(folded: str) -> str:
@@ -88,6 +88,7 @@ class LinkResolver:
         """Take the vault's notes as (path, aliases), and the paths of its other files."""
         self._files = _Files()
         self._aliases: dict[str, list[str]] = {}
+        self._chosen: dict[str, Resolution] = {}  # by alias
         for path, aliases in notes:
             self._files.add(path)
             for alias in aliases:
@@ -114,9 +115,16 @@ class LinkResolver:
                 found = files.ending_in(name, folder)
             if found is not None:
                 return found
-        if kind in _BY_ALIAS and folded in self._aliases:
-            return _choice(self._aliases[folded])
-        return _UNRESOLVED
+        return self._by_alias(folded) if kind in _BY_ALIAS else _UNRESOLVED
+
+    def _by_alias(self, folded: str) -> Resolution:
+        """Return the best of the notes with an alias; looked for once, however often asked."""
+        if folded not in self._aliases:
+            return _UNRESOLVED
+        found = self._chosen.get(folded)
+        if found is None:
+            found = self._chosen[folded] = _choice(self._aliases[folded])
+        return found
 
 
 def _file_names(target: str) -> Iterator[str]:
@@ -142,6 +150,7 @@ class _Files:
         self._named: dict[str, list[_Candidate]] = {}
         self._sorted: set[str] = set()
         self._below: dict[str, dict[str, Resolution]] = {}
+        self._spelt: dict[tuple[str, str], Resolution] = {}
 
     def add(self, path: str) -> None:
         """Register a file; only before anything is asked."""
@@ -155,8 +164,16 @@ class _Files:
 
         Of names that differ by case only, the one spelt as the target is.
         """
-        found = self._at.get(name) or (folder and self._at.get(f"{folder}/{name}"))
-        return _spelt(found, target) if found else None
+        path = name if name in self._at else f"{folder}/{name}" if folder else name
+        paths = self._at.get(path)
+        if paths is None:
+            return None
+        if len(paths) == 1:
+            return _resolution(paths[0])
+        found = self._spelt.get((path, target))
+        if found is None:
+            found = self._spelt[path, target] = _spelt(paths, target)
+        return found
 
     def ending_in(self, name: str, folder: str) -> Resolution | None:
         """Return the best of the files whose path ends in `name`, for a note in `folder`."""
@@ -206,8 +223,6 @@ def _joined(folder: str, relative: str) -> str:
 
 
 def _spelt(paths: list[str], target: str) -> Resolution:
-    if len(paths) == 1:
-        return _resolution(paths[0])
     spelling = unicodedata.normalize("NFC", target).lstrip("./")
     spelt = [path for path in paths if _ends_as_spelt(path, spelling)]
     return _resolution(min(spelt or paths), ambiguous=len(spelt) != 1)

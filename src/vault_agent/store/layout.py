@@ -220,9 +220,31 @@ class IndexDirectory:
 
     def sweep_fulltext(self, number: int, *, keep: int) -> None:
         """Remove the full-text revisions of a generation that are not in use."""
+        kept = (self.fulltext(number, keep), self.merged(number, keep))
         for path in self.generation(number).glob(f"{_FULLTEXT}*"):
-            if path != self.fulltext(number, keep):
+            if path not in kept:
                 shutil.rmtree(path, ignore_errors=True)
+
+    def merged(self, number: int, revision: int) -> Path:
+        """Return the folder of a full-text revision with its segments merged, for the next run."""
+        return self.generation(number) / f"{_FULLTEXT}{revision}.merged"
+
+    def remove_fulltext(self, number: int, revision: int) -> None:
+        """Remove all folders of one full-text revision of a generation, if there are any."""
+        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
+            if path.name.removeprefix(_FULLTEXT).partition(".")[0] == str(revision):
+                shutil.rmtree(path)
+
+    def remove_older_fulltext(self, number: int, revision: int) -> None:
+        """Remove what no run builds on any more once there is a `revision`.
+
+        The revision before it stays: a reader may be about to open it.
+        """
+        for path in self.generation(number).glob(f"{_FULLTEXT}*"):
+            name, is_aside, _ = path.name.removeprefix(_FULLTEXT).partition(".")
+            with suppress(ValueError):
+                if int(name) < (revision if is_aside else revision - 1):
+                    shutil.rmtree(path, ignore_errors=True)
 
     def _numbered(self) -> list[tuple[int, Path]]:
         found = []

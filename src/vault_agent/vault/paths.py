@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from vault_agent.errors import Forbidden, InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 MAX_PATH_BYTES = 4096
 MAX_NAME_LENGTH = 255
@@ -27,6 +31,19 @@ _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.
 def lies_in(path: str, folder: str) -> bool:
     """Whether a path is the folder or anywhere below it; "" is the vault itself."""
     return not folder or path == folder or path.startswith(folder + "/")
+
+
+def outermost(paths: Iterable[str]) -> list[str]:
+    """Return the paths that lie below no other, sorted, each once."""
+    given = set(paths)
+    return sorted(path for path in given if not any(folder in given for folder in folders_of(path)))
+
+
+def folders_of(path: str) -> Iterator[str]:
+    """Yield the folders that a path lies in, the innermost first, without the vault itself."""
+    while end := path.rfind("/") + 1:
+        path = path[: end - 1]
+        yield path
 
 
 def validate(path: str) -> str:

@@ -24,7 +24,7 @@ from vault_agent.vault.skipped import not_opened, notice
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from vault_agent.model.notes import FileEntry
@@ -45,6 +45,8 @@ class Scan:
     attachments: list[FileEntry] = field(default_factory=list)
     warnings: list[Notice] = field(default_factory=list)
     unlisted: list[str] = field(default_factory=list)  # folders and links: what is there is unknown
+    # Where each symbolic link really leads; None where it can't be followed.
+    symlinks: dict[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +58,24 @@ class _Folder:
     linked_from: tuple[str, ...] = ()  # real folders that held those links
 
 
-def scan(root: VaultRoot, *, on_progress: Callable[[int], None] | None = None) -> Scan:
+def scan(
+    root: VaultRoot,
+    *,
+    paths: Iterable[str] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Scan:
     """Walk the vault and return what is not excluded, sorted by path.
+
+    With `paths` it lists only the folders on the way to these, and what is at them and below. None
+    of them may lie below another. What a folder lists decides which spelling of a name is there.
+    Symbolic links on the way are named in `symlinks`, but not followed.
 
     `on_progress` is called after each folder with the number of notes so far. Folders that cannot
     be listed are warned about and named in `unlisted`, so that nobody takes their notes for
     deleted.
     """
     with root.descent() as listing:
-        walk = _Walk(root, listing)
+        walk = _Walk(root, listing, None if paths is None else _ways(paths))
         for folder in walk.folders():
             walk.list(folder)
             if on_progress is not None:
@@ -78,10 +89,13 @@ def scan(root: VaultRoot, *, on_progress: Callable[[int], None] | None = None) -
 class _Walk:
     """One walk under way. Real folders come first, then links, in the order of their paths."""
 
-    def __init__(self, root: VaultRoot, listing: Listing) -> None:
+    def __init__(
+        self, root: VaultRoot, listing: Listing, ways: Mapping[str, set[str]] | None
+    ) -> None:
         self.scan = Scan()
         self._listing = listing  # of folders that no link led to
         self._root = root
+        self._ways = ways  # by folder the only names to take in; all in a folder that is not here
         self._exclusions = root.exclusions
         self._folders = [_Folder("", "")]
         self._links: deque[tuple[str, _Folder]] = deque()
@@ -89,7 +103,12 @@ class _Walk:
 
     def folders(self) -> Iterator[_Folder]:
         """Yield the folders to list; listing one makes more of them known."""
+        if self._ways == {}:
+            return
         yield from self._real_folders()
+        if self._ways is not None:
+            self.scan.symlinks.update((path, None) for path, _ in self._links)
+            return
         self._links = deque(sorted(self._links, key=lambda link: link[0]))
         while self._links:
             self._follow(*self._links.popleft())
@@ -121,6 +140,8 @@ class _Walk:
         by_pattern = self._exclusions.by_pattern
         verdict = self._exclusions.verdict
         notes, attachments = self.scan.notes, self.scan.attachments
+        if self._ways and (wanted := self._ways.get(folder.path)):
+            entries = (entry for entry in entries if entry.name in wanted)
         for entry in entries:
             name = entry.name
             if name[0] == ".":
@@ -148,7 +169,7 @@ class _Walk:
         if verdict is None:
             real_path = f"{parent.real_path}/{name}" if parent.real_path else name
             self._folders.append(_Folder(path, real_path, parent.linked_from))
-        elif verdict is Verdict.DEFAULT:
+        elif verdict is Verdict.DEFAULT and self._ways is None:
             count, complete = self._count_notes(path)
             if count:
                 self.scan.warnings.append(_notes_excluded(path, count, complete=complete))
@@ -158,6 +179,7 @@ class _Walk:
         name = path.rpartition("/")[2]
         if self._exclusions.verdict(path, name, is_dir=False):
             return
+        self.scan.symlinks[path] = None
         try:
             target = self._root.resolve(path)
         except CannotOpen as error:
@@ -167,6 +189,7 @@ class _Walk:
             reason = "broken" if error.cause is Cause.VANISHED else error.cause.value
             self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
             return
+        self.scan.symlinks[path] = target.path
         mode = target.stat.st_mode
         if stat.S_ISREG(mode):
             if is_note(path):
@@ -221,6 +244,18 @@ class _Walk:
                 except (CannotOpen, OSError):
                     continue
         return count, True
+
+
+def _ways(paths: Iterable[str]) -> dict[str, set[str]]:
+    """Return, for each folder on the way to one of `paths`, the names that lead there."""
+    ways: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        while name not in (names := ways.setdefault(folder, set())):
+            names.add(name)
+            if folder:
+                folder, _, name = folder.rpartition("/")
+    return ways
 
 
 def _is_utf8(name: str) -> bool:

@@ -3,6 +3,10 @@
 tantivy's segment files never change once written, so a revision starts as hard links to the files
 of the one before and costs only what it adds. Readers of the former revision are not disturbed:
 what this one drops is unlinked here and stays there.
+
+The engine merges small segments after a commit, and may take seconds for it. So a revision that
+builds on another is written in a work directory beside its own, and linked from there as soon as
+it is committed. The merge goes on in the work directory, and serves the revision to come.
 """
 
 from __future__ import annotations
@@ -11,8 +15,10 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import orjson
 from tantivy import Document, Index, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -22,7 +28,7 @@ from vault_agent.system.files import sync_file
 from vault_agent.text.terms import analyzer
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from tantivy import IndexWriter, Schema
 
@@ -30,10 +36,12 @@ if TYPE_CHECKING:
 
 _MEMORY_BYTES = 128_000_000  # of each writer, before a segment goes to disk; taken as it is needed
 _BULK_THREADS = 2  # of each writer, for a new index: 2.8 s instead of 3.7 for 42 MB
-CHANGED_IN_PLACE = frozenset({"meta.json", ".managed.json"})
+_LOCKS = {".tantivy-writer.lock", ".tantivy-meta.lock"}
+_ACCOUNT, _MANAGED = "meta.json", ".managed.json"
+CHANGED_IN_PLACE = frozenset({_ACCOUNT, _MANAGED})
 """The engine's only files that it ever changes: revisions may share all others."""
 
-_LOCKS = {".tantivy-writer.lock", ".tantivy-meta.lock"}
+_SHELVES = ("notes", "chunks")
 
 
 class FulltextWriter:
@@ -43,9 +51,13 @@ class FulltextWriter:
     """
 
     def __init__(self, directory: Path, base: Path | None = None) -> None:
+        self._directory = directory
+        self.work = directory.with_name(f"{directory.name}.work") if base else directory
         with guarded():
-            self._notes = _open(directory / "notes", notes_schema(), base and base / "notes")
-            self._chunks = _open(directory / "chunks", chunks_schema(), base and base / "chunks")
+            self._notes, self._chunks = (
+                _open(self.work / shelf, schema, base and base / shelf)
+                for shelf, schema in zip(_SHELVES, (notes_schema(), chunks_schema()), strict=True)
+            )
 
     def add_note(self, rowid: int, note: FulltextNote) -> None:
         """Add a note with its chunks under a rowid that was never used before."""
@@ -77,24 +89,60 @@ class FulltextWriter:
                 writer.delete_documents_by_query(Query.term_query(schema, "rowid", rowid))
 
     def commit(self) -> None:
-        """Finish: everything is on disk when this returns, and the writer is closed."""
-        # Side by side: the engine lets go of the interpreter for nearly all of it.
-        with guarded(), ThreadPoolExecutor(2) as threads:
-            for done in [threads.submit(_finish, writer) for writer in (self._notes, self._chunks)]:
-                done.result()
+        """Finish: everything is on disk when this returns. A new index is merged already."""
+        with guarded():
+            # Side by side: the engine lets go of the interpreter for nearly all of it.
+            self._in_threads(lambda writer: writer.commit())
+            if self.work is self._directory:
+                self._in_threads(lambda writer: writer.wait_merging_threads())
+                return
+            for shelf in _SHELVES:
+                _link_committed(self.work / shelf, self._directory / shelf)
+
+    def merge(self) -> bool:
+        """Wait until the engine has merged what it wants to in `work`; whether it did.
+
+        The writer is then closed. Only after a commit, and only with a base.
+        """
+        with guarded():
+            self._in_threads(lambda writer: writer.wait_merging_threads())
+        return any(
+            _segments(self.work / shelf) != _segments(self._directory / shelf) for shelf in _SHELVES
+        )
 
     def close(self) -> None:
         """Give up what was not committed. The directory is then the caller's to remove."""
         for writer in (self._notes, self._chunks):
-            # A committed writer refuses: it has been consumed. One whose thread panicked may too.
+            # A closed writer refuses: it has been consumed. One whose thread panicked may too.
             with suppress(Exception), guarded():
                 writer.rollback()
                 writer.wait_merging_threads()
 
+    def _in_threads(self, do: Callable[[IndexWriter], object]) -> None:
+        with ThreadPoolExecutor(2) as threads:
+            for done in [threads.submit(do, writer) for writer in (self._notes, self._chunks)]:
+                done.result()
 
-def _finish(writer: IndexWriter) -> None:
-    writer.commit()
-    writer.wait_merging_threads()
+
+def _link_committed(work: Path, directory: Path) -> None:
+    """Fill a directory with the files of the last commit, while the engine may be merging them.
+
+    It removes what it has merged only after it has named the result in its account. So the files
+    are whole where that account is the same before and after.
+    """
+    while True:
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        account = (work / _ACCOUNT).read_bytes()
+        kept = set(_stems_of(account))
+        names = [path.name for path in work.iterdir() if path.stem in kept]
+        with suppress(FileNotFoundError):
+            for name in names:
+                _link(work / name, directory / name)
+            if (work / _ACCOUNT).read_bytes() == account:
+                break
+    (directory / _ACCOUNT).write_bytes(account)
+    (directory / _MANAGED).write_bytes(orjson.dumps([*sorted(names), _ACCOUNT]))
 
 
 def _open(directory: Path, schema: Schema, base: Path | None) -> IndexWriter:
@@ -116,12 +164,32 @@ def _share(base: Path, directory: Path) -> None:
             continue
         if entry.name in CHANGED_IN_PLACE:
             shutil.copyfile(entry.path, target)
-            continue
-        try:
-            os.link(entry.path, target)
-        except OSError:
-            shutil.copyfile(entry.path, target)
-            sync_file(target)
+        else:
+            _link(Path(entry.path), target)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(source, target)
+        sync_file(target)
+
+
+def _stems_of(account: bytes) -> Iterator[str]:
+    """Yield what the names of the files of each segment begin with, up to the last dot."""
+    for segment in orjson.loads(account)["segments"]:
+        number = segment["segment_id"].replace("-", "")
+        yield number
+        if segment["deletes"]:
+            yield f"{number}.{segment['deletes']['opstamp']}"
+
+
+def _segments(directory: Path) -> list[dict[str, Any]]:
+    segments: list[dict[str, Any]] = orjson.loads((directory / _ACCOUNT).read_bytes())["segments"]
+    return segments
 
 
 def _filtered(note: FulltextNote) -> Document:

@@ -123,3 +123,19 @@ CREATE TABLE attachment (
     handle INTEGER PRIMARY KEY,
     path   TEXT NOT NULL
 ) STRICT;
+
+-- By which names links find a file: the hashes of its own name and of its aliases. So a run looks
+-- up the files that a link could mean instead of reading all names. `handle` is a note's or an
+-- attachment's.
+CREATE TABLE name (
+    lookup INTEGER NOT NULL,
+    handle INTEGER NOT NULL,
+    PRIMARY KEY (lookup, handle)
+) STRICT, WITHOUT ROWID;
+
+-- The vault's symbolic links, and where each really leads; NULL where it can't be followed. A run
+-- that looks at single paths must know whether one of them is seen under a second name.
+CREATE TABLE symlink (
+    path   TEXT PRIMARY KEY,
+    target TEXT
+) STRICT, WITHOUT ROWID;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed
@@ -12,23 +13,45 @@ from vault_agent.store.index.meta import SCHEMA_VERSION
 from vault_agent.store.index.rows import PARTS, handle_of, keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import aiosqlite
 
     from vault_agent.model.notes import FileEntry
+    from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.rows import NoteRows
 
 _PAGE = 20_000
 
 
-class UnresolvedLink(NamedTuple):
-    """A link that asks to be resolved: where it stands, and what it names."""
+class StoredLink(NamedTuple):
+    """A link to be resolved: where it stands, what it names, and what it has led to so far."""
 
     key: int
     source: str  # path of the note it stands in
     target: str
     kind: str
+    lookup: int  # hash of the name it asks for
+    dest: int | None
+    ambiguous: int
+
+
+class ResolvedLink(NamedTuple):
+    """A link with what it leads to now."""
+
+    link: StoredLink
+    dest: int | None  # handle of a note or attachment
+    ambiguous: bool
+
+
+@dataclass(slots=True)
+class Totals:
+    """How much an index holds, kept by what comes and goes: no run counts its tables."""
+
+    notes: int = 0
+    chunks: int = 0
+    links: int = 0
+    unresolved_links: int = 0
 
 
 async def create_schema(connection: aiosqlite.Connection) -> None:
@@ -45,11 +68,17 @@ async def create_indexes(connection: aiosqlite.Connection) -> None:
 
 
 class NoteWriter:
-    """Writes within the caller's transaction; `next_rowid` only grows."""
+    """Writes within the caller's transaction; `next_rowid` only grows.
 
-    def __init__(self, connection: aiosqlite.Connection, next_rowid: int) -> None:
+    `base` is the account of the revision that the transaction starts from, None for a new one.
+    """
+
+    def __init__(self, connection: aiosqlite.Connection, base: Meta | None) -> None:
         self._connection = connection
-        self.next_rowid = next_rowid
+        self.next_rowid = base.next_rowid if base else 1
+        self.totals = (
+            Totals(base.notes, base.chunks, base.links, base.unresolved_links) if base else Totals()
+        )
 
     async def add(self, notes: Sequence[tuple[FileEntry, bytes, NoteRows]]) -> range:
         """Store notes with their content hashes, and return their new rowids, in order.
@@ -93,18 +122,36 @@ class NoteWriter:
                 part = [(base | row[0], *row[1:]) for base, parts in keyed for row in parts[number]]
                 if part:
                     await self._connection.executemany(insert, part)
+        links = sum(len(rows.parts[_LINK]) for _, _, rows in notes)
+        self.totals.notes += len(notes)
+        self.totals.chunks += sum(rows.chunk_count for _, _, rows in notes)
+        self.totals.links += links
+        self.totals.unresolved_links += links  # until they are resolved
         return rowids
 
     async def remove(self, rowids: Iterable[int]) -> None:
-        """Forget notes with all their parts."""
-        rowids = list(rowids)
-        ranges = [keys_of(rowid) for rowid in rowids]
+        """Remove notes with all their parts."""
+        numbers = [(rowid,) for rowid in rowids]
+        ranges = [keys_of(rowid) for (rowid,) in numbers]
+        totals = self.totals
+        unresolved = await self._delete("link WHERE key >= ? AND key < ? AND dest IS NULL", ranges)
+        totals.unresolved_links -= unresolved
+        totals.links -= unresolved
+        deleted = {
+            table: await self._delete(f"{table} WHERE key >= ? AND key < ?", ranges)
+            for table in PARTS
+        }
+        totals.chunks -= deleted["chunk"]
+        totals.links -= deleted["link"]
+        totals.notes -= await self._delete("note WHERE rowid = ?", numbers)
+
+    async def _delete(self, what: str, rows: Iterable[tuple[object, ...]]) -> int:
+        """Delete rows, once for each of `rows` of parameters, and return how many there were."""
         with translated():
-            for delete in _DELETES:
-                await self._connection.executemany(delete, ranges)
-            await self._connection.executemany(
-                "DELETE FROM note WHERE rowid = ?", [(rowid,) for rowid in rowids]
-            )
+            cursor = await self._connection.executemany(f"DELETE FROM {what}", rows)
+            deleted = max(cursor.rowcount, 0)
+            await cursor.close()
+        return deleted
 
     async def touch(self, files: Iterable[tuple[int, FileEntry]]) -> None:
         """Record a new size and new times of notes whose content is what it was."""
@@ -117,27 +164,45 @@ class NoteWriter:
                 ],
             )
 
-    async def replace_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
-        """Record which files that are not notes have come and gone."""
+    async def change_names(
+        self, added: Iterable[tuple[int, int]], removed: Iterable[tuple[int, int]]
+    ) -> None:
+        """Record by which names links find a file: (hash of the name, handle of the file)."""
+        await self._delete("name WHERE lookup = ? AND handle = ?", removed)
         with translated():
-            await self._connection.executemany(
-                "DELETE FROM attachment WHERE handle = ?", [(handle_of(path),) for path in removed]
-            )
+            await self._connection.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", added)
+
+    async def change_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
+        """Record which files that are not notes have come and gone."""
+        await self._delete("attachment WHERE handle = ?", [(handle_of(path),) for path in removed])
+        with translated():
             await self._connection.executemany(
                 "INSERT INTO attachment VALUES (?, ?)",
                 [(handle_of(path), path) for path in added],
             )
 
-    async def replace_left_out(self, entries: Iterable[FileEntry], unread: Container[str]) -> None:
-        """Record which files have a note's name and are none, and which of them were unread."""
+    async def change_left_out(
+        self, added: Iterable[tuple[FileEntry, bool]], removed: Iterable[str]
+    ) -> None:
+        """Record which files named like notes are left out, each with whether it was unread."""
+        await self._delete("left_out WHERE path = ?", [(path,) for path in removed])
         with translated():
-            await self._connection.execute_fetchall("DELETE FROM left_out")
             await self._connection.executemany(
                 "INSERT INTO left_out VALUES (?, ?, ?, ?, ?, ?)",
-                [(*entry, entry.path in unread) for entry in entries],
+                [(*entry, unread) for entry, unread in added],
             )
 
-    async def links(self, *, after: int, lookups: Sequence[int] | None) -> list[UnresolvedLink]:
+    async def change_symlinks(
+        self, added: Mapping[str, str | None], removed: Iterable[str]
+    ) -> None:
+        """Record which symbolic links have come and gone, and where they lead."""
+        await self._delete("symlink WHERE path = ?", [(path,) for path in removed])
+        with translated():
+            await self._connection.executemany(
+                "INSERT INTO symlink VALUES (?, ?)", list(added.items())
+            )
+
+    async def links(self, *, after: int, lookups: Sequence[int] | None) -> list[StoredLink]:
         """Return the next page of links by key: all, or those that ask for one of `lookups`."""
         with translated():
             if lookups is None:
@@ -147,23 +212,33 @@ class NoteWriter:
                 rows = await self._connection.execute_fetchall(
                     _LINKS_BY_LOOKUP.format(marks=marks), (*lookups, after, _PAGE)
                 )
-        return [UnresolvedLink(*row) for row in rows]
+        return [StoredLink(*row) for row in rows]
 
-    async def links_of(self, rowids: Iterable[int]) -> list[UnresolvedLink]:
+    async def links_of(self, rowids: Iterable[int]) -> list[StoredLink]:
         """Return the links of some notes."""
-        found: list[UnresolvedLink] = []
+        found: list[StoredLink] = []
         with translated():
             for rowid in rowids:
                 rows = await self._connection.execute_fetchall(_LINKS_OF_NOTE, keys_of(rowid))
-                found.extend(UnresolvedLink(*row) for row in rows)
+                found.extend(StoredLink(*row) for row in rows)
         return found
 
-    async def resolve(self, resolved: Sequence[tuple[int | None, bool, int]]) -> None:
-        """Record what links lead to: (handle or None, ambiguous, key of the link)."""
+    async def resolve(self, resolved: Iterable[ResolvedLink]) -> list[StoredLink]:
+        """Record what links lead to, and return those that have led elsewhere until now."""
+        changed = [
+            (link, dest, ambiguous)
+            for link, dest, ambiguous in resolved
+            if (link.dest, bool(link.ambiguous)) != (dest, ambiguous)
+        ]
+        self.totals.unresolved_links += sum(
+            (dest is None) - (link.dest is None) for link, dest, _ in changed
+        )
         with translated():
             await self._connection.executemany(
-                "UPDATE link SET dest = ?, ambiguous = ? WHERE key = ?", resolved
+                "UPDATE link SET dest = ?, ambiguous = ? WHERE key = ?",
+                [(dest, ambiguous, link.key) for link, dest, ambiguous in changed],
             )
+        return [link for link, _, _ in changed]
 
     async def count_attachments(self, rowids: Iterable[int]) -> None:
         """Count anew the attachments that some notes link to."""
@@ -172,13 +247,6 @@ class NoteWriter:
                 _COUNT_ATTACHMENTS,
                 [(*keys_of(rowid), rowid) for rowid in rowids],
             )
-
-    async def totals(self) -> tuple[int, int, int, int]:
-        """Return how many notes, chunks, links and unresolved links there are."""
-        with translated():
-            [row] = await self._connection.execute_fetchall(_TOTALS)
-        notes, chunks, links, unresolved = row
-        return notes, chunks, links, unresolved
 
 
 _INSERT_NOTE = """
@@ -192,26 +260,21 @@ _INSERTS = [
     for table, columns in PARTS.items()
 ]
 
-_DELETES = [f"DELETE FROM {table} WHERE key >= ? AND key < ?" for table in PARTS]
+_LINK = list(PARTS).index("link")
+
+_LINKS = f"""
+SELECT link.key, note.path, link.target, link.kind, link.lookup, link.dest, link.ambiguous
+FROM link JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
+"""
 
 # Pages by key, so that a vault with a million links never stands in memory at once.
-_ALL_LINKS = f"""
-SELECT link.key, note.path, link.target, link.kind
-FROM link JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
-WHERE link.key > ? ORDER BY link.key LIMIT ?
-"""
+_ALL_LINKS = _LINKS + "WHERE link.key > ? ORDER BY link.key LIMIT ?"
 
-_LINKS_BY_LOOKUP = f"""
-SELECT link.key, note.path, link.target, link.kind
-FROM link JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
-WHERE link.lookup IN ({{marks}}) AND link.key > ? ORDER BY link.key LIMIT ?
-"""
+_LINKS_BY_LOOKUP = (
+    _LINKS + "WHERE link.lookup IN ({marks}) AND link.key > ? ORDER BY link.key LIMIT ?"
+)
 
-_LINKS_OF_NOTE = f"""
-SELECT link.key, note.path, link.target, link.kind
-FROM link JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
-WHERE link.key >= ? AND link.key < ?
-"""
+_LINKS_OF_NOTE = _LINKS + "WHERE link.key >= ? AND link.key < ?"
 
 # An attachment linked twice counts once: it is one file to fetch.
 _COUNT_ATTACHMENTS = """
@@ -219,9 +282,4 @@ UPDATE note SET attachment_count = (
     SELECT count(DISTINCT link.dest) FROM link JOIN attachment ON attachment.handle = link.dest
     WHERE link.key >= ? AND link.key < ?
 ) WHERE rowid = ?
-"""
-
-_TOTALS = """
-SELECT (SELECT count(*) FROM note), (SELECT coalesce(sum(chunk_count), 0) FROM note),
-       (SELECT count(*) FROM link), (SELECT count(*) FROM link WHERE dest IS NULL)
 """

@@ -1,0 +1,222 @@
+"""The change set: what a run has to read and to remove, and what it knows of that.
+
+A run looks at everything, or at some paths and what lies below them. Only the looking differs: a
+walk of the vault against all rows, or a walk of these paths against the rows there. What follows is
+the same, and so is the result. Where a look at single paths could not tell the whole story, the run
+looks at everything after all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Failed, Misconfigured
+from vault_agent.indexing.compare import read_stored
+from vault_agent.vault.diff import diff, is_unknown
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import folders_of, outermost
+from vault_agent.vault.scan import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from vault_agent.indexing.compare import Stored
+    from vault_agent.indexing.task import IndexTask, Report
+    from vault_agent.model.notes import FileEntry
+    from vault_agent.store.index.meta import Meta
+    from vault_agent.store.index.notes import StoredFile
+    from vault_agent.store.layout import IndexDirectory
+    from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.vault.scan import Scan
+
+MANY_REMOVED = 500
+MANY_REMOVED_SHARE = 0.2
+"""A run of paths that would remove more notes than this looks at everything before it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a run has to do. Paths and files are those at the places it has looked at."""
+
+    base: Meta | None  # of the generation that goes on; None begins a new one
+    had_notes: bool  # whether the index that serves has any, also where a new one is begun
+    known: Mapping[str, StoredFile]  # the notes that the generation has there
+    to_read: list[FileEntry]  # new files, and files that may have changed
+    removed: list[str]  # notes that are no longer there
+    left_out_before: Mapping[str, tuple[FileEntry, bool]]  # with whether it was unread
+    left_out: dict[str, FileEntry]  # those that stay so without being read again
+    new_attachments: list[str]
+    lost_attachments: list[str]
+    new_symlinks: dict[str, str | None]  # where they lead, None where nowhere
+    lost_symlinks: list[str]
+    differs: bool  # whether there is anything to do at all
+
+
+async def find_changes(
+    root: VaultRoot, directory: IndexDirectory, task: IndexTask, report: Report
+) -> Changes:
+    """Look at what the task names, and compare it with what the index holds.
+
+    Raises:
+        Failed: `VAULT_EMPTY` where an indexed vault suddenly has no notes.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index must be rebuilt.
+    """
+    places = None if task.paths is None else _places(task.paths, root.exclusions)
+    if places is not None and not task.rebuild:
+        stored = await read_stored(directory, task, places)
+        if stored is not None and not _meets_symlinks(root, stored):
+            found = scan(root, paths=stored.paths)
+            changes = _compare(stored, found)
+            if not found.symlinks and not _removes_many(changes):
+                _tell(found, report)
+                return changes
+    stored = await read_stored(directory, task)
+    found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
+    _tell(found, report)
+    if stored is not None and stored.meta.notes and not found.notes:
+        raise sudden_emptiness()
+    changes = _compare(None if task.rebuild else stored, found)
+    return replace(changes, had_notes=stored is not None and stored.meta.notes > 0)
+
+
+def sudden_emptiness() -> Failed:
+    """Return the error of a run that would remove all notes of an index."""
+    return Failed(
+        "VAULT_EMPTY",
+        "The vault has no notes, but the index has some: is the vault unmounted or moved? "
+        "Nothing was removed.",
+    )
+
+
+def vault_moved() -> Misconfigured:
+    """Return the error of a run whose vault was moved or unmounted meanwhile."""
+    return Misconfigured(
+        "VAULT_NOT_FOUND",
+        "The vault's folder was moved or unmounted during the run. Nothing was removed from the "
+        "index.",
+        remedy="Mount it or move it back, then index again.",
+    )
+
+
+def _tell(found: Scan, report: Report) -> None:
+    report.phase("scan", len(found.notes), len(found.notes))
+    for warning in found.warnings:
+        report.warn(warning)
+
+
+def _places(paths: Iterable[str], exclusions: Exclusions) -> list[str] | None:
+    """Return where to look, or None for everywhere.
+
+    Paths that no walk would come to are passed over: those that lead out of the vault, are hidden,
+    lie in an excluded folder, or are no Unicode.
+    """
+    places = []
+    for path in paths:
+        place = path.rstrip("/")
+        if path in ("", "."):
+            return None
+        parent, _, name = place.rpartition("/")
+        if name.startswith(".") or not _is_plain(place):
+            continue
+        if not parent or not exclusions.excludes(parent, is_dir=True):
+            places.append(place)
+    return outermost(places)
+
+
+def _is_plain(path: str) -> bool:
+    """Whether a path is a run of names: none is empty, `.` or `..`."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in path and not any(name in ("", ".", "..") for name in path.split("/"))
+
+
+def _meets_symlinks(root: VaultRoot, stored: Stored) -> bool:
+    """Whether a place is, holds or is seen through a symbolic link, or a link leads elsewhere now.
+
+    Which folders are walked through links depends on all links of a vault.
+    """
+    if not stored.symlinks or stored.paths is None:
+        return False
+    looked_at = set(stored.paths)
+    on_the_way = {folder for place in looked_at for folder in folders_of(place)}
+
+    def is_met(path: str) -> bool:
+        folders = folders_of(path)
+        return path in looked_at or path in on_the_way or any(map(looked_at.__contains__, folders))
+
+    return any(
+        is_met(path)
+        or (target is not None and (not target or is_met(target)))
+        or _target(root, path) != target
+        for path, target in stored.symlinks.items()
+    )
+
+
+def _target(root: VaultRoot, path: str) -> str | None:
+    try:
+        return root.resolve(path).path
+    except CannotOpen:
+        return None
+
+
+def _removes_many(changes: Changes) -> bool:
+    if changes.base is None:
+        return False
+    removed = len(changes.removed)
+    return removed > MANY_REMOVED or removed > MANY_REMOVED_SHARE * changes.base.notes
+
+
+def _compare(stored: Stored | None, found: Scan) -> Changes:
+    known = stored.files if stored else {}
+    settled = stored.settled if stored else {}
+    left_out = stored.left_out if stored else {}
+    unread = stored.unread if stored else frozenset()
+    seen = diff(settled, found.notes, found.unlisted)
+    # Files that are read again, or have gone, are taken off; those that fail again are put back.
+    # Unread files are always read again: they are not settled.
+    stay = {path: settled[path] for path in settled.keys() - known.keys()}
+    for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):
+        stay.pop(path, None)
+    attachments = {entry.path for entry in found.attachments}
+    before = stored.attachments if stored else frozenset()
+    new_attachments = sorted(attachments - before)
+    lost_attachments = sorted(
+        path for path in before - attachments if not is_unknown(path, found.unlisted)
+    )
+    # A look at single paths finds no links, or else the run looks at everything.
+    links = stored.symlinks if stored and stored.paths is None else {}
+    lost_symlinks = [
+        path
+        for path in links.keys() - found.symlinks.keys()
+        if not is_unknown(path, found.unlisted)
+    ]
+    new_symlinks = {
+        path: target
+        for path, target in found.symlinks.items()
+        if path not in links or links[path] != target
+    }
+    return Changes(
+        base=stored.meta if stored else None,
+        had_notes=stored is not None and stored.meta.notes > 0,
+        known=known,
+        to_read=[*seen.added, *seen.maybe_changed],
+        removed=[path for path in seen.removed if path in known],
+        left_out_before={path: (entry, path in unread) for path, entry in left_out.items()},
+        left_out=stay,
+        new_attachments=new_attachments,
+        lost_attachments=lost_attachments,
+        new_symlinks=new_symlinks,
+        lost_symlinks=[*lost_symlinks, *(path for path in new_symlinks if path in links)],
+        differs=bool(
+            seen.differs
+            or unread
+            or new_attachments
+            or lost_attachments
+            or new_symlinks
+            or lost_symlinks
+        ),
+    )

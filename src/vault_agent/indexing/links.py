@@ -1,0 +1,107 @@
+"""Where links lead after a run: those of new notes, and those whose names are affected.
+
+A few links ask the index for the files that they could mean. Many are resolved against all names:
+one pass is cheaper then. The rules are those of `LinkResolver` either way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.markdown.resolve import LinkResolver
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.notes import LinkKind
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index import places
+from vault_agent.store.index.rows import handle_of, name_hash
+from vault_agent.store.index.writer import ResolvedLink
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+
+    from vault_agent.indexing.task import Report
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.writer import NoteWriter, StoredLink
+
+MANY_NAMES = 500
+"""With more names than this affected, all links are resolved again."""
+NOTES_AT_ONCE = 500
+"""New notes whose links are resolved together."""
+
+
+async def resolve_links(
+    connection: Connection,
+    writer: NoteWriter,
+    report: Report,
+    *,
+    fresh: Sequence[int],
+    affected: Collection[str] | None,
+) -> None:
+    """Resolve the links of the notes `fresh` and those that ask for `affected` names, or all.
+
+    Names are as `names_of` gives them; None stands for all of them.
+    """
+    few = affected is not None and len(affected) <= MANY_NAMES
+    names = affected if few else None
+    everything = None if few else await _resolver(connection)
+    total = writer.totals.links
+    done = 0
+    async for page in _pages(writer, fresh, names):
+        await _resolve(writer, everything or await _resolver(connection, page), page)
+        done += len(page)
+        report.phase("store", done, total)
+    report.phase("store", total, total)
+
+
+def name_rows(path: str, names: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the rows by which links find a file: (hash of a name, handle of the file)."""
+    handle = handle_of(path)
+    return [(name_hash(name), handle) for name in names]
+
+
+async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[StoredLink]) -> None:
+    resolved: list[ResolvedLink] = []
+    to_attachments: set[int] = set()
+    for link in page:
+        found = resolver.resolve(link.source, link.target, LinkKind(link.kind))
+        dest = handle_of(found.path) if found.path is not None else None
+        resolved.append(ResolvedLink(link, dest, found.ambiguous))
+        if dest is not None and not found.is_note:
+            to_attachments.add(link.key)
+    changed = await writer.resolve(resolved)
+    # What a link has led to until now may have been an attachment too.
+    await writer.count_attachments(
+        {
+            link.key >> CHUNK_BITS
+            for link in changed
+            if link.dest is not None or link.key in to_attachments
+        }
+    )
+
+
+async def _pages(
+    writer: NoteWriter, fresh: Sequence[int], names: Collection[str] | None
+) -> AsyncIterator[list[StoredLink]]:
+    """Yield the links to resolve: of new notes and of affected names, or else all."""
+    lookups: list[int] | None = None
+    if names is not None:
+        lookups = [name_hash(name) for name in names]
+        for start in range(0, len(fresh), NOTES_AT_ONCE):
+            yield await writer.links_of(fresh[start : start + NOTES_AT_ONCE])
+    after = -1
+    while page := await writer.links(after=after, lookups=lookups):
+        yield page
+        after = page[-1].key
+
+
+async def _resolver(
+    connection: Connection, page: Sequence[StoredLink] | None = None
+) -> LinkResolver:
+    """Return a resolver over all names, or over those that the links of a page ask for."""
+    if page is None:
+        return LinkResolver(await reading.names(connection), await reading.attachments(connection))
+    lookups = {link.lookup for link in page}
+    return LinkResolver(
+        await places.notes_named(connection, lookups),
+        await places.attachments_named(connection, lookups),
+    )

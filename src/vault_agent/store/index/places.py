@@ -1,0 +1,107 @@
+"""Rows by where their files are, and by the names that links find them by.
+
+A run that looks at a few paths reads these instead of whole tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from vault_agent.model.notes import FileEntry
+from vault_agent.store.database import translated
+from vault_agent.store.index.notes import StoredFile
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    import aiosqlite
+
+
+async def files_at(connection: aiosqlite.Connection, paths: Iterable[str]) -> list[StoredFile]:
+    """Return the files of the notes at these paths or anywhere below them."""
+    columns = "rowid, hash, path, size, mtime_ns, ctime_ns, inode"
+    rows = await _at(connection, "note", columns, paths)
+    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
+
+
+async def attachments_at(connection: aiosqlite.Connection, paths: Iterable[str]) -> list[str]:
+    """Return the attachments at these paths or anywhere below them."""
+    return [path for (path,) in await _at(connection, "attachment", "path", paths)]
+
+
+async def left_out_at(
+    connection: aiosqlite.Connection, paths: Iterable[str]
+) -> list[tuple[FileEntry, bool]]:
+    """Return the files left out at or below these paths, each with whether it was unread."""
+    columns = "path, size, mtime_ns, ctime_ns, inode, unread"
+    rows = await _at(connection, "left_out", columns, paths)
+    return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
+
+
+async def symlinks(connection: aiosqlite.Connection) -> dict[str, str | None]:
+    """Return where each symbolic link of the vault leads; None where it can't be followed."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT path, target FROM symlink")
+    return {path: target for path, target in rows}  # noqa: C416 - dict() can't be typed from rows
+
+
+async def notes_named(
+    connection: aiosqlite.Connection, lookups: Iterable[int]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return path and aliases of every note that answers to one of these names (hashes)."""
+    with translated():
+        rows = await connection.execute_fetchall(_NOTES_NAMED, (_json(lookups),))
+    return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
+
+
+async def attachments_named(connection: aiosqlite.Connection, lookups: Iterable[int]) -> list[str]:
+    """Return the path of every attachment that answers to one of these names (hashes)."""
+    with translated():
+        rows = await connection.execute_fetchall(_ATTACHMENTS_NAMED, (_json(lookups),))
+    return [path for (path,) in rows]
+
+
+async def names(connection: aiosqlite.Connection) -> list[tuple[int, int]]:
+    """Return every name as (hash of the name, handle of the file)."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT lookup, handle FROM name")
+    return [(lookup, handle) for lookup, handle in rows]
+
+
+async def _at(
+    connection: aiosqlite.Connection, table: str, columns: str, paths: Iterable[str]
+) -> Iterable[sqlite3.Row]:
+    places = _json(paths)
+    with translated():
+        return await connection.execute_fetchall(
+            _AT.format(table=table, columns=columns), (places, places)
+        )
+
+
+def _json(values: Iterable[object]) -> str:
+    # One JSON parameter serves any count: no limit on variables, one prepared statement.
+    return orjson.dumps(list(values)).decode()
+
+
+# "0" is the character after "/". Cross joins keep SQLite from reading the table first.
+_AT = """
+SELECT {columns} FROM (SELECT value AS place FROM json_each(?)) CROSS JOIN {table}
+WHERE path = place
+UNION ALL
+SELECT {columns} FROM (SELECT value AS place FROM json_each(?)) CROSS JOIN {table}
+WHERE path > place || '/' AND path < place || '0'
+"""
+
+_NOTES_NAMED = """
+SELECT DISTINCT note.path, note.aliases FROM json_each(?) AS asked
+CROSS JOIN name ON name.lookup = asked.value CROSS JOIN note ON note.handle = name.handle
+"""
+
+_ATTACHMENTS_NAMED = """
+SELECT DISTINCT attachment.path FROM json_each(?) AS asked
+CROSS JOIN name ON name.lookup = asked.value
+CROSS JOIN attachment ON attachment.handle = name.handle
+"""
