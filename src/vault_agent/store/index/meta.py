@@ -12,7 +12,7 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import aiosqlite
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """SQLite's `user_version`; another one means that the index must be rebuilt."""
 
 
