@@ -465,3 +465,26 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> FulltextReader:
         fields = {"tags": tuple(tags), "date": day.isoformat()}
         notes.append(note(f"f{number % 10}/n{number}.md", " ".join(words), "same", **fields))
     return build(tmp_path_factory.mktemp("crowd") / "r1", notes)
+
+
+@pytest.mark.parametrize(
+    ("query", "rowids"),
+    [
+        ("Home/dev log.md", {4}),
+        ("home/DEV LOG", {4}),
+        ("./Home/dev log.md", {4}),
+        ("dev log.md", {4}),
+        ("dev log", {4}),
+        ("/Zoo/Zebra", {1}),
+        ("Zoo/Ze.ra", set()),
+        ("og.md", set()),
+        ("Home/*.md", set()),
+        ("(/[.md", set()),
+        ("/.md", set()),
+    ],
+)
+def test_a_path_its_end_or_a_file_name_is_an_exact_name(
+    reader: FulltextReader, query: str, rowids: set[int]
+):
+    notes = reader.candidates(compile_query(query), NO_FILTER).notes
+    assert {rowid for rowid, note in notes.items() if note.named} == rowids

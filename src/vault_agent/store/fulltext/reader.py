@@ -284,11 +284,14 @@ class _Search:
         return self._chunks.top_passing(self._text_query(), CHUNKS, passing)
 
     def _named(self) -> set[int]:
-        """Return the notes of which a name is the query."""
+        """Return the notes of which a name, the path or the path's end is the query."""
         if not self._query.name:
             return set()
-        name = self._notes.clauses.term("name", self._query.name, positions=False)
-        query = combined(must=[name, *self._note_must], must_not=self._note_not)
+        clauses = self._notes.clauses
+        names = [clauses.term("name", self._query.name, positions=False)]
+        if self._query.path and (path := clauses.path_end(self._query.path)) is not None:
+            names.append(path)
+        query = combined(must=[any_of(names), *self._note_must], must_not=self._note_not)
         return set(self._notes.first(query, _NAMED))
 
     def _headed(self) -> set[int]:
