@@ -226,14 +226,6 @@ class VectorStore:
         await self._drop_damaged(number, files, 0)
         await in_thread(files.rebuild_planes, 0)
 
-    async def failures(self) -> dict[bytes, str]:
-        """Return the inputs that could not be embedded, with the reasons."""
-        number, _, _ = self._current()
-        rows = await self._connection.execute_fetchall(
-            "SELECT key, reason FROM failure WHERE space = ?", (number,)
-        )
-        return {row[0]: row[1] for row in rows}
-
     async def publish(self, plan: Plan, path: Path) -> None:
         """Make the vectors so far durable, and write the generation's map of them."""
         number, space, files = self._current()
