@@ -83,6 +83,19 @@ async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
     assert len(endpoint.requests) == asked
 
 
+async def test_an_unchanged_vault_reads_no_text_again(vault: Embedded, endpoint, monkeypatch):
+    await vault.embed()
+    read: list[object] = []
+    keyed = phase.vector_key
+    monkeypatch.setattr(phase, "vector_key", lambda *text: read.append(text) or keyed(*text))
+    assert await vault.embed() == Account(0, NOTES, 0)
+    assert read == []
+    vault.write("0.md", "# Another\n")
+    await vault.index()
+    assert await vault.embed() == Account(1, NOTES - 1, 0)
+    assert read
+
+
 async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: Embedded, endpoint):
     await vault.embed()
     assert await vault.embed(doubted=True) == Account(0, NOTES, 0)

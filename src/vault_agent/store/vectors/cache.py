@@ -166,6 +166,10 @@ class VectorStore:
         self._space = found
         self._files = await self._open_files(*found)
 
+    def is_served_by(self, matrix: Matrix) -> bool:
+        """Whether a map names vectors of the space in use."""
+        return self._current()[0] == matrix.files
+
     async def plan(self, chunks: Integers, keys: Sequence[bytes]) -> Plan:
         """Return which of a generation's chunks have a vector, and which keys are missing."""
         number, _, _ = self._current()
