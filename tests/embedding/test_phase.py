@@ -72,7 +72,8 @@ async def test_a_text_that_fails_is_marked_and_counted_and_the_rest_shows_as_don
     assert vault.heard.codes == ["EMBEDDING_FAILED"]
     async with vectors.open_vectors(vault.directory.vectors) as store:
         await store.use(vault.matrix.space)
-        assert list((await store.failures()).values()) == ["rejected"]
+        failures = await store._connection.execute_fetchall("SELECT reason FROM failure")
+        assert [reason for (reason,) in failures] == ["rejected"]
 
 
 async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
@@ -80,6 +81,19 @@ async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
     asked = len(endpoint.requests)
     assert await vault.embed() == Account(0, NOTES, 0)
     assert len(endpoint.requests) == asked
+
+
+async def test_an_unchanged_vault_reads_no_text_again(vault: Embedded, endpoint, monkeypatch):
+    await vault.embed()
+    read: list[object] = []
+    keyed = phase.vector_key
+    monkeypatch.setattr(phase, "vector_key", lambda *text: read.append(text) or keyed(*text))
+    assert await vault.embed() == Account(0, NOTES, 0)
+    assert read == []
+    vault.write("0.md", "# Another\n")
+    await vault.index()
+    assert await vault.embed() == Account(1, NOTES - 1, 0)
+    assert read
 
 
 async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: Embedded, endpoint):

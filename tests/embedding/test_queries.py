@@ -18,6 +18,14 @@ def _soon(monkeypatch):
     monkeypatch.setattr(breaker, "_FIRST_WAIT", 0.05)
 
 
+def is_usable(embedder: HttpEmbedder) -> bool:
+    try:
+        embedder.check()
+    except Unavailable:
+        return False
+    return True
+
+
 async def until(condition, seconds=2.0):
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - looks from outside
@@ -65,8 +73,8 @@ async def test_a_model_that_was_loaded_meanwhile_serves_the_next_query(endpoint,
     async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
-        assert not embedder.available
-        await until(lambda: embedder.available)
+        assert not is_usable(embedder)
+        await until(lambda: is_usable(embedder))
         await embedder.embed_query("tea")
 
 
@@ -77,7 +85,7 @@ async def test_a_dead_endpoint_that_comes_back_is_noticed(endpoint, settings):
         with pytest.raises(Unavailable):
             await embedder.embed_query("ink")
         await endpoint.start()
-        await until(lambda: embedder.available)
+        await until(lambda: is_usable(embedder))
         await embedder.embed_query("ink")
 
 
@@ -90,7 +98,7 @@ async def test_another_model_behind_the_same_name_shows_in_the_space(endpoint, s
             await embedder.embed_query("ink")
         endpoint.salt = "other weights"
         await endpoint.start()
-        await until(lambda: embedder.available)
+        await until(lambda: is_usable(embedder))
         assert not embedder.space.matches(space)
         assert float(np.dot(before, await embedder.embed_query("tea"))) < 0.99
 
@@ -114,7 +122,7 @@ async def test_a_lying_endpoint_is_left_alone_until_it_recovers(endpoint, settin
         with pytest.raises(Unavailable) as caught:
             await embedder.embed_query("ink")
         assert caught.value.code == "EMBEDDING_UNAVAILABLE"
-        await until(lambda: embedder.available)
+        await until(lambda: is_usable(embedder))
 
 
 async def test_a_query_that_is_refused_for_itself_does_not_stop_the_others(endpoint, settings):
@@ -166,11 +174,11 @@ async def test_warming_up_finds_out_whether_the_endpoint_works(endpoint, setting
     endpoint.always = bad.status(500)
     async with HttpEmbedder(settings()) as embedder:
         embedder.warm_up()
-        await until(lambda: not embedder.available)
+        await until(lambda: not is_usable(embedder))
         with pytest.raises(Unavailable):
             embedder.check()
         endpoint.always = None
-        await until(lambda: embedder.available)
+        await until(lambda: is_usable(embedder))
 
 
 async def test_the_check_tells_dimension_and_latency(endpoint, settings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import errno
 import random
 import threading
@@ -422,3 +423,74 @@ def test_a_search_that_nobody_waits_for_stops_between_two_terms(reader: Fulltext
     with pytest.raises(SearchStopped):
         reader.candidates(query, NO_FILTER, stopped=stopped)
     assert len(asked) == 3
+
+
+def test_the_index_of_chunks_does_not_grow_with_the_tags_of_their_notes(tmp_path: Path):
+    texts = [f"text {n}" for n in range(50)]
+    sizes = []
+    for count in (0, 400):
+        tags = tuple(f"tag{n}" for n in range(count))
+        build(tmp_path / str(count), [note("folder/a.md", *texts, tags=tags)])
+        files = (tmp_path / str(count) / "chunks").iterdir()
+        sizes.append(sum(file.stat().st_size for file in files))
+    assert sizes[1] < 1.2 * sizes[0]
+
+
+@pytest.mark.parametrize("filters", ["all but one", "half", "few", "folder", "days", "none"])
+@pytest.mark.parametrize("query", ["w1", "w2 w5", "w1 -w3", "same", "w1 -tag:few"])
+def test_chunks_of_notes_that_pass_are_ranked_as_if_there_were_no_others(
+    crowd: FulltextReader, filters: str, query: str
+):
+    asked = {
+        "folder": Filters(paths=("f3",)),
+        "days": Filters(after="1970-06-01", before="1971-02-01"),
+    }.get(filters, Filters(tags=(filters,)))
+    compiled = compile_query(query)
+    admitted = crowd.admitted(asked, query=compiled)
+    search = engine._Search(crowd._notes, crowd._chunks, compiled, None, None, lambda: False)
+    everything = crowd._chunks._best(search._text_query(), 10_000)
+    expected = sorted(
+        (-round(score, 4), key) for score, key in everything if key >> CHUNK_BITS in admitted
+    )[: engine.CHUNKS]
+    found = crowd.candidates(compiled, asked)
+    assert {key for _, key in expected} - found.chunks.keys() == set() or compiled.excluded
+    assert {key >> CHUNK_BITS for key in found.chunks} <= admitted
+    assert found.notes.keys() <= admitted
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> FulltextReader:
+    """Return a reader of many notes, of which filters admit few or nearly all."""
+    chance = random.Random(11)
+    notes = []
+    for number in range(900):
+        tags = ["all but one"] * (number != 7) + ["half"] * (number % 2)
+        tags += ["few"] * (number % 60 == 0)
+        words = [f"w{int(chance.random() ** 3 * 40)}" for _ in range(chance.randint(3, 60))]
+        day = datetime.date(1970, 1, 1) + datetime.timedelta(number)
+        fields = {"tags": tuple(tags), "date": day.isoformat()}
+        notes.append(note(f"f{number % 10}/n{number}.md", " ".join(words), "same", **fields))
+    return build(tmp_path_factory.mktemp("crowd") / "r1", notes)
+
+
+@pytest.mark.parametrize(
+    ("query", "rowids"),
+    [
+        ("Home/dev log.md", {4}),
+        ("home/DEV LOG", {4}),
+        ("./Home/dev log.md", {4}),
+        ("dev log.md", {4}),
+        ("dev log", {4}),
+        ("/Zoo/Zebra", {1}),
+        ("Zoo/Ze.ra", set()),
+        ("og.md", set()),
+        ("Home/*.md", set()),
+        ("(/[.md", set()),
+        ("/.md", set()),
+    ],
+)
+def test_a_path_its_end_or_a_file_name_is_an_exact_name(
+    reader: FulltextReader, query: str, rowids: set[int]
+):
+    notes = reader.candidates(compile_query(query), NO_FILTER).notes
+    assert {rowid for rowid, note in notes.items() if note.named} == rowids

@@ -93,19 +93,9 @@ class HttpEmbedder:
         self._breaker.check()
 
     @property
-    def available(self) -> bool:
-        """Whether a query would be tried now."""
-        return not self._breaker.open
-
-    @property
     def request_size(self) -> int:
         """Texts of one document request now; fewer while somebody searches."""
         return self._documents.request_size
-
-    @property
-    def concurrency(self) -> int:
-        """Document requests now allowed at once; fewer than configured where it is busy."""
-        return self._gate.limit
 
     def warm_up(self) -> None:
         """Find out in the background whether the endpoint works; that also loads the model."""

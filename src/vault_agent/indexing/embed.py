@@ -147,14 +147,17 @@ class _Run:
         self._arrived = asyncio.Event()  # vectors that searches do not have yet
 
     async def carry_out(self, *, fresh: bool, doubted: bool) -> None:
+        known = await self._store.last_space(self._settings.model, *self._settings.prefixes)
+        if known is not None:
+            await self._store.use(known)
+            if not (fresh or doubted) and await self._is_complete():
+                return
         chunks, keys = await _inputs(self._connection, self._settings)
         self._total = len(chunks)
         served_in_full = False
-        known = await self._store.last_space(self._settings.model, *self._settings.prefixes)
         if known is not None:
             # Before the endpoint is asked for anything: an unchanged vault asks for nothing, and
             # searches have the vectors that there are.
-            await self._store.use(known)
             old = await self._store.plan(chunks, keys)
             await self._serve(old)
             served_in_full = not old.waiting
@@ -217,8 +220,24 @@ class _Run:
 
     def account(self) -> Account:
         """Count the chunks by what became of them."""
-        have = int(np.count_nonzero(self._plan.rows >= 0)) if self._plan is not None else 0
+        if self._plan is None:
+            return Account(0, self._reused, self._total - self._reused)
+        have = int(np.count_nonzero(self._plan.rows >= 0))
         return Account(have - self._reused, self._reused, self._total - have)
+
+    async def _is_complete(self) -> bool:
+        """Whether searches have a vector of every chunk already.
+
+        A changed note gets new keys, so the keys tell, and no text needs to be read.
+        """
+        keys = await reading.chunk_keys(self._connection)
+        served = open_matrix(self._map, self._store.folder)
+        if served is None or not self._store.is_served_by(served):
+            return False
+        if served.count < len(keys) or not served.holds(np.array(keys, np.int64), len(keys)):
+            return False
+        self._total = self._reused = len(keys)
+        return True
 
     async def _documents(self, plan: Plan) -> AsyncIterator[Document]:
         """Yield what is missing, a page at a time: a vault's text need not fit into memory."""

@@ -40,6 +40,8 @@ class LexicalQuery:
     """What must not be there."""
     name: str = ""
     """The whole query as a name's key."""
+    path: str = ""
+    """The whole query where it may be a path or the end of one."""
     text: str = ""
     """The query without its operators: what it says, for a search by meaning."""
     filters: Filters = field(default_factory=Filters)

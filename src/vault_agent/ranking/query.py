@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from vault_agent.model.lexical import LexicalQuery, Terms
 from vault_agent.model.search import Filters
+from vault_agent.text.names import is_note
 from vault_agent.text.terms import is_unit, prepare, sequence, terms, units
 
 MAX_COMPOUND = 8
@@ -52,6 +53,7 @@ def compile_query(text: str) -> LexicalQuery:
         else:
             plain.append(piece["plain"])
     prose = len(plain) - len(quoted) > SENTENCE_WORDS
+    said = " ".join(plain)
     return LexicalQuery(
         weights=_weights(plain),
         units=_units(plain),
@@ -59,8 +61,9 @@ def compile_query(text: str) -> LexicalQuery:
         compounds=_compounds(plain),
         phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
         excluded=tuple(filter(None, excluded)),
-        name=" ".join(terms(" ".join(plain))),
-        text=" ".join(plain),
+        name=" ".join(terms(said)),
+        path=said if "/" in said or is_note(said) else "",
+        text=said,
         filters=Filters(tags=tuple(wanted["tag"]), paths=tuple(wanted["path"])),
         without=Filters(tags=tuple(unwanted["tag"]), paths=tuple(unwanted["path"])),
     )

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Each path in one list, in the order given; removed ones in the order of what was stored."""
+    """What differs, in the order given; removed paths in the order of what was stored."""
 
     added: list[FileEntry]
     maybe_changed: list[FileEntry]  # as found now; only the content can tell
-    unchanged: list[FileEntry]
-    removed: list[str]
-    kept: list[str]  # where nothing could be listed: nothing is known, nothing is removed
+    removed: list[str]  # none where nothing could be listed: nothing is known of those
 
     @property
     def differs(self) -> bool:
@@ -47,7 +45,6 @@ def diff(
     """
     added: list[FileEntry] = []
     maybe_changed: list[FileEntry] = []
-    unchanged: list[FileEntry] = []
     present: set[str] = set()
     for entry in found:
         path = entry.path
@@ -55,17 +52,14 @@ def diff(
         before = stored.get(path)
         if before is None:
             added.append(entry)
-        elif before == entry:
-            unchanged.append(entry)
-        else:
+        elif before != entry:
             maybe_changed.append(entry)
     removed: list[str] = []
-    kept: list[str] = []
     if len(present) - len(added) < len(stored):
-        for path in stored:
-            if path not in present:
-                (kept if is_unknown(path, unlisted) else removed).append(path)
-    return Diff(added, maybe_changed, unchanged, removed, kept)
+        removed = [
+            path for path in stored if path not in present and not is_unknown(path, unlisted)
+        ]
+    return Diff(added, maybe_changed, removed)
 
 
 def is_unknown(path: str, unlisted: Collection[str]) -> bool:

@@ -82,6 +82,22 @@ class Clauses:
         tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
         return [*tags, *(self._path(pattern) for pattern in filters.paths)]
 
+    def path_end(self, path: str) -> Query | None:
+        """Return the notes whose path is this or ends in it (suffix optional), or None for none.
+
+        None also where the path is longer than the engine takes.
+        """
+        comparable = comparable_path(path.removeprefix("./"))
+        if not comparable:
+            return None
+        suffixes = "|".join(map(_literal, NOTE_SUFFIXES))
+        try:
+            return Query.regex_query(
+                self._schema, "path", f"(.*/)?{_literal(comparable)}({suffixes})?"
+            )
+        except ValueError:  # the automaton is over the engine's own limit
+            return None
+
     def _raw(self, field: str, value: str) -> Query:
         return self.term(field, value, positions=False)
 
@@ -151,6 +167,10 @@ def _glob_regex(pattern: str) -> str:
     """Translate `*` and `?` (within one folder) and `**` (any depth); all else is literal."""
     translated = {"**/": "(.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return "".join(
-        translated.get(token) or _REGEX_SYNTAX.sub(r"\\\g<0>", token)
-        for token in _GLOB_TOKEN.findall(pattern)
+        translated.get(token) or _literal(token) for token in _GLOB_TOKEN.findall(pattern)
     )
+
+
+def _literal(text: str) -> str:
+    """Return a pattern of the engine's that matches just this text."""
+    return _REGEX_SYNTAX.sub(r"\\\g<0>", text)

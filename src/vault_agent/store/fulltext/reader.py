@@ -1,5 +1,7 @@
 """Searching full text: one reader for one revision, safe to use from any thread.
 
+Over 300 lines, since a search is one sequence of queries that share their conditions.
+
 tantivy releases the interpreter's lock while it searches, so callers run `candidates` in a thread.
 A search is a handful of bounded queries, each of which costs well under a millisecond at 100,000
 chunks: the best notes, the best chunks, the pairs of words that stand together, and then the
@@ -8,9 +10,10 @@ missing half of the evidence for whatever only one of them has found.
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from tantivy import Index, Order, Query
+from tantivy import Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import (
@@ -21,20 +24,19 @@ from vault_agent.model.lexical import (
     NoteEvidence,
     rarity,
 )
-from vault_agent.store.fulltext.clauses import Clauses, any_of, combined, silent
+from vault_agent.model.search import Filters
+from vault_agent.store.fulltext.clauses import any_of, combined, silent
 from vault_agent.store.fulltext.guard import guarded
-from vault_agent.store.fulltext.schema import ANALYZER
+from vault_agent.store.fulltext.shelf import Passing, Shelf
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
 from vault_agent.store.mapped import MappedFiles
-from vault_agent.text.terms import analyzer, is_unit
+from vault_agent.text.terms import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from tantivy import Searcher
-
-    from vault_agent.model.search import Filters
+    from vault_agent.store.fulltext.clauses import Clauses
     from vault_agent.system.threads import Stopped
 
 NOTES = 60
@@ -46,8 +48,7 @@ _NAMED = 50
 _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that a single character stands for
-_TIED_LIMIT = 1_000
-_DECIMALS = 4  # of a score that hold, whatever the order of addition
+_REMEMBERED_FILTERS = 8  # a byte a note each
 
 
 class SearchStopped(Exception):
@@ -63,13 +64,15 @@ class FulltextReader:
 
     def __init__(self, directory: Path) -> None:
         with guarded():
-            self._notes = _Shelf(directory / "notes", "rowid")
-            self._chunks = _Shelf(directory / "chunks", "key")
+            self._notes = Shelf(directory / "notes", "rowid")
+            self._chunks = Shelf(directory / "chunks", "key")
+            # Of the notes and not of this object, so that no cycle keeps the files open.
+            self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
             self._files = MappedFiles(path for path in directory.glob("*/*") if path.is_file())
 
     def close(self) -> None:
         """Let go of the files; searches under way end undisturbed."""
-        del self._notes, self._chunks
+        del self._notes, self._chunks, self._passing
 
     @property
     def note_count(self) -> int:
@@ -96,7 +99,10 @@ class FulltextReader:
         with guarded():
             self._files.check()
             clauses = self._notes.clauses
-            must, must_not = _conditions(clauses, query or LexicalQuery(), filters, "body", None)
+            query = query or LexicalQuery()
+            must, must_not = _conditions(clauses, query, "body", None)
+            must += clauses.filters(filters) + clauses.filters(query.filters)
+            must_not += clauses.excluded(query.without)
             if rowids is not None:
                 must.append(clauses.rowids(rowids))
             every = combined(must=[silent(Query.all_query()), *must], must_not=must_not)
@@ -121,43 +127,9 @@ class FulltextReader:
         """
         with guarded():
             self._files.check()
-            return _Search(self._notes, self._chunks, query, filters, without_note, stopped).run()
-
-
-class _Shelf:
-    """One of the two indexes, with the fast field that names its documents."""
-
-    def __init__(self, directory: Path, key: str) -> None:
-        index = Index.open(str(directory))
-        index.register_tokenizer(ANALYZER, analyzer())
-        self.schema = index.schema
-        self.searcher: Searcher = index.searcher()
-        self.clauses = Clauses(index.schema)
-        self._key = key
-
-    def top(self, query: Query, limit: int) -> dict[int, float]:
-        """Return the best `limit` documents, best first; ties by key, also at the cut.
-
-        Which segment a document is in differs from run to run, and with it the order in which its
-        score was added up: what differs by less than that ties.
-        """
-        hits = self.searcher.search(query, limit + 1, count=False).hits
-        if len(hits) > limit and abs(hits[-1][0] - hits[-2][0]) < 10**-_DECIMALS:
-            hits = self.searcher.search(query, _TIED_LIMIT, count=False).hits
-        keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
-        ranked = sorted(
-            (-round(score, _DECIMALS), key)
-            for (score, _), key in zip(hits, keys, strict=True)
-            if isinstance(key, int)  # always: the column is whole
-        )
-        return {key: -score for score, key in ranked[:limit]}
-
-    def first(self, query: Query, limit: int) -> list[int]:
-        """Return the keys of the first `limit` documents by key, whatever their score."""
-        found = self.searcher.search(
-            query, limit, count=False, order_by_field=self._key, order=Order.Asc
-        )
-        return [key for key, _ in found.hits]
+            asked = (filters, query.filters, query.without)
+            passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
+            return _Search(self._notes, self._chunks, query, passing, without_note, stopped).run()
 
 
 class _Search:
@@ -165,10 +137,10 @@ class _Search:
 
     def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
         self,
-        notes: _Shelf,
-        chunks: _Shelf,
+        notes: Shelf,
+        chunks: Shelf,
         query: LexicalQuery,
-        filters: Filters,
+        passing: Passing | None,
         without_note: int | None,
         stopped: Stopped,
     ) -> None:
@@ -176,12 +148,12 @@ class _Search:
         self._notes = notes
         self._chunks = chunks
         self._query = query
-        self._note_must, self._note_not = _conditions(
-            notes.clauses, query, filters, "body", without_note
-        )
-        self._chunk_must, self._chunk_not = _conditions(
-            chunks.clauses, query, filters, "text", without_note
-        )
+        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", without_note)
+        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", without_note)
+        self._passing = passing  # None where there are no filters
+        if passing is not None:
+            self._note_must += passing.must
+            self._note_not += passing.must_not
         self._neighbours: dict[str, tuple[str, ...]] = {}
         self._frequencies: dict[str, int] = {}
         self._weights = self._look_up(query.weights)
@@ -193,12 +165,12 @@ class _Search:
         self._go_on()
         body = self._notes.top(self._body_query(), NOTES)
         # Without openings their queries would have no words, and so match everything.
-        text = self._chunks.top(self._text_query(), CHUNKS) if self._openings else {}
+        text = self._text() if self._openings else {}
         self._go_on()
         pairs = self._pairs()
         names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
-        named = self._exact(self._notes, self._note_must, self._note_not)
-        headed = self._exact(self._chunks, self._chunk_must, self._chunk_not)
+        named = self._named()
+        headed = self._headed()
         self._go_on()
         self._complete(body, text, named | pairs.keys() | names.keys(), headed)
         if self._query.excluded and self._weights:
@@ -271,21 +243,21 @@ class _Search:
             for term, weight in self._weights.items()
         }
 
-    def _body_query(self, rowids: Sequence[int] | None = None) -> Query:
+    def _body_query(self, among: Query | None = None) -> Query:
         clauses = self._notes.clauses
         words = clauses.words("body", {**self._query.units, **self._weights})
-        return _scored(words, self._note_must, self._note_not, clauses, rowids)
+        return _scored(words, self._note_must, self._note_not, among)
 
     def _names_query(self) -> Query:
         clauses = self._notes.clauses
         words = clauses.words("names", self._openings)
-        return _scored(words, self._note_must, self._note_not, clauses, None)
+        return _scored(words, self._note_must, self._note_not, None)
 
-    def _text_query(self, rowids: Sequence[int] | None = None) -> Query:
+    def _text_query(self, among: Query | None = None) -> Query:
         clauses = self._chunks.clauses
         context = {term: CONTEXT_WEIGHT * weight for term, weight in self._openings.items()}
         words = clauses.words("text", self._openings) + clauses.words("context", context)
-        return _scored(words, self._chunk_must, self._chunk_not, clauses, rowids)
+        return _scored(words, self._chunk_must, self._chunk_not, among)
 
     def _pairs(self) -> dict[int, float]:
         rare = _RARE_SHARE * self._notes.searcher.num_docs
@@ -303,11 +275,34 @@ class _Search:
             combined(must=[any_of(words), *self._note_must], must_not=self._note_not), NOTES
         )
 
-    def _exact(self, shelf: _Shelf, must: Sequence[Query], must_not: Sequence[Query]) -> set[int]:
+    def _text(self) -> dict[int, float]:
+        if (passing := self._passing) is None:
+            return self._chunks.top(self._text_query(), CHUNKS)
+        if passing.few is not None:
+            asked = self._chunks.clauses.rowids(passing.few)
+            return self._chunks.top(self._text_query(asked), CHUNKS)
+        return self._chunks.top_passing(self._text_query(), CHUNKS, passing)
+
+    def _named(self) -> set[int]:
+        """Return the notes of which a name, the path or the path's end is the query."""
         if not self._query.name:
             return set()
-        name = shelf.clauses.term("name", self._query.name, positions=False)
-        return set(shelf.first(combined(must=[name, *must], must_not=must_not), _NAMED))
+        clauses = self._notes.clauses
+        names = [clauses.term("name", self._query.name, positions=False)]
+        if self._query.path and (path := clauses.path_end(self._query.path)) is not None:
+            names.append(path)
+        query = combined(must=[any_of(names), *self._note_must], must_not=self._note_not)
+        return set(self._notes.first(query, _NAMED))
+
+    def _headed(self) -> set[int]:
+        """Return the chunks whose heading is the query."""
+        if not self._query.name:
+            return set()
+        name = self._chunks.clauses.term("name", self._query.name, positions=False)
+        query = combined(must=[name, *self._chunk_must], must_not=self._chunk_not)
+        if (passing := self._passing) is None:
+            return set(self._chunks.first(query, _NAMED))
+        return set(self._chunks.first_passing(query, _NAMED, passing))
 
     def _complete(
         self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]
@@ -318,19 +313,19 @@ class _Search:
         scored = {key >> CHUNK_BITS for key in text}
         seen = rowids | scored | {key >> CHUNK_BITS for key in headed}
         if missing := sorted(seen - body.keys()):
-            body |= self._notes.top(self._body_query(missing), len(missing))
+            asked = self._notes.clauses.rowids(missing)
+            body |= self._notes.top(self._body_query(asked), len(missing))
         if self._openings and (missing := sorted(body.keys() - scored)):
-            text |= self._chunks.top(self._text_query(missing), CHUNKS)
+            asked = self._chunks.clauses.rowids(missing)
+            text |= self._chunks.top(self._text_query(asked), CHUNKS)
 
 
 def _conditions(
-    clauses: Clauses, query: LexicalQuery, filters: Filters, field: str, without_note: int | None
+    clauses: Clauses, query: LexicalQuery, field: str, without_note: int | None
 ) -> tuple[list[Query], list[Query]]:
-    """Return what must and what must not hold, on top of the words."""
+    """Return what must and what must not hold, on top of the words, filters aside."""
     must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
-    must += clauses.filters(filters) + clauses.filters(query.filters)
     must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
-    must_not += clauses.excluded(query.without)
     if without_note is not None:
         must_not.append(clauses.rowids([without_note]))
     return must, must_not
@@ -340,12 +335,9 @@ def _scored(
     words: list[Query],
     must: Sequence[Query],
     must_not: Sequence[Query],
-    clauses: Clauses,
-    rowids: Sequence[int] | None,
+    among: Query | None,
 ) -> Query:
-    conditions = list(must)
-    if rowids is not None:
-        conditions.append(clauses.rowids(rowids))
+    conditions = [*must, among] if among is not None else list(must)
     if not words:
         return combined(must=[silent(Query.all_query()), *conditions], must_not=must_not)
     if not conditions and not must_not:

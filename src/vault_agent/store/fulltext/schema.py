@@ -7,8 +7,9 @@ notes   one document a note: `body` (its whole text, its names and tags; in
         name), `name` (each of those whole, for exact matches)
 chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
 
-Both hold what filters ask for, because a filter must hold before anything is ranked: `path`,
-`folder` (every folder above), `tag` (with those it is nested under), `type`, `day`.
+Notes also hold what filters ask for: `path`, `folder` (every folder above), `tag` (with those it
+is nested under), `type`, `day`. Chunks do not repeat it, or a note with many tags and many chunks
+would cost their product. A chunk passes a filter where its note does.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def notes_schema() -> Schema:
     builder.add_unsigned_field("rowid", indexed=True, fast=True)
     builder.add_text_field("body", tokenizer_name=ANALYZER, index_option="position")
     builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="position")
-    _add_filters(builder)
+    for field in ("name", "path", "folder", "tag", "type"):
+        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("day", indexed=True, fast=True)
     return builder.build()
 
 
@@ -49,14 +52,8 @@ def chunks_schema() -> Schema:
     builder.add_unsigned_field("rowid", indexed=True)
     builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="position")
     builder.add_text_field("context", tokenizer_name=ANALYZER, index_option="position")
-    _add_filters(builder)
+    builder.add_text_field("name", tokenizer_name="raw", index_option="basic")
     return builder.build()
-
-
-def _add_filters(builder: SchemaBuilder) -> None:
-    for field in ("name", "path", "folder", "tag", "type"):
-        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
-    builder.add_integer_field("day", indexed=True, fast=True)
 
 
 class FulltextNote(NamedTuple):

@@ -72,7 +72,7 @@ class FulltextWriter:
                 document.add_text("name", name)
             self._notes.add_document(document)
             for index, (text, context, heading) in enumerate(note.chunks):
-                document = _filtered(note)
+                document = Document()
                 document.add_unsigned("key", rowid << CHUNK_BITS | index)
                 document.add_unsigned("rowid", rowid)
                 document.add_text("text", text)

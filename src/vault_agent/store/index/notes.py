@@ -144,6 +144,13 @@ async def chunk_texts(connection: aiosqlite.Connection, *, after: int) -> list[C
     return [_chunk_text(row) for row in rows]
 
 
+async def chunk_keys(connection: aiosqlite.Connection) -> list[int]:
+    """Return the keys of all chunks, in order."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT key FROM chunk ORDER BY key")
+    return [key for (key,) in rows]
+
+
 async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[ChunkText]:
     """Return the chunks with these keys, in no particular order."""
     with translated():

@@ -167,6 +167,10 @@ class VectorStore:
         self._space = found
         self._files = await self._open_files(*found)
 
+    def is_served_by(self, matrix: Matrix) -> bool:
+        """Whether a map names vectors of the space in use."""
+        return self._current()[0] == matrix.files
+
     async def plan(self, chunks: Integers, keys: Sequence[bytes]) -> Plan:
         """Return which of a generation's chunks have a vector, and which keys are missing."""
         number, _, _ = self._current()
@@ -226,14 +230,6 @@ class VectorStore:
         number, _, files = self._current()
         await self._drop_damaged(number, files, 0)
         await in_thread(files.rebuild_planes, 0)
-
-    async def failures(self) -> dict[bytes, str]:
-        """Return the inputs that could not be embedded, with the reasons."""
-        number, _, _ = self._current()
-        rows = await self._connection.execute_fetchall(
-            "SELECT key, reason FROM failure WHERE space = ?", (number,)
-        )
-        return {row[0]: row[1] for row in rows}
 
     async def publish(self, plan: Plan, path: Path) -> None:
         """Make the vectors so far durable, and write the generation's map of them."""
