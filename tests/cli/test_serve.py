@@ -129,10 +129,11 @@ async def test_a_root_that_is_missing_or_a_file_ends_serve_at_once(run: Run, vau
         ended = await run("serve", "--vault-root", str(root))
         assert ended.code == 2
         assert ended.err.startswith("VAULT_NOT_FOUND: ")
-        assert str(root) in ended.err
+        assert "--vault-root" in ended.err
+        assert str(root) not in ended.err
         assert len(ended.err.splitlines()) == 1
     ended = await run("serve", VAULT_AGENT_VAULT_ROOT="~/no such notes")
-    assert "~/no such notes" in ended.err
+    assert "~/no such notes, from VAULT_AGENT_VAULT_ROOT" in ended.err
 
 
 async def test_a_port_in_use_and_a_second_server_each_end_with_one_line(

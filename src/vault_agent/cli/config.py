@@ -98,7 +98,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     key = known_key(name)
     if value == "-":
         value = _typed_in(key)
-    typed, value = value, in_full(key, value)
+    value = in_full(key, value)
     if name == _ENDPOINT and value.strip():
         _check_endpoint(invocation, value)
     problems = set_value(config_path(invocation.config), name, value)
@@ -114,7 +114,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
         complain("CONFIG_INVALID", str(problem), look="warning")
     if name == "vault.root" and value.strip():
         if not os.path.isdir(Path(value).expanduser()):  # noqa: PTH112 - as in `path`
-            complain("VAULT_NOT_FOUND", f"There is no folder {typed} yet.", look="warning")
+            complain("VAULT_NOT_FOUND", "There is no such folder yet.", look="warning")
         tell("Next: vault-agent serve")
     elif key.name in _PART_OF_THE_INDEX:
         tell("Restart a running server, then run vault-agent reindex, to apply it.")

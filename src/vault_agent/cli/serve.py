@@ -85,15 +85,20 @@ async def command(
     except Misconfigured as error:
         if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
             raise
-        named = vault_root or _as_written(invocation.layers(), "vault.root")
-        raise Misconfigured(
-            error.code, f"{error.message} vault.root is now {named}.", error.details
-        ) from None
+        source = _source_of_root(invocation.layers(flags))
+        raise Misconfigured(error.code, f"{error.message} {source}", error.details) from None
     leave_line()
 
 
-def _as_written(layers: Iterable[Layer], name: str) -> object:
-    return next((layer.values[name] for layer in layers if name in layer.values), None)
+def _source_of_root(layers: Iterable[Layer]) -> str:
+    """Say where vault.root was set; of its value only what is not an absolute path."""
+    layer = next(layer for layer in layers if "vault.root" in layer.values)
+    if layer.origin == "flag":
+        return "It is what --vault-root names now."
+    written = str(layer.values["vault.root"])
+    value = f"{clean(written)}, " if written.startswith("~") else ""
+    place = "the config file" if layer.origin == "file" else "VAULT_AGENT_VAULT_ROOT"
+    return f"It is {value}from {place}: `vault-agent config get vault.root` prints it."
 
 
 def _warn_of_the_network(*, made: bool) -> None:
