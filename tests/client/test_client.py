@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, FakeServer, job
+from tests.clocks import PATIENCE
 
 from vault_agent import errors
 from vault_agent.client.client import Client, error_of
@@ -168,7 +169,7 @@ async def test_a_proxy_of_the_environment_is_not_used(
 
 
 async def test_a_server_that_is_not_there_is_unavailable_at_once():
-    async with Client("http://127.0.0.1:9") as client, asyncio.timeout(2):
+    async with Client("http://127.0.0.1:9") as client, asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable, match="vault-agent serve") as refusal:
             await client.search("private words")
     assert "private" not in str(refusal.value)

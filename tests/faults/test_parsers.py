@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.faults import parsers
 from tests.faults.disk import ROOT
 from tests.index_runs import MAX_NOTE_BYTES, Heard, Vault
@@ -145,7 +146,7 @@ def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str
         "from vault_agent.system.workers import WorkerPool\n"
         "async def main():\n"
         f"    async with WorkerPool(parsers.{setup}, (), size=1) as pool:\n"
-        "        print(await pool.run('pid', timeout_seconds=20), flush=True)\n"
+        "        print(await pool.run('pid', timeout_seconds=60), flush=True)\n"
         "        await pool.run('work', timeout_seconds=600)\n"
         "if __name__ == '__main__':\n"
         "    asyncio.run(main())\n"
@@ -159,6 +160,6 @@ def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str
     parent.kill()
     parent.wait()
     parent.stdout.close()  # not read to its end, which would be the worker's
-    if outlived := wait_until_gone([worker], 5):
+    if outlived := wait_until_gone([worker], PATIENCE):
         os.kill(worker, signal.SIGKILL)
     assert not outlived

@@ -11,14 +11,12 @@ from asyncio.subprocess import DEVNULL, PIPE
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 
 from vault_agent.system.processes import end_process
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-
-PATIENCE = 60.0
-"""Seconds for what takes milliseconds: only a hang takes as long."""
 
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
 READY = "print('ready', flush=True);"
