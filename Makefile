@@ -51,7 +51,7 @@ recording: $(VENV)/.dev  ## Record the demo for the README
 build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation
 
-lock: $(VENV)/.dev  ## Resolve the dependencies of pyproject.toml anew
+lock: $(VENV)/.dev  ## Resolve the dependencies of pyproject.toml again
 	$(LOCK) --upgrade pyproject.toml --output-file requirements/runtime.txt
 	$(LOCK) --upgrade --constraint requirements/runtime.txt --group build \
 		--output-file requirements/build.txt

@@ -115,8 +115,8 @@ def test_ctrl_c_during_a_start_prints_no_traceback_and_crashes_nothing(
         port = str(free.getsockname()[1])
     serve = ("serve", "--vault-root", str(tmp_path / "vault"), "--port", port)
     # After Python's own beginning, which is not ours.
-    for step in range(12):
-        code, err = interrupted(environment, 0.1 + step * 0.04, *serve)
+    for step in range(6):
+        code, err = interrupted(environment, 0.1 + step * 0.08, *serve)
         assert code in (0, 130, -signal.SIGINT), err
         assert "cli/run.py" not in err
         assert "Exception in" not in err
