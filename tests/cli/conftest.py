@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import PROGRAM, Ended, FakeServer, Run
+from tests.clocks import PATIENCE
 from tests.privacy import Confidences
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run(environment: dict[str, str]) -> Run:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             out, err = await process.communicate(stdin.encode())
         assert process.returncode is not None
         private = Confidences()

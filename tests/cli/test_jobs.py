@@ -11,6 +11,7 @@ import orjson
 import pytest
 from tests.cli.fake import PROGRAM, FakeServer, Run, job
 from tests.cli.test_output import needs_pty, on_a_terminal
+from tests.clocks import PATIENCE
 
 from vault_agent.cli.progress import count, duration
 from vault_agent.wire.replies import JobData, JobErrorData, PhaseData, WarningData
@@ -89,7 +90,7 @@ async def test_ctrl_c_detaches_and_says_how_to_come_back(
     )  # fmt: skip
     assert (await process.stderr.readline()).startswith(b"index: parse")
     process.send_signal(signal.SIGINT)
-    out, err = await asyncio.wait_for(process.communicate(), 10)
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
     assert process.returncode == 130
     assert out == b""
     assert b"vault-agent jobs follow job-1" in err

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, job, result
+from tests.clocks import PATIENCE
 
 from vault_agent.cli.terminal import clean, complain
 from vault_agent.config.rules import vault_identity
@@ -51,7 +52,7 @@ async def on_a_terminal(environment: dict[str, str], *arguments: str, **variable
         os.close(leader)
         return seen
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         seen = await asyncio.to_thread(read)
         await process.wait()
     return seen.decode().replace("\r\n", "\n")
@@ -390,7 +391,7 @@ async def test_a_key_typed_at_a_terminal_is_asked_for_and_not_shown(
         process.send_signal(signal.SIGINT)
     else:
         os.write(leader, typed.replace(b"%s", key.encode()))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         code = await process.wait()
     seen += await asyncio.to_thread(os.read, leader, 65536)
     os.close(leader)
@@ -426,7 +427,7 @@ async def test_ctrl_c_leaves_the_prompt_a_line_of_its_own(
             while not seen.endswith(b'look for"\r\n') and b"--endpoint" not in seen:
                 seen += await asyncio.to_thread(os.read, leader, 65536)
         process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await process.wait()
     said = await asyncio.to_thread(os.read, leader, 65536)
     os.close(leader)

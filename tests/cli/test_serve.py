@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 from tests.cli.fake import PROGRAM, Run
+from tests.clocks import PATIENCE
 
 from vault_agent.cli import demo
 
@@ -49,7 +50,7 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
     )  # fmt: skip
     try:
         said = b""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while line := await process.stdout.readline():
                 said += line
                 if b"vault-agent search" in line or line.startswith(b"{"):
@@ -57,7 +58,7 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
         yield said.decode()
     finally:
         process.terminate() if sys.platform == "win32" else process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             _, err = await process.communicate()
     assert b"Traceback" not in err
     if sys.platform != "win32":
@@ -229,7 +230,7 @@ async def test_a_demo_that_is_stopped_leaves_nothing_behind_either(
         env={**environment, "TMPDIR": str(temporary)},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         port = None
         while b"vault-agent search" not in (line := await process.stdout.readline()):
             if b", port " in line:

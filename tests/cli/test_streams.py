@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.fake import PROGRAM, FakeServer
+from tests.clocks import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ async def shell(environment: dict[str, str], line: str) -> tuple[int, str, str]:
         env=environment, stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         out, err = await process.communicate()
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()
@@ -102,7 +103,7 @@ def interrupted(environment: dict[str, str], seconds: float, *arguments: str) ->
     )  # fmt: skip
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=PATIENCE)
     return process.returncode, err
 
 
@@ -114,8 +115,8 @@ def test_ctrl_c_during_a_start_prints_no_traceback_and_crashes_nothing(
         port = str(free.getsockname()[1])
     serve = ("serve", "--vault-root", str(tmp_path / "vault"), "--port", port)
     # After Python's own beginning, which is not ours.
-    for step in range(12):
-        code, err = interrupted(environment, 0.1 + step * 0.04, *serve)
+    for step in range(6):
+        code, err = interrupted(environment, 0.1 + step * 0.08, *serve)
         assert code in (0, 130, -signal.SIGINT), err
         assert "cli/run.py" not in err
         assert "Exception in" not in err

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, FakeServer, job
+from tests.clocks import PATIENCE
 
 from vault_agent.client import client as client_module
 from vault_agent.client.client import Client
@@ -161,7 +162,7 @@ async def test_a_proxy_of_the_environment_is_not_used(
 
 
 async def test_a_server_that_is_not_there_is_unavailable_at_once():
-    async with Client("http://127.0.0.1:9") as client, asyncio.timeout(2):
+    async with Client("http://127.0.0.1:9") as client, asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable, match="vault-agent serve") as refusal:
             await client.search("private words")
     assert "private" not in str(refusal.value)
@@ -261,7 +262,7 @@ async def test_a_compressed_reply_is_not_unpacked():
 
 
 async def test_an_event_may_be_long(fake: FakeServer):
-    many = [WarningData(code="X", message="x" * 4000, details={}) for _ in range(100)]
+    many = (WarningData(code="X", message="x" * 4000, details={}),) * 100
     fake.history = [job("running"), job(warnings=many)]
     async with Client(fake.endpoint) as client:
         events = [event async for event in client.events("job-1")]

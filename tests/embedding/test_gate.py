@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.clocks import PATIENCE
 
 from vault_agent.embedding import gate as gate_module
 from vault_agent.embedding.gate import Gate
@@ -65,7 +66,7 @@ async def test_queries_without_a_pause_slow_documents_down_and_do_not_stop_them(
     asking = asyncio.create_task(ask())
     await asyncio.sleep(0)
     began = asyncio.get_running_loop().time()
-    async with asyncio.timeout(1), gate.slot():
+    async with asyncio.timeout(PATIENCE), gate.slot():
         assert asyncio.get_running_loop().time() - began >= 0.19
     asking.cancel()
 
@@ -76,7 +77,7 @@ async def test_an_endpoint_that_asks_for_time_gets_it_while_somebody_searches(mo
     gate.query()
     gate.close(0.2)
     began = asyncio.get_running_loop().time()
-    async with asyncio.timeout(1), gate.slot():
+    async with asyncio.timeout(PATIENCE), gate.slot():
         assert asyncio.get_running_loop().time() - began >= 0.19
 
 
@@ -92,5 +93,5 @@ async def test_a_cancelled_request_gives_its_slot_back():
         await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
-    async with asyncio.timeout(1), gate.slot():
+    async with asyncio.timeout(PATIENCE), gate.slot():
         pass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests import endpoint as misbehaviour
+from tests.clocks import PATIENCE
 from tests.index_runs import Vault
 
 from vault_agent.embedding.client import HttpEmbedder
@@ -158,9 +159,9 @@ async def test_what_has_arrived_is_searchable_soon_also_where_no_more_arrives(
 ):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.1)
     # Two probes, three checks of consistency, two texts; then it hangs.
-    endpoint.next(*[None] * 7, misbehaviour.slow(1.5))
+    endpoint.next(*[None] * 7, misbehaviour.slow(600))
     run = asyncio.create_task(vault.embed())
-    async with asyncio.timeout(1.2):
+    async with asyncio.timeout(PATIENCE):
         while (matrix := vault.matrix) is None or matrix.count < 2:  # noqa: ASYNC110 - a file
             await asyncio.sleep(0.02)
     run.cancel()

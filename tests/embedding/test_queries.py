@@ -1,11 +1,11 @@
 """A query is answered at once or not at all, and a dead endpoint costs nothing twice."""
 
 import asyncio
-import time
 
 import numpy as np
 import pytest
 from tests import endpoint as bad
+from tests.clocks import PATIENCE
 
 from vault_agent.embedding import breaker
 from vault_agent.embedding.check import check_endpoint
@@ -26,8 +26,8 @@ def is_usable(embedder: HttpEmbedder) -> bool:
     return True
 
 
-async def until(condition, seconds=2.0):
-    async with asyncio.timeout(seconds):
+async def until(condition):
+    async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - looks from outside
             await asyncio.sleep(0.01)
 
@@ -48,17 +48,14 @@ async def test_the_same_query_is_not_asked_twice(endpoint, settings):
 
 
 async def test_a_slow_endpoint_costs_its_deadline_once(endpoint, settings):
-    endpoint.always = bad.slow(1.0)
-    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
-        started = time.monotonic()
+    endpoint.always = bad.slow(600)
+    async with HttpEmbedder(settings(query_timeout=0.2)) as embedder, asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
-        assert 0.15 < time.monotonic() - started < 0.5
-        started = time.monotonic()
         for _ in range(50):
             with pytest.raises(Unavailable):
                 await embedder.embed_query("ink")
-        assert time.monotonic() - started < 0.05
+        assert not [texts for texts in endpoint.requests if "ink" in texts]
 
 
 async def test_the_deadline_is_for_all_that_a_query_takes(endpoint, settings):
@@ -184,7 +181,7 @@ async def test_warming_up_finds_out_whether_the_endpoint_works(endpoint, setting
 async def test_the_check_tells_dimension_and_latency(endpoint, settings):
     check = await check_endpoint(settings())
     assert (check.model, check.dimension) == ("test-model", endpoint.dimension)
-    assert 0 < check.seconds < 1
+    assert check.seconds > 0
 
 
 async def test_the_check_says_what_to_do(settings):

@@ -2,11 +2,11 @@
 
 import asyncio
 import random
-import time
 
 import anyio
 import pytest
 from tests import endpoint as bad
+from tests.clocks import PATIENCE
 
 from vault_agent.embedding import run as run_module
 from vault_agent.embedding.client import HttpEmbedder
@@ -71,10 +71,8 @@ async def test_requests_in_flight_are_bounded_and_reach_the_bound(endpoint, sett
 async def test_slow_saving_holds_up_no_request(endpoint, settings):
     endpoint.latency = 0.02
     saved = Saved(delay=0.1)
-    started = time.monotonic()
     await run(settings, documents(8 * 40), saved, concurrency=4)
-    assert time.monotonic() - started < 1.5
-    assert saved.calls < 20
+    assert saved.calls < 20  # of 40 requests: several arrived during each save
 
 
 async def test_failures_are_reported_with_their_keys(endpoint, settings):
@@ -146,6 +144,12 @@ async def test_a_save_that_has_begun_is_finished_when_the_run_is_cancelled(
     assert sorted(saved) == sorted(given)
 
 
+async def everything_waits():
+    """Let all tasks run until each waits for a timer."""
+    for _ in range(200):
+        await asyncio.sleep(0)
+
+
 class Instant:
     """An embedder that is never waited for."""
 
@@ -156,11 +160,11 @@ class Instant:
 
 
 async def test_what_waits_to_be_saved_when_a_run_is_cancelled_is_saved_too():
-    saved = Saved(delay=0.1)
+    saved = Saved(delay=0.5)
     task = asyncio.create_task(
         embed_all(Instant(), documents(1000), saved, batch_size=1, concurrency=2)
     )
-    await asyncio.sleep(0.05)  # the first save is at work, and there is no room for more to arrive
+    await everything_waits()  # the first save is at work, and there is no room for more to arrive
     task.cancel()
     await asyncio.wait([task])
     assert saved.calls == 2
@@ -174,27 +178,27 @@ async def test_a_last_save_that_does_not_end_does_not_hold_up_the_end(monkeypatc
     async def save(_arrived):
         nonlocal calls
         calls += 1
-        await asyncio.sleep(0.1 if calls == 1 else 60)
+        await asyncio.sleep(0.5 if calls == 1 else 600)
 
     task = asyncio.create_task(
         embed_all(Instant(), documents(1000), save, batch_size=1, concurrency=2)
     )
-    await asyncio.sleep(0.05)
+    await everything_waits()
     task.cancel()
-    assert not (await asyncio.wait([task], timeout=5))[1]
+    assert not (await asyncio.wait([task], timeout=PATIENCE))[1]
     assert calls == 2
 
 
-@pytest.mark.parametrize(("seconds", "kept"), [(0.3, 1), (60, 0)])
+@pytest.mark.parametrize(("seconds", "kept"), [(0.1, 1), (600, 0)])
 async def test_replies_under_way_when_the_endpoint_fails_for_good_get_a_moment(
     endpoint, settings, monkeypatch, seconds, kept
 ):
     monkeypatch.setattr(run_module, "_LAST_REPLIES", 1.0)
     saved = Saved()
-    async with HttpEmbedder(settings(timeout=30.0)) as embedder:
+    async with HttpEmbedder(settings(timeout=900.0)) as embedder:
         await embedder.prepare()
         endpoint.next(bad.slow(seconds), bad.status(401))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             with pytest.raises(Unavailable):
                 await embed_all(embedder, documents(2), saved, batch_size=1, concurrency=2)
     assert len(saved.keys) == kept
@@ -258,11 +262,11 @@ async def test_what_a_searched_endpoint_has_embedded_is_saved_request_by_request
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
         await embedder.embed_query("tea")
-        endpoint.next(*[None] * 3, bad.slow(60))
+        endpoint.next(*[None] * 3, bad.slow(600))
         run = asyncio.create_task(
             embed_all(embedder, documents(32), saved, batch_size=16, concurrency=1)
         )
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             while len(saved.keys) < 12:  # noqa: ASYNC110 - what is promised is the time
                 await asyncio.sleep(0.01)
         run.cancel()

@@ -220,7 +220,7 @@ async def _outcome(run: Callable[[], Awaitable[None]]) -> str:
 
 def _connections_left() -> int:
     """Return how many threads of database connections there are once those that end have ended."""
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         names = [thread.name for thread in threading.enumerate()]
         if not (left := sum("_connection_worker_thread" in name for name in names)):

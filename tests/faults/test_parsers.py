@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.faults import parsers
 from tests.faults.disk import ROOT
 from tests.index_runs import Heard, Vault
@@ -209,6 +210,6 @@ def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str
     parent.kill()
     parent.wait()
     parent.stdout.close()  # not read to its end, which would be the worker's
-    if outlived := wait_until_gone([worker], 5):
+    if outlived := wait_until_gone([worker], PATIENCE):
         os.kill(worker, signal.SIGKILL)
     assert not outlived

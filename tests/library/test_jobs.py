@@ -7,6 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.library.jobs import Jobs
@@ -110,7 +111,7 @@ async def test_a_caller_that_goes_away_while_submitting_leaves_no_stuck_job(jobs
     await asyncio.sleep(0)
     caller.cancel()
     await asyncio.gather(caller, return_exceptions=True)
-    await asyncio.wait_for(work.begun.wait(), 5)
+    await asyncio.wait_for(work.begun.wait(), PATIENCE)
     work.go.set()
     [job] = await jobs.list()
     async for seen in jobs.watch(job.id):
@@ -129,7 +130,7 @@ async def test_a_cancelled_job_says_so_and_lets_the_next_one_in(jobs: Jobs, work
 
 async def test_a_job_cancelled_before_its_first_step_ends_too(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
-    ended = await asyncio.wait_for(jobs.cancel(job.id), 5)
+    ended = await asyncio.wait_for(jobs.cancel(job.id), PATIENCE)
     assert ended.state is JobState.CANCELLED
 
 
@@ -366,7 +367,7 @@ async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
     await work.begun.wait()
     await store._connection.execute_fetchall("PRAGMA query_only = ON")
     work.go.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.state is JobState.SUCCEEDED
     assert (await jobs.get(job.id)).state is JobState.SUCCEEDED

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.product.processes import alive
 
 from vault_agent.errors import Busy, Failed, Misconfigured
@@ -96,7 +97,7 @@ class Kept:
 
     async def started(self, processes: int) -> None:
         """Wait until that many have been started."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(self.pids) < processes:  # noqa: ASYNC110 - they tell a file
                 await asyncio.sleep(0.01)
 
@@ -203,15 +204,15 @@ async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(sp
 
 
 async def test_a_process_that_is_stuck_is_killed(speaking: Any):
-    async with asyncio.timeout(20):
-        async with speaking(f"next(requests()); {DISK_FULL}\ntime.sleep(60)") as kept:
+    async with asyncio.timeout(PATIENCE):
+        async with speaking(f"next(requests()); {DISK_FULL}\ntime.sleep(600)") as kept:
             with pytest.raises(Failed, match="DISK_FULL"):
                 await kept.run()
 
 
 async def test_a_cancelled_run_ends_its_process_and_the_next_has_another(speaking: Any):
-    source = ANSWERS.replace(DONE, "time.sleep(60)")
-    async with asyncio.timeout(20):
+    source = ANSWERS.replace(DONE, "time.sleep(600)")
+    async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
             running = asyncio.create_task(kept.run())
             await kept.started(1)
@@ -224,8 +225,8 @@ async def test_a_cancelled_run_ends_its_process_and_the_next_has_another(speakin
 
 
 async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(speaking: Any):
-    source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(60); ')
-    async with asyncio.timeout(20):
+    source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(600); ')
+    async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
             asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
             await kept.started(1)
@@ -292,7 +293,7 @@ async def test_a_process_that_keeps_dying_is_started_less_and_less_often(
     async with speaking("sys.exit(1)") as kept:
         with pytest.raises(Failed, match="INDEXER_FAILED"):
             await kept.run()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(pauses) < 9:  # noqa: ASYNC110 - a list has no event
                 await asyncio.sleep(0.01)
         assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]

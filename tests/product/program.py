@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.clocks import PATIENCE
 from tests.privacy import Confidences
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 PROGRAM = (sys.executable, "-m", "vault_agent")
 START_SECONDS = 20.0
-JOB_SECONDS = 60.0
+JOB_SECONDS = 120.0
 
 
 class Reply(NamedTuple):
@@ -139,7 +140,7 @@ class Program:
 
     def _see_it_ended(self) -> None:
         assert self.server is not None
-        out, _ = self.server.communicate(timeout=10)
+        out, _ = self.server.communicate(timeout=PATIENCE)
         self.private.examine("the server's standard output", out)
         self.private.examine("the server's log", self.log.read_bytes())
 
@@ -168,7 +169,7 @@ class Program:
             headers={} if body is None else {"Content-Type": "application/json"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=10) as reply:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
                 return Reply(reply.status, json.loads(reply.read()))
         except urllib.error.HTTPError as error:
             with error:

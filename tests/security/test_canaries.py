@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import endpoint as misbehaviour
+from tests.clocks import PATIENCE
 from tests.product.endpoint import running_endpoint
 from tests.product.test_endings import processes_of
 from tests.security.conftest import Fortress
@@ -208,7 +209,7 @@ def test_nothing_private_is_in_what_is_left_of_a_crash(program: Fortress):
             note.write_bytes(note.read_bytes() + b"canary-of-a-crash\n")
         with program.wire() as wire:
             job_id = wire.post("/reindex", {}).data["job"]["id"]
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + PATIENCE
             while len(found := processes_of(program)) < 4 and time.monotonic() < deadline:
                 time.sleep(0.005)
             os.kill(found[victim], signal.SIGKILL)

@@ -117,7 +117,6 @@ def test_no_spelling_gets_anything_by_any_route(fortress: Fortress, wire: Wire):
             asked += 1
             place = (method, target[:80], spelling[:80], answer.status)
             assert answer.status in (200, 400, 403, 404, 409, 413), place
-            assert answer.seconds < 2, place
             assert SECRET not in answer.body, place
             if answer.status != 200:
                 fortress.private.examine("a refusal", answer.head + answer.body)

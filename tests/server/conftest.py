@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
+from tests.clocks import PATIENCE
 from tests.privacy import Confidences
 
 from vault_agent.config import Config
@@ -205,7 +206,7 @@ class Running:
         assert body["error"]["details"]["requestId"]
         return status, body["error"]["code"]
 
-    async def raw(self, data: bytes, patience: float = 5) -> bytes:
+    async def raw(self, data: bytes, patience: float = PATIENCE) -> bytes:
         """Return all that comes back for these bytes until the server closes or falls silent."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(data)

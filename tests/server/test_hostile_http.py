@@ -7,6 +7,7 @@ import gzip
 import json
 
 import pytest
+from tests.clocks import PATIENCE
 
 from vault_agent.server.connection import Limits
 
@@ -121,7 +122,7 @@ async def test_a_body_over_64_kib_is_413_whether_announced_or_not(server):
 
 async def test_an_announced_terabyte_is_refused_at_once_and_not_awaited():
     raw = post(b"", "Content-Type: application/json", "Content-Length: 1099511627776")
-    async with run(limits=Limits(linger_seconds=0.1)) as server, asyncio.timeout(2):
+    async with run(limits=Limits(linger_seconds=0.1)) as server, asyncio.timeout(PATIENCE):
         assert (await server.raw(raw)).startswith(b"HTTP/1.1 413 ")
 
 

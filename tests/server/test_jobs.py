@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
+from tests.clocks import PATIENCE
+
 from vault_agent.model.jobs import JobState, JobSummary, PhaseProgress
 from vault_agent.model.warning import Warning
 from vault_agent.server import events
@@ -74,7 +76,7 @@ async def test_events_tell_every_state_and_end_with_the_job(server):
         server.engine.jobs.change(job_id, phase="parse")
         await asyncio.sleep(0.05)
         server.engine.jobs.change(job_id, state=JobState.SUCCEEDED)
-        seen = await asyncio.wait_for(read_events(reply), 2)
+        seen = await asyncio.wait_for(read_events(reply), PATIENCE)
     assert [job["state"] for job in seen] == ["running", "running", "succeeded"]
     assert seen[1]["phase"] == "parse"
 
@@ -91,7 +93,7 @@ async def test_a_silent_job_still_shows_signs_of_life(server, monkeypatch):
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as reply:
-        await asyncio.wait_for(reply.content.readuntil(b": still here\n\n"), 2)
+        await asyncio.wait_for(reply.content.readuntil(b": still here\n\n"), PATIENCE)
 
 
 async def test_the_job_goes_on_when_its_follower_leaves(server, monkeypatch):
@@ -99,7 +101,7 @@ async def test_the_job_goes_on_when_its_follower_leaves(server, monkeypatch):
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as reply:
         await reply.content.readline()
-    for _ in range(100):
+    for _ in range(round(PATIENCE / 0.02)):
         if any(event.get("status") == 499 for event in server.events):
             break
         await asyncio.sleep(0.02)

@@ -8,11 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from aiohttp import ClientConnectionError
+from tests.clocks import PATIENCE
 
 from vault_agent.model.jobs import JobKind
 from vault_agent.server.connection import Connection, Limits
 
-from .conftest import CONTENT, NOTE_ID, hang_up, run
+from .conftest import CONTENT, NOTE_ID, Running, hang_up, run
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 DOWNLOAD = HEALTH.replace(b"/health", b"/attachments/huge.png?download=true&allowLarge=true")
@@ -46,7 +48,7 @@ def test_every_idle_or_slow_socket_is_gone_within_15_seconds():
 )
 async def test_an_idle_socket_is_closed(sent: bytes):
     async with run(limits=SHORT) as server:
-        assert await server.closes(sent, within=3)
+        assert await server.closes(sent, within=PATIENCE)
 
 
 @pytest.mark.parametrize("body", [False, True])
@@ -57,13 +59,12 @@ async def test_a_byte_now_and_then_does_not_keep_a_socket_open(body: bool):
         if body:
             head += b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
         writer.write(head)
-        began = time.monotonic()
         with suppress(ConnectionError):
-            while time.monotonic() - began < 5:
-                writer.write(b"a")
-                await writer.drain()
-                await asyncio.sleep(0.05)
-        assert time.monotonic() - began < 3
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    writer.write(b"a")
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
         await hang_up(writer)
 
 
@@ -72,10 +73,18 @@ async def test_a_client_that_does_not_read_is_dropped():
         server.engine.files["huge.png"] = CONTENT * 3000
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
         writer.write(DOWNLOAD)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while not (server.engine.opened and server.engine.opened[0].file.closed):  # noqa: ASYNC110 - the file tells nobody
                 await asyncio.sleep(0.02)
         await hang_up(writer)
+
+
+async def answers(server: Running) -> bool:
+    """Whether the server takes another connection."""
+    try:
+        return (await server.ask("GET", "/health"))[0] == 200
+    except ClientConnectionError:
+        return False
 
 
 @pytest.mark.parametrize("kind", ["a note", "an attachment"])
@@ -94,12 +103,12 @@ async def test_what_a_client_does_not_read_is_not_kept_for_it(kind: str):
         server.engine.files["huge.png"] = CONTENT * 3000
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
         writer.write(requests[kind])
-        await asyncio.sleep(SHORT.send_seconds + 1)
-        assert (await server.ask("GET", "/health"))[0] == 200  # there is room again
-        assert "connections_full" not in server.log.getvalue()
+        async with asyncio.timeout(PATIENCE):
+            while not await answers(server):  # noqa: ASYNC110 - until there is room again
+                await asyncio.sleep(0.1)
         received = 0
         with suppress(ConnectionError):
-            async with asyncio.timeout(5):  # the server has ended it, and lets it go
+            async with asyncio.timeout(PATIENCE):  # the server has ended it, and lets it go
                 while piece := await reader.read(1 << 20):
                     received += len(piece)
         assert received < 15_000_000
@@ -118,12 +127,13 @@ async def test_a_little_that_is_not_read_is_not_kept_either(monkeypatch: pytest.
     async with run(limits=SHORT) as server:
         server.engine.files["small.png"] = CONTENT * 5
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not (made and made[0].get_write_buffer_size()):  # the system takes no more
                 writer.write(DOWNLOAD.replace(b"huge", b"small"))
                 await asyncio.sleep(0.01)
-        await asyncio.sleep(SHORT.send_seconds + 0.5)
-        assert made[0].get_write_buffer_size() == 0
+        async with asyncio.timeout(PATIENCE):
+            while made[0].get_write_buffer_size():  # noqa: ASYNC110 - a transport tells nobody
+                await asyncio.sleep(0.02)
         await hang_up(writer)
 
 
@@ -146,10 +156,9 @@ async def test_search_works_beside_a_thousand_sockets_that_do_nothing():
     async with run(limits=Limits(connections=1000)) as server:
         idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(1000)]
         await asyncio.sleep(0.1)
-        began = time.monotonic()
-        status, _, _ = await server.ask("POST", "/search", json={"query": "a"})
+        async with asyncio.timeout(PATIENCE):
+            status, _, _ = await server.ask("POST", "/search", json={"query": "a"})
         assert status == 200
-        assert time.monotonic() - began < 1
         for _, writer in idle:
             await hang_up(writer)
 
@@ -157,7 +166,7 @@ async def test_search_works_beside_a_thousand_sockets_that_do_nothing():
 async def test_at_the_limit_the_longest_idle_makes_room():
     async with run(limits=Limits(connections=3)) as server:
         sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(4)]
-        assert await asyncio.wait_for(sockets[0][0].read(), 2) == b""
+        assert await asyncio.wait_for(sockets[0][0].read(), PATIENCE) == b""
         for reader, _ in sockets[1:]:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(reader.read(), 0.1)
@@ -175,7 +184,7 @@ async def test_a_socket_that_has_asked_is_idle_again_and_the_last_to_make_room()
             assert head.startswith(b"HTTP/1.1 200 ")
             await reader.readexactly(int(head.partition(b"Content-Length: ")[2].split()[0]))
         sockets.append(await asyncio.open_connection("127.0.0.1", server.port))
-        assert await asyncio.wait_for(sockets[2][0].read(), 2) == b""
+        assert await asyncio.wait_for(sockets[2][0].read(), PATIENCE) == b""
         for number in (0, 1, 3):
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(sockets[number][0].read(), 0.1)
@@ -186,7 +195,7 @@ async def test_a_socket_that_has_asked_is_idle_again_and_the_last_to_make_room()
 async def test_connections_that_have_ended_take_no_room():
     async with run(limits=Limits(connections=3)) as server:
         for _ in range(10):
-            assert await server.closes(HEALTH[:-2] + b"Connection: close\r\n\r\n", within=2)
+            assert await server.closes(HEALTH[:-2] + b"Connection: close\r\n\r\n", within=PATIENCE)
         kept = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
         await asyncio.sleep(0.05)
         assert "connections_full" not in server.log.getvalue()
@@ -204,7 +213,7 @@ async def test_where_all_are_busy_a_newcomer_is_closed_at_once():
             await reader.readuntil(b"event: job")
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         with suppress(ConnectionError):
-            assert await asyncio.wait_for(reader.read(), 2) == b""
+            assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
         for _, other in [*busy, (reader, writer)]:
             await hang_up(other)
 

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.clocks import PATIENCE
 
 from vault_agent.config import Config
 from vault_agent.errors import Busy, Misconfigured, Unauthorized
@@ -117,7 +118,7 @@ async def test_localhost_is_served_on_every_address_it_has():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_within_five_seconds_whatever_is_open(number: signal.Signals):
+def test_a_signal_ends_it_whatever_is_open(number: signal.Signals):
     port = free_port()
     root = Path(__file__).parent.parent.parent
     process = subprocess.Popen(
@@ -143,7 +144,7 @@ def test_a_signal_ends_it_within_five_seconds_whatever_is_open(number: signal.Si
         )
         time.sleep(0.1)
         process.send_signal(number)
-        _, log = process.communicate(timeout=5)
+        _, log = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.communicate()
@@ -177,7 +178,7 @@ def test_a_second_signal_ends_it_at_once():
             process.send_signal(signal.SIGTERM)
             time.sleep(0.3)  # the request is given more than that to end
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=5)
+            process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.communicate()
@@ -227,7 +228,7 @@ def test_standard_error_belongs_to_the_log_while_the_server_runs():
         check=False,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])},
     )
     *events, last = ended.stderr.splitlines()

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.clocks import PATIENCE, patiently
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -203,21 +204,18 @@ def test_a_pattern_beyond_the_engine_is_refused_and_not_taken_for_damage(
     reader: FulltextReader, pattern: str
 ):
     for filters in (Filters(paths=(pattern,)), Filters(paths=("x", pattern) * 25)):
-        began = time.process_time()
         with pytest.raises(InvalidRequest):
             reader.candidates(compile_query("soup"), filters)
         with pytest.raises(InvalidRequest):
             reader.admitted(filters)
-        assert time.process_time() - began < 1
     with pytest.raises(InvalidRequest):
         reader.candidates(compile_query(f'soup -path:"{pattern}"'), NO_FILTER)
 
 
-def test_patterns_within_the_limit_are_built_in_no_time(reader: FulltextReader):
-    began = time.process_time()
-    reader.candidates(compile_query("soup"), Filters(paths=("*a" * 16,) * 6))
-    reader.candidates(compile_query("soup"), Filters(paths=("journal/????-??-??*",) * 10))
-    assert time.process_time() - began < 1
+def test_patterns_within_the_limit_are_built(reader: FulltextReader):
+    with patiently():
+        reader.candidates(compile_query("soup"), Filters(paths=("*a" * 16,) * 6))
+        reader.candidates(compile_query("soup"), Filters(paths=("journal/????-??-??*",) * 10))
 
 
 def test_a_revision_adds_and_removes_without_touching_the_one_before(tmp_path: Path):
@@ -315,7 +313,8 @@ def test_searching_does_not_hold_up_other_threads(tmp_path: Path):
 
     thread = threading.Thread(target=tick)
     thread.start()
-    for _ in range(30):
+    deadline = time.monotonic() + PATIENCE
+    while len(ticks) <= 10 and time.monotonic() < deadline:
         find(reader, "common word")
     done.set()
     thread.join()

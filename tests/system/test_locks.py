@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.clocks import PATIENCE
 
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, folder_locked, locked
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
-PATIENCE = 60.0
 
 HOLD = """
 import pathlib, sys

@@ -10,11 +10,9 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE
 
 import pytest
+from tests.clocks import PATIENCE
 
 from vault_agent.system.processes import ChildProcess, end_process, start_process
-
-PATIENCE = 60.0
-"""Seconds for what takes milliseconds: only a hang takes as long."""
 
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
 READY = "print('ready', flush=True);"

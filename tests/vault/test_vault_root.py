@@ -6,12 +6,12 @@ import errno
 import os
 import socket
 import stat
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import patiently
 from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 
 from vault_agent.errors import Failed, Misconfigured
@@ -245,13 +245,12 @@ def test_a_link_that_goes_down_and_up_without_end_is_given_up(
     for number in range(30):
         (folder / f"{number}.md").symlink_to("d/e/../../" * 300 + before)
         before = f"{number}.md"
-    started = time.monotonic()
-    if root.strategy is Strategy.PORTABLE:
-        with suppress(CannotOpen):  # the system itself may follow it to the end
-            root.open_file(before).close()
-    else:
-        assert cause_of(root, before) is Cause.LOOP
-    assert time.monotonic() - started < 2
+    with patiently():
+        if root.strategy is Strategy.PORTABLE:
+            with suppress(CannotOpen):  # the system itself may follow it to the end
+                root.open_file(before).close()
+        else:
+            assert cause_of(root, before) is Cause.LOOP
 
 
 def test_a_broken_link_is_not_there(root: VaultRoot, folder: Path) -> None:
@@ -303,11 +302,11 @@ def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder:
     (folder / "to-fifo.md").symlink_to("fifo.md")
     (folder / "folder.md").mkdir()
     (folder / "zero.md").symlink_to("/dev/zero")
-    started = time.monotonic()
-    assert cause_of(root, "fifo.md") is Cause.IRREGULAR
-    assert cause_of(root, "to-fifo.md") is Cause.IRREGULAR
-    assert cause_of(root, "folder.md") is Cause.DIRECTORY
-    assert cause_of(root, "zero.md") is Cause.OUTSIDE
+    with patiently():
+        assert cause_of(root, "fifo.md") is Cause.IRREGULAR
+        assert cause_of(root, "to-fifo.md") is Cause.IRREGULAR
+        assert cause_of(root, "folder.md") is Cause.DIRECTORY
+        assert cause_of(root, "zero.md") is Cause.OUTSIDE
     with socket.socket(socket.AF_UNIX) as server:
         here = os.open(folder, os.O_RDONLY)  # the path of a socket has to be short
         try:
@@ -315,7 +314,6 @@ def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder:
         finally:
             os.close(here)
         assert cause_of(root, "socket.md") is Cause.IRREGULAR
-    assert time.monotonic() - started < 1
 
 
 def test_a_device_inside_the_vault_is_never_opened(root: VaultRoot, folder: Path) -> None:
