@@ -10,7 +10,8 @@ from tests.faults.damage import Finding, damage_some
 from tests.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.library.checks import Background, Checks
+from vault_agent.library.background import Background
+from vault_agent.library.checks import Checks
 from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:
