@@ -240,7 +240,7 @@ def test_a_length_of_time_reads_as_people_say_it(seconds: float, text: str):
 async def test_a_plain_line_never_looks_stuck(
     run: Run, server: FakeServer, phase: PhaseData, line: str
 ):
-    running = job("running", phase=phase.name, phases=[phase], rate=None, etaSeconds=None)
+    running = job("running", phase=phase.name, phases=(phase,), rate=None, etaSeconds=None)
     server.history = [running, job()]
     assert line in (await run("index")).err.splitlines()
     server.jobs = [running]

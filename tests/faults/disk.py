@@ -201,7 +201,7 @@ class Embedding(Scenario):
         number = directory.current()
         assert number is not None
         matrix = open_matrix(directory.vectors_map(number), directory.vectors_folder)
-        if matrix is None or matrix.share != 1.0:
+        if matrix is None or matrix.count != matrix.total:
             wrong.append("the next run did not complete the vectors")
         return wrong
 

@@ -10,6 +10,7 @@ from tests.faults.damage import Finding, damage_some
 from tests.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.indexing.protocol import Answer, Refused, Verified
 from vault_agent.library.background import Background
 from vault_agent.library.checks import Checks
 from vault_agent.store.current import CurrentIndex
@@ -61,18 +62,26 @@ class Swapped:
         self.meta: object = "revision 1"
         self.asked = 0
 
-    async def ask(self, _task: str) -> dict[str, Any]:
+    async def verify(self) -> Answer:
         self.asked += 1
         if self.asked > 1:
-            return {"event": "verified", "vectors_whole": True}
+            return Verified(vectors_whole=True)
         self.meta = "revision 2"
-        return {"event": "failed", "code": "INDEX_INCOMPATIBLE", "message": "files are missing"}
+        return Refused("INDEX_INCOMPATIBLE", "files are missing")
 
 
 async def test_files_that_a_run_has_swept_up_are_not_taken_for_damaged_ones():
-    swapped = Swapped()
-    parts: Any = (swapped, None, Background())  # no folder: nothing in it may be put aside
-    await Checks(*parts, ask=swapped.ask, busy=lambda: False).verify()
+    swapped: Any = Swapped()
+    no_folder: Any = None  # nothing in it may be put aside
+    checks = Checks(
+        swapped,
+        no_folder,
+        Background(lambda *_: None),
+        compare=swapped.verify,
+        verify=swapped.verify,
+        busy=lambda: False,
+    )
+    await checks.verify()
     assert swapped.asked == 2
 
 

@@ -42,15 +42,25 @@ def test_a_generation_is_on_the_disk_before_it_is_current(
 def test_full_text_is_on_the_disk_before_the_transaction_that_names_it(
     library: Path, tmp_path: Path
 ):
+    revision = "index/generation-1/fulltext-2"
     volatile = Volatile()
-    written = 0
+    written, linked = 0, set()
     for call, path in calls_of(library, tmp_path, "incremental"):
         if path == "index/generation-1/index.db-wal" and call.startswith("pwrite"):
             written += 1
-            assert volatile.below("index/generation-1/fulltext-2") == set()
+            assert volatile.below(f"{revision}/") == set()
+            assert revision not in volatile.names
+            # Its files were written under another name. Nothing else of that folder is needed.
+            assert {path.replace(revision, f"{revision}.work") for path in linked}.isdisjoint(
+                volatile.content
+            )
+        if call in ("link", "linkat") and path.startswith(f"{revision}/"):
+            linked.add(path)
         volatile.take(call, path)
     assert written
-    assert volatile.below("index/generation-1/") == set()
+    assert linked
+    left = volatile.below("index/generation-1/")
+    assert {path for path in left if not path.startswith(f"{revision}.work")} == set()
 
 
 def test_vectors_are_on_the_disk_before_the_map_that_names_them(library: Path, tmp_path: Path):

@@ -16,8 +16,7 @@ from vault_agent.indexing.compare import is_stale
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileTask, ParsedFile, parser
 from vault_agent.vault import read as reading
-from vault_agent.vault.opening import CannotOpen, Cause
-from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.opening import CannotOpen, Cause, Descent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,14 +59,14 @@ async def test_a_folder_that_cannot_be_listed_keeps_its_notes_and_attachments(
     vault.write("Links.md", "![[crumb.png]] and [[Rye]]")
     await vault.index()
     held = await vault.dump()
-    listing = VaultRoot.listing
+    listing = Descent.listing
 
-    def deny(root: VaultRoot, path: str = "") -> Any:
+    def deny(walk: Descent, path: str) -> Any:
         if path == "folder":
             raise CannotOpen(Cause.UNREADABLE)
-        return listing(root, path)
+        return listing(walk, path)
 
-    monkeypatch.setattr(VaultRoot, "listing", deny)  # root may list everything
+    monkeypatch.setattr(Descent, "listing", deny)  # root may list everything
     assert not await is_stale(vault.task())
     vault.write("New.md", "new")
     assert (await vault.index()).removed == 0
@@ -84,17 +83,17 @@ async def test_a_note_that_goes_during_the_walk_costs_nothing_but_itself(
 ):
     vault.write("folder/Gone.md", "in a moment")
     await vault.index()
-    listing = VaultRoot.listing
+    listing = Descent.listing
 
     @contextmanager
-    def meddle(root: VaultRoot, path: str = "") -> Iterator[Iterator[os.DirEntry[str]]]:
-        with listing(root, path) as entries:
+    def meddle(walk: Descent, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        with listing(walk, path) as entries:
             listed = list(entries)
             if path == "folder":
                 (vault.root / "folder/Gone.md").unlink()
             yield iter(listed)
 
-    monkeypatch.setattr(VaultRoot, "listing", meddle)
+    monkeypatch.setattr(Descent, "listing", meddle)
     summary = await vault.index()
     assert (summary.removed, summary.unchanged) == (1, 2)
     assert vault.heard.codes == []

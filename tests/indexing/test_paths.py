@@ -23,7 +23,7 @@ from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.opening import Descent
 from vault_agent.vault.scan import scan
 
 if TYPE_CHECKING:
@@ -289,14 +289,14 @@ async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
 ):
     await vault.index()
     before = await state(vault)
-    listing = VaultRoot.listing
+    listing = Descent.listing
 
-    def refused(root: Any, path: str = "") -> Any:
+    def refused(walk: Descent, path: str) -> Any:
         if path == "folder":
             raise PermissionError
-        return listing(root, path)
+        return listing(walk, path)
 
-    monkeypatch.setattr(VaultRoot, "listing", refused)
+    monkeypatch.setattr(Descent, "listing", refused)
     for path in ("folder", "folder/Rye.md", "folder/deep/Oven.md"):
         await vault.index(paths=(path,))
         assert vault.heard.codes == ["FILE_UNREADABLE"]

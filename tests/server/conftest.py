@@ -115,6 +115,10 @@ class FakeEngine:
     def default(self):
         return self
 
+    @property
+    def identity(self):
+        return vault_identity(self.config.vault.root or Path("notes"))
+
     async def submit(self, kind, options=None):
         return await self.jobs.submit(kind, options)
 
@@ -122,9 +126,10 @@ class FakeEngine:
         self.address = address
 
     async def health(self):
-        root = self.config.vault.root
-        named = (vault_identity(root), Path(root).name) if root else ("0" * 32, "notes")
-        return Health("ok", "1.0", *named, True, False, 1, 2, 3, False, False, 0.0, None)
+        name = Path(self.config.vault.root or "notes").name
+        return Health(
+            "ok", "1.0", self.identity, name, True, False, 1, 2, 3, False, False, 0.0, None
+        )
 
     async def search(self, query):
         if self.failure:

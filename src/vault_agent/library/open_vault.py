@@ -128,6 +128,11 @@ class OpenVault:
             busy=lambda: self._indexing,
         )
 
+    @property
+    def identity(self) -> str:
+        """The identity of the vault: a hash of its resolved root."""
+        return self._task.vault
+
     # --- what is asked of it ------------------------------------------------------------------
 
     async def search(self, query: SearchQuery) -> Answer:
@@ -198,8 +203,8 @@ class OpenVault:
         return Health(
             status="error" if refusal else "degraded" if meta is None or warnings else "ok",
             version=__version__,
-            vault_id=self._task.vault,
-            vault_name=PurePath(self._task.root).name,
+            vault_id=self.identity,
+            vault_name=_readable(PurePath(self._task.root).name),
             index_available=meta is not None,
             index_stale=self._checks.stale,
             index_generation=meta.generation if meta else None,
@@ -416,6 +421,11 @@ class OpenVault:
             self._directory.sweep(keep=number)
             if number is not None and self._index.meta is not None:
                 self._directory.sweep_fulltext(number, keep=self._index.meta.revision)
+
+
+def _readable(name: str) -> str:
+    """Return a folder's name as text, where its bytes may not be."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @asynccontextmanager

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from vault_agent.config.rules import vault_identity
 from vault_agent.server.access import Access
 from vault_agent.server.body import MAX_BODY_BYTES
 from vault_agent.server.connection import Limits
@@ -23,11 +20,9 @@ from vault_agent.server.keys import (
     LOG,
     OPENAPI,
     STOPPING,
-    VAULT,
 )
 from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
-from vault_agent.wire.replies import VaultData
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -49,12 +44,6 @@ def create_app(
     app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
     app[LOG] = log
     app[LIMITS] = limits or Limits()
-    root = config.vault.root
-    app[VAULT] = (
-        VaultData(id=vault_identity(root), name=Path(os.path.realpath(root)).name)
-        if root is not None
-        else None
-    )
     app[STOPPING] = asyncio.Event()
     app[JOB_STREAMS] = JobStreams()
     description: Callable[[], bytes] = openapi_json

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
-from vault_agent.server.keys import ACCESS, LOG, TRACE, VAULT, Trace
+from vault_agent.server.keys import ACCESS, LIBRARY, LOG, TRACE, Trace
 from vault_agent.server.log import Level
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error
 from vault_agent.system.crash import describe_crash
@@ -74,9 +74,8 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     if trace is None:
         return  # refused by the connection itself, before the gate
     response.headers["X-Request-Id"] = trace.request_id
-    vault = request.app[VAULT]
-    if trace.admitted and vault is not None:
-        response.headers["X-Vault-Id"] = vault.id
+    if trace.admitted:
+        response.headers["X-Vault-Id"] = request.app[LIBRARY].default.identity
     if request.app[ACCESS].cross_origin:
         response.headers["Vary"] = "Origin"
     if trace.origin is not None:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from vault_agent.library.library import Library
     from vault_agent.server.events import JobStreams
-    from vault_agent.wire.replies import VaultData
 
-VAULT: web.AppKey[VaultData | None] = web.AppKey("vault")
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
 LOG = web.AppKey("log", EventLog)

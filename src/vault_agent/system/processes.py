@@ -24,7 +24,12 @@ class ChildProcess(Process):
 
 
 async def start_process(
-    *command: str, line_limit: int = LINE_LIMIT, **options: Any
+    *command: str,
+    stdin: int | None = None,
+    stdout: int | None = None,
+    stderr: int | None = None,
+    line_limit: int = LINE_LIMIT,
+    **options: Any,
 ) -> ChildProcess:
     """Start a process, as `asyncio.create_subprocess_exec` does, with the same options.
 
@@ -35,7 +40,12 @@ async def start_process(
     """
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=line_limit, loop=loop), *command, **options
+        lambda: SubprocessStreamProtocol(limit=line_limit, loop=loop),
+        *command,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        **options,
     )
     return ChildProcess(transport, protocol, loop)
 
