@@ -20,9 +20,10 @@ _MAX_NAME_CHARS = 200
 
 
 def anchor_key(name: str) -> str:
-    """Return the form in which a heading or block and the fragment that names it are compared.
+    """Return the key by which a fragment is compared with a heading or block.
 
-    Folded as all names are; what a fragment cannot hold (`#^[]|`) counts as a space.
+    The name is folded like all names. Characters that a fragment cannot contain (`#^[]|`) count as
+    spaces.
     """
     return fold(_NO_PART.sub(" ", name).strip())[:_MAX_NAME_CHARS]
 
