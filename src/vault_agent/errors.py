@@ -59,7 +59,7 @@ class IndexUnavailable(VaultAgentError):
 
 
 class Busy(VaultAgentError):
-    """Another process or job holds an exclusive lock."""
+    """Another process or job already uses what only one may use."""
 
 
 class Conflict(VaultAgentError):

@@ -199,7 +199,7 @@ def units(prepared: str) -> list[str]:
     """Return every single character of unspaced scripts in prepared text, in order.
 
     As separate terms they make pairs more precise (measured: 0.5 points of nDCG@10 in Japanese).
-    They take half as much space as the pairs, so notes have them and chunks do not.
+    They cost half as much as the pairs, so notes have them and chunks do not.
     """
     return [] if prepared.isascii() else _FIRST_UNIT.findall(prepared)
 
