@@ -46,27 +46,24 @@ _SHORTEST_WAIT_SECONDS = 0.02
 _TASKS_PER_COLLECTION = 256
 
 
-class WorkerCrashed(Exception):
-    """The worker with the task died, or was killed because it took too long.
-
-    `report` is set if the handler raised an error. That ends the worker too.
-    """
+class _WorkerLost(Exception):
+    """The worker ended. `report` is set if the setup or the handler raised an error."""
 
     def __init__(self, report: CrashReport | None = None) -> None:
         super().__init__(str(report or ""))
         self.report = report
+
+
+class WorkerCrashed(_WorkerLost):
+    """The worker with the task died, or was killed because it took too long."""
 
 
 class WorkerTimedOut(WorkerCrashed):
     """The worker with the task was killed because it took too long."""
 
 
-class WorkerNotReady(Exception):
+class WorkerNotReady(_WorkerLost):
     """The worker ended or hung before it was ready. The task is not the cause."""
-
-    def __init__(self, report: CrashReport | None = None) -> None:
-        super().__init__(str(report or ""))
-        self.report = report
 
 
 class WorkerPool(Generic[Task, Result]):
