@@ -41,7 +41,7 @@ def anchors(source: str, text: str, structure: Structure, first_line: int) -> li
     ]
     if "^" not in text:
         return found
-    lines = Lines(source, first_line)
+    lines = Lines(source, first_line)  # again, because it only goes forward
     for match in _BLOCK.finditer(text):
         before = text[match.start() - 1] if match.start() else "\n"
         if before.isspace():

@@ -37,7 +37,7 @@ class Reason(StrEnum):
 class Filters:
     """What a candidate must satisfy before it is ranked."""
 
-    paths: tuple[str, ...] = ()  # folders or globs; any of them
+    paths: tuple[str, ...] = ()  # folders, notes or globs; any of them
     tags: tuple[str, ...] = ()  # all of them; a tag includes those nested under it
     types: tuple[str, ...] = ()  # any of them
     after: str | None = None  # ISO dates, inclusive
