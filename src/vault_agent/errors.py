@@ -1,7 +1,7 @@
-"""Errors, and the one table of codes: what each code means to HTTP, to the shell and to the user.
+"""The exceptions of vault-agent, and the table of their codes.
 
-A raise says what happened. The table adds what to do about it, the HTTP status and the exit code.
-A message holds nothing private: no note text, query, key or absolute path.
+An exception says what happened. The table adds the remedy, the HTTP status and the exit code. A
+message contains nothing private: no note text, query, key or absolute path.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class VaultAgentError(Exception):
-    """An error with a stable `code` and a message that is safe to show to anybody.
+    """An error with a stable `code` and a message without private data.
 
     Args:
         code: a code of `CODES`.
         what: what happened, as a sentence.
-        details: values that are safe to show; they fill the placeholders of the remedy.
-        remedy: what to do instead of the table's remedy; "" where `what` already says it.
-        indexing: whether a running index job may solve the problem by itself.
+        details: values without private data. They fill the placeholders of the remedy.
+        remedy: replaces the table's remedy; "" if `what` already contains it.
+        indexing: whether an index job runs that may solve the problem.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class InvalidRequest(VaultAgentError):
 
 
 class Unauthorized(VaultAgentError):
-    """The key is missing or wrong, or no key is set where one is required."""
+    """The key is missing or wrong, or none is configured although one is required."""
 
 
 class Forbidden(VaultAgentError):
-    """The caller may not have this."""
+    """The caller may not do this."""
 
 
 class NotFound(VaultAgentError):
@@ -59,7 +59,7 @@ class IndexUnavailable(VaultAgentError):
 
 
 class Busy(VaultAgentError):
-    """Another process or job holds what only one may hold."""
+    """Another process or job already uses what only one may use."""
 
 
 class Conflict(VaultAgentError):
@@ -75,23 +75,23 @@ class Unsupported(VaultAgentError):
 
 
 class Unavailable(VaultAgentError):
-    """Another process that is needed does not answer."""
+    """A required process does not answer."""
 
 
 class Misconfigured(VaultAgentError):
-    """The settings, or what they point to, must be changed first."""
+    """The settings, or the files that they name, must be changed first."""
 
 
 class Failed(VaultAgentError):
-    """The work was started and could not be completed."""
+    """The work could not be completed."""
 
 
 class Code(NamedTuple):
-    """What a code means.
+    """The properties of a code.
 
-    `error` is its class, None for a code that is only a warning. `status` is its HTTP status, None
-    where no reply carries it. A remedy may name details in braces. `indexing` is the remedy while
-    an index job runs, "" for the same remedy.
+    `error` is its class, or None for a warning. `status` is its HTTP status, or None if no reply
+    has the code. `exit` is the exit code of the CLI. A remedy may contain details in braces.
+    `indexing` is the remedy while an index job runs, or "" for the same remedy.
     """
 
     error: type[VaultAgentError] | None
@@ -105,10 +105,10 @@ _WARNING: Final = (None, None, None)
 _FOLLOW = "Run `vault-agent jobs follow {jobId}` to follow the job."
 _INDEX_AGAIN = "Run `vault-agent index` again."
 FILE_GONE_REMEDY: Final = "Run `vault-agent index` to remove it from the index."
-"""Of NOTE_NOT_FOUND, where the index still has the note."""
+"""The remedy of NOTE_NOT_FOUND if the note is still in the index."""
 
 CODES: Final[dict[str, Code]] = {
-    # The message of these names the rule that the request breaks.
+    # The messages of these codes name the broken rule.
     "INVALID_REQUEST": Code(InvalidRequest, 400, 2),
     "INVALID_QUERY": Code(InvalidRequest, 400, 2),
     "INVALID_MODE": Code(InvalidRequest, 400, 2),
@@ -184,7 +184,7 @@ CODES: Final[dict[str, Code]] = {
         " again.",
     ),
     "JOBS_DAMAGED": Code(
-        Failed, 503, 1, "Restart the server: it puts the record aside and begins a new one."
+        Failed, 503, 1, "Restart the server: it sets the record aside and starts a new one."
     ),
     "INTERNAL_ERROR": Code(Failed, 500, 1),
     "SERVER_UNAVAILABLE": Code(
@@ -210,7 +210,7 @@ CODES: Final[dict[str, Code]] = {
         "Stop the program that uses it, or choose another port: `vault-agent serve --port"
         " {other}`.",
     ),
-    # What a job can fail with, besides some of those above.
+    # Errors of jobs, besides some of those above.
     "VAULT_EMPTY": Code(
         Failed,
         None,
@@ -272,10 +272,10 @@ def explained(
     remedy: str | None = None,
     indexing: bool = False,
 ) -> str:
-    """Return what happened and what to do, as the message of an error or a warning.
+    """Return the message of an error or a warning: what happened, then the remedy.
 
-    The remedy is the table's unless one is given. A remedy that names a detail which is not given
-    is left out.
+    The remedy is the table's unless one is given. If a detail that it needs is missing, it is left
+    out.
     """
     if remedy is None:
         known = CODES.get(code)
@@ -288,9 +288,9 @@ def explained(
 
 
 def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) -> VaultAgentError:
-    """Return the error that another process has sent, with its class and its whole message.
+    """Return the error that another process has sent, with its class and complete message.
 
-    A code that this version does not know is Failed, or InvalidRequest by its first word.
+    An unknown code becomes InvalidRequest if it begins with `INVALID_`, and Failed otherwise.
     """
     known = CODES.get(code)
     error = known.error if known is not None else None

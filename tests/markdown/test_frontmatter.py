@@ -60,7 +60,7 @@ def test_scalars_stay_as_they_were_written(written):
         ("a: " + "é" * 40_000, "larger than 64 KiB"),
         ("a: 1\nb: 2\na: 3", "a key is given twice (line 4)"),
         ("a: 1\n\tb: 2", "not valid YAML (line 3)"),
-        ("date: 2024-02-30", "a day that no calendar has (line 2)"),
+        ("date: 2024-02-30", "a date that does not exist (line 2)"),
         ("title: one: two", "not valid YAML (line 2)"),
         ("a: [", "not valid YAML (line 3)"),
         ("a: \x01", "not valid YAML"),

@@ -20,9 +20,10 @@ _MAX_NAME_CHARS = 200
 
 
 def anchor_key(name: str) -> str:
-    """Return the form in which a heading or block and the fragment that names it are compared.
+    """Return the key by which a fragment is compared with a heading or block.
 
-    Folded as all names are; what a fragment cannot hold (`#^[]|`) counts as a space.
+    The name is folded like all names. Characters that a fragment cannot contain (`#^[]|`) count as
+    spaces.
     """
     return fold(_NO_PART.sub(" ", name).strip())[:_MAX_NAME_CHARS]
 
@@ -40,7 +41,7 @@ def anchors(source: str, text: str, structure: Structure, first_line: int) -> li
     ]
     if "^" not in text:
         return found
-    lines = Lines(source, first_line)
+    lines = Lines(source, first_line)  # again, because it only goes forward
     for match in _BLOCK.finditer(text):
         before = text[match.start() - 1] if match.start() else "\n"
         if before.isspace():

@@ -1,7 +1,7 @@
-"""Chunks: the body cut along its headings, and where a section is long, along its paragraphs.
+"""Chunks: the body split at its headings, and long sections at their paragraphs.
 
-Promises: the chunks' texts joined are the body; none is blank; none is longer than `MAX_CHARS`,
-except where a run of white space is (it has to stay with a neighbour). All of it is linear.
+The texts of the chunks, joined, are the body. No chunk is blank. None is longer than `MAX_CHARS`,
+except for a longer run of white space, which stays with a neighbour. The time is linear.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 TARGET_CHARS = 2000
 MAX_CHARS = 4000
-_SMALL_CHARS = TARGET_CHARS // 4  # less than this is not worth a chunk where a section is cut
+_SMALL_CHARS = TARGET_CHARS // 4  # smaller parts of a split section are joined with a neighbour
 MAX_CHUNKS = 1_000_000
-"""Chunks kept of one note, below what its keys can number (2^20)."""
-MAX_SECTIONS = 10_000  # a note with more has its small sections joined, so that chunks stay few
+"""Chunks kept of one note. The keys of chunks allow 2^20."""
+MAX_SECTIONS = 10_000  # above this, small sections are joined to limit the number of chunks
 
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t>]*+\r?\n)++")
 _LINE_END = re.compile(r"\n")
@@ -33,14 +33,14 @@ _WHITE_SPACE_BACK = 200
 _SEQUENCE_BACK = 32
 
 
-_Section: TypeAlias = tuple[int, tuple[str, ...]]  # where it starts, and its heading path
+_Section: TypeAlias = tuple[int, tuple[str, ...]]  # its start and its heading path
 
 
 def chunk_body(body: str, source: str, structure: Structure, first_line: int) -> tuple[Chunk, ...]:
-    """Cut the body into chunks.
+    """Split the body into chunks.
 
-    `source` is the body with every lone CR as LF, which lines are counted in; `first_line` is the
-    line of the file on which the body starts.
+    `source` is the body with every lone CR replaced by LF, so that lines can be counted.
+    `first_line` is the line of the file on which the body starts.
     """
     if not body or body.isspace():
         return ()
@@ -60,10 +60,10 @@ def chunk_body(body: str, source: str, structure: Structure, first_line: int) ->
 
 
 def _sections(body: str, headings: list[Heading]) -> list[_Section]:
-    """Return where each section starts.
+    """Return the sections in order.
 
-    A heading that is followed by nothing but a deeper heading starts that one's section: its text
-    is in the path, and a chunk of its own would say nothing.
+    A heading directly followed by a deeper heading has no section of its own. Its text is in the
+    heading path of the next section, which starts at it.
     """
     sections: list[_Section] = []
     above: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # the open headings' levels and paths
@@ -94,7 +94,7 @@ def _has_text(body: str, start: int, end: int) -> bool:
 
 
 def _joined(sections: list[_Section], length: int) -> list[_Section]:
-    """Join neighbouring sections up to the target; the path is what they have in common."""
+    """Join neighbouring sections up to the target size. The path is their common prefix."""
     joined = []
     start, shared = sections[0]
     ends = [section[0] for section in sections[2:]]
@@ -118,7 +118,7 @@ def _in_common(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _pieces(source: str, start: int, end: int, blocks: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges into which one section is cut."""
+    """Yield the ranges of the chunks of one section."""
     if end - start <= TARGET_CHARS:
         yield start, end
         return
@@ -141,7 +141,7 @@ def _pieces(source: str, start: int, end: int, blocks: list[int]) -> Iterator[tu
 
 
 def _not_blank(source: str, cuts: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges between cuts; what is blank stays with the one before, or else after."""
+    """Yield the ranges between cuts. A blank range is joined with the one before or after it."""
     start = cuts[0]
     for number in range(1, len(cuts) - 1):
         cut, following = cuts[number], cuts[number + 1]
@@ -153,7 +153,7 @@ def _not_blank(source: str, cuts: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _edges(source: str, start: int, end: int, blocks: list[int]) -> list[int]:
-    """Return where a section may be cut, `end` last; no step is longer than `MAX_CHARS`."""
+    """Return the possible cuts of a section, `end` last, at most `MAX_CHARS` apart."""
     edges: list[int] = []
     before = start
     for edge in [*blocks[bisect_right(blocks, start) : bisect_left(blocks, end)], end]:
@@ -165,7 +165,7 @@ def _edges(source: str, start: int, end: int, blocks: list[int]) -> list[int]:
 
 
 def _refine(source: str, start: int, end: int, edges: list[int], level: int = 0) -> None:
-    """Append the edges within a block: of paragraphs, and where one is too long, finer ones."""
+    """Append the edges within a block that is too long: paragraphs, then lines, then sentences."""
     if end - start <= MAX_CHARS:
         return
     if level == len(_FINER):
@@ -182,7 +182,7 @@ def _refine(source: str, start: int, end: int, edges: list[int], level: int = 0)
 
 
 def _by_length(source: str, start: int, end: int) -> Iterator[int]:
-    """Yield edges no further apart than the target, at a space or between whole characters."""
+    """Yield edges at most `TARGET_CHARS` apart, at a space or between whole characters."""
     while end - start > TARGET_CHARS:
         edge = start + TARGET_CHARS
         space = source.rfind(" ", edge - _WHITE_SPACE_BACK, edge)

@@ -1,13 +1,12 @@
-"""Frontmatter: where it ends, and what it says, kept as it was written.
+"""Frontmatter: where it ends, and its values as written.
 
-The split is ours, because offsets must be exact: python-frontmatter strips the body and loses text
-between two thematic breaks. The YAML goes to its handler with a loader of ours that
+We split it off ourselves, because offsets must be exact: python-frontmatter strips the body and
+loses text between two thematic breaks. Its handler reads the YAML with our own loader, which
 
-- turns every scalar into the string in the file (`12:30` stays `12:30`, `010` stays `010`, a date
-  stays a date as typed),
+- keeps every scalar as the string in the file (`12:30`, `010` and dates stay as typed),
 - reads parser events with an explicit stack and stops at anchors, aliases and deep nesting, so
-  that neither an alias bomb nor the recursion of the C composer is ever reached,
-- keeps what was read before an error.
+  that alias bombs and the recursion of the C composer do no harm,
+- keeps the values before an error.
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ _OPENING = re.compile(r"---[ \t]*+(?:\r\n?|\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)", re.MULTILINE)
 _LONE_CR_CLOSING = re.compile(r"(?<![^\r\n])(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)")
 _KEY = re.compile(r"^[^\s#\-\[{&*!|>%@`][^\n]*?:(?:\s|\Z)", re.MULTILINE)
-_INDICATORS = tuple("[{&*!|>%@`\"'?")  # what begins so is meant as YAML, keys or not
+_INDICATORS = tuple("[{&*!|>%@`\"'?")  # a block that begins with one is YAML, even without keys
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _DATE_KEYS = frozenset(("date", "created", "updated"))
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)")
 
 
 class Scalar(str):
-    """A scalar as written, and where: line (1-based, of the file), column, range in the block."""
+    """A scalar as written, and its place in the file and in the block."""
 
     __slots__ = ("column", "end", "line", "plain", "start")
-    line: int
+    line: int  # 1-based, of the file
     column: int  # 1-based
     start: int  # offset in the block, its quotes included
     end: int
@@ -55,11 +54,11 @@ class Scalar(str):
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """What stands before the body.
+    """The values before the body.
 
-    `end` is the offset at which the body starts and `block` that of the YAML. `problem` is a phrase
-    without any content that says why some of the frontmatter could not be read. Keys are lower
-    case, as Obsidian compares them.
+    `end` is the offset at which the body starts, and `block` is that of the YAML. `problem` is why
+    some of the frontmatter could not be read, without any of its content. Keys are lower case,
+    because Obsidian compares them so.
     """
 
     end: int = 0
@@ -69,14 +68,14 @@ class Frontmatter:
 
 
 class _RefusedError(Exception):
-    """The YAML is valid, or may be, but is not read any further."""
+    """The rest of the YAML is not read, although it may be valid."""
 
 
 class _AsWritten(_Base):
     """A loader that builds strings, lists and dicts from parser events, without recursion."""
 
     def get_single_data(self) -> tuple[Value, str | None]:
-        """Return the first document's value and what went wrong, if anything did."""
+        """Return the first document's value, and the problem if there is one."""
         root: list[Value] = []
         problem = None
         try:
@@ -90,9 +89,9 @@ class _AsWritten(_Base):
         return (root[0] if root else None), problem
 
     def _build(self, root: list[Value]) -> None:
-        """Append the document's value to `root`, however little of it can be read."""
+        """Append the document's value to `root`. After an error it holds what was read before."""
         stack: list[list[Value] | dict[str, Value]] = [root]
-        keys: list[str | None] = [None]  # for each of `stack`, the key that waits for its value
+        keys: list[str | None] = [None]  # for each of `stack`, the key whose value comes next
         duplicate: str | None = None
         while self.check_event():
             event = self.get_event()  # type: ignore[no-untyped-call]
@@ -158,17 +157,17 @@ def _value_of(event: Any) -> Value:
 
 
 def read(text: str) -> Frontmatter:
-    """Split the frontmatter off `text` and read it; never raises.
+    """Split the frontmatter off `text` and read it. Never raises.
 
-    Frontmatter is a block that opens with `---` on the file's very first line (after a byte order
-    mark) and closes with `---` or `...`. What never closes is body, and so is prose between two
-    thematic breaks: nothing that a person wrote may be lost to search.
+    Frontmatter is a block that opens with `---` on the file's first line (after a byte order mark)
+    and closes with `---` or `...`. An unclosed block is body, so that its text can be found. So is
+    prose between two thematic breaks.
     """
     start = 1 if text.startswith("\ufeff") else 0
     opening = _OPENING.match(text, start)
     if opening is None:
         return Frontmatter(start)
-    # Where a lone CR ends lines, MULTILINE does not see them.
+    # MULTILINE does not recognise a lone CR as the end of a line.
     pattern = _LONE_CR_CLOSING if opening.group().endswith("\r") else _CLOSING
     closing = pattern.search(text, opening.end())
     if closing is None:
@@ -185,10 +184,10 @@ def read(text: str) -> Frontmatter:
 
 
 def load(block: str) -> tuple[dict[str, Value], str | None]:
-    """Read the YAML of one block as (values, problem); at most `MAX_BYTES` of it."""
+    """Read the YAML of one block, of at most `MAX_BYTES`. Return its values and the problem."""
     try:
         value, problem = YAMLHandler().load(block, Loader=_AsWritten)
-    except (yaml.YAMLError, ValueError):  # the reader refuses control characters at once
+    except (yaml.YAMLError, ValueError):  # the reader rejects control characters at once
         return {}, "not valid YAML"
     if isinstance(value, dict):
         return value, problem or _impossible_date(value)
@@ -203,18 +202,18 @@ def _impossible_date(values: Mapping[str, Value]) -> str | None:
             try:
                 datetime.date(*map(int, match.groups()))
             except ValueError:
-                return f"a day that no calendar has (line {getattr(value, 'line', 0)})"
+                return f"a date that does not exist (line {getattr(value, 'line', 0)})"
     return None
 
 
 def text_of(values: Mapping[str, Value], key: str) -> str | None:
-    """Return a key's value as one line of text, or None where it is missing, empty or no scalar."""
+    """Return a key's value on one line, or None if it is missing, empty or not a scalar."""
     value = values.get(key)
     return (" ".join(value.split()) or None) if isinstance(value, str) else None
 
 
 def texts_of(value: Value, *, nested: bool = False) -> Iterator[Scalar]:
-    """Yield the scalars of a value, lists within lists included, in order; of keys if `nested`."""
+    """Yield the scalars of a value and its nested lists in order; of mappings only if `nested`."""
     waiting: list[Value] = [value]
     while waiting:
         item = waiting.pop()

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from .places import Places
     from .structure import MarkdownLink, Structure
 
-MASK = "\0"  # stands for what is code, HTML or comment; never in a note's text
+MASK = "\0"  # replaces code, HTML and comments; never in a note's text
 MAX_TARGET_CHARS = 1000
 MAX_LINKS = 100_000
-"""Links kept of one note, and as many external ones: the first, in the order they are written."""
+"""The first links of a note are kept, and as many external ones."""
 
-# A wikilink is on one line. It may hold single brackets but not another "[[", which keeps the
+# A wikilink is on one line. It may contain single brackets but not another "[[", which keeps the
 # search linear.
 _WIKILINK = re.compile(r"\[\[(?!\[)((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
-_NO_TARGET = re.compile(r"`|%%|<!--|\n")  # within HTML, which a target may hold: [[List<Text>]]
+_NO_TARGET = re.compile(r"`|%%|<!--|\n")  # but a target may contain HTML: [[List<Text>]]
 _BRACKET = re.compile(r"[\[\]]")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:(?=\S)|//|\\\\")
 _ADDRESS = re.compile(
@@ -52,8 +52,8 @@ _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 Written: TypeAlias = tuple[int, LinkKind, str, str | None, str | None, int, int, int, int]
 """A link in the body: offset, kind, target, fragment, text, line, column, range of the target.
 
-Offsets are characters; the range is (-1, -1) where the target is not written as it is read. Plain
-tuples, because a note may have a link for every ten of its bytes.
+Offsets are characters. The range is (-1, -1) if the target cannot be located, because it is written
+differently. Plain tuples, because a note may have a link for every ten of its bytes.
 """
 
 WrittenExternal: TypeAlias = tuple[int, str, str, str | None, int, int, int, int]
@@ -61,13 +61,13 @@ WrittenExternal: TypeAlias = tuple[int, str, str, str | None, int, int, int, int
 
 
 def mask(text: str, ranges: Sequence[tuple[int, int]]) -> str:
-    """Return the text with the ranges, sorted by start, masked out; offsets stay what they were."""
+    """Return the text with the ranges masked. They are sorted by start. Offsets do not change."""
     if not ranges:
         return text
     pieces: list[str] = []
     done = 0
     for start, end in ranges:
-        if end > done:  # ranges may overlap: HTML within a comment was masked with it
+        if end > done:  # ranges may overlap: HTML within a comment is already masked
             pieces += text[done:start], MASK * (end - max(start, done))
             done = end
     pieces.append(text[done:])
@@ -75,7 +75,7 @@ def mask(text: str, ranges: Sequence[tuple[int, int]]) -> str:
 
 
 class BodyLinks(NamedTuple):
-    """The first links of a body, in the order they are written, and how many it has."""
+    """The first links of a body in order, and the number of all."""
 
     links: list[Written]
     link_count: int
@@ -178,12 +178,11 @@ def markdown_links(
     wikilink_spans: Sequence[tuple[int, int]],
     first_line: int,
 ) -> tuple[list[Written], int, list[WrittenExternal], int]:
-    """Return the first Markdown links and images that stay within the vault, and how many do.
+    """Return the first Markdown links and images into the vault, and the number of all.
 
-    Then the same of those that lead to a web address.
-
-    CommonMark sees a link in the brackets of a wikilink too; there the wikilink stands alone.
-    `text` is `source` with code, HTML and comments masked.
+    Then return the same for links to web addresses. Links that overlap a wikilink are ignored:
+    CommonMark finds links in its brackets too. `text` is `source` with code, HTML and comments
+    masked.
     """
     found: list[Written] = []
     external: list[WrittenExternal] = []
@@ -222,7 +221,7 @@ def markdown_links(
 
 
 class _Destinations:
-    """Finds where the destinations of Markdown links are written."""
+    """Locates the destinations of Markdown links in the source."""
 
     def __init__(self, source: str, text: str) -> None:
         self._source = source
@@ -230,9 +229,12 @@ class _Destinations:
         self._definitions: dict[str, tuple[int, int]] | None = None  # by label
 
     def range(self, link: MarkdownLink, wanted: str) -> tuple[int, int]:
-        """Return the range of `wanted`, the destination or its path: where it is written out."""
+        """Return the range of `wanted`, which is the destination or its path.
+
+        Return (-1, -1) if it cannot be located.
+        """
         source = self._source
-        if not link.reference:  # nearly every link: `](destination)`, without title or escape
+        if not link.reference:  # most links: `](destination)`, without title or escape
             start = link.end - 1 - len(link.destination)
             if (
                 start > link.start
@@ -263,7 +265,7 @@ class _Destinations:
 
 
 def _trimmed(source: str, match: re.Match[str]) -> tuple[int, int]:
-    """Return the range of a destination's match without the spaces that `<…>` may hold."""
+    """Return the range of a destination's match without the spaces inside `<…>`."""
     start, end = match.span("angle") if match["angle"] is not None else match.span("bare")
     written = source[start:end]
     start += len(written) - len(written.lstrip())
@@ -271,7 +273,7 @@ def _trimmed(source: str, match: re.Match[str]) -> tuple[int, int]:
 
 
 def _definitions(source: str, text: str) -> dict[str, tuple[int, int]]:
-    """Return the ranges of the destinations of reference definitions, by label; the first wins."""
+    """Return the ranges of the destinations of reference definitions, by label. The first wins."""
     found: dict[str, tuple[int, int]] = {}
     for match in _DEFINITION.finditer(text):
         found.setdefault(_label(source[slice(*match.span("label"))]), _trimmed(source, match))
@@ -283,16 +285,16 @@ def _label(text: str) -> str:
 
 
 def _unescaped(written: str) -> str:
-    """Return a destination as CommonMark reads it."""
+    """Return a destination without escapes, as CommonMark reads it."""
     if "\\" in written:
         written = _BACKSLASH.sub(r"\1", written)
     return html.unescape(written) if "&" in written else written
 
 
 def _address(destination: str) -> tuple[str, str] | None:
-    """Return a web address as (URL, host), or None for any other.
+    """Return a web address as (URL, host), or None for another destination.
 
-    User info, query and fragment are where secrets stand, and are not kept.
+    User info, query and fragment are removed, because they may contain secrets.
     """
     match = _ADDRESS.match(destination)
     if match is None or len(destination) > 3 * MAX_TARGET_CHARS:
@@ -303,18 +305,18 @@ def _address(destination: str) -> tuple[str, str] | None:
 
 
 def _escaped(text: str, at: int) -> bool:
-    """Whether an odd number of backslashes stands before `at`; counts at most a handful."""
+    """Whether an odd number of backslashes precedes `at`. Counts at most eight."""
     before = text[max(0, at - 8) : at]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _extent(match: re.Match[str]) -> tuple[int, int]:
-    """Return where a wikilink starts and ends; a third bracket is the name's if it has the other.
+    """Return the start and end of a wikilink. A third bracket can belong to its name.
 
-    `[[[a] b]]` and `[[a [b]]]` are links to "[a] b" and "a [b]", `[[[a]]]` is one in brackets.
+    `[[[a] b]]` and `[[a [b]]]` are links to "[a] b" and "a [b]". `[[[a]]]` is a link in brackets.
     """
     text, (start, end) = match.string, match.span()
-    opened = closed = 0  # brackets without their other
+    opened = closed = 0  # unmatched brackets
     for bracket in _BRACKET.findall(match[1]):
         if bracket == "[":
             opened += 1
@@ -330,11 +332,11 @@ def _extent(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _wikilink(inner: str) -> tuple[str, str | None, str | None, int] | None:
-    """Return what a wikilink holds: name, fragment, text shown, and the offset of the name."""
+    """Return a wikilink's name, fragment, text shown, and the offset of the name."""
     target, text, fragment = inner, None, ""
     if "|" in inner:
         target, _, shown = inner.partition("|")
-        # In a table the pipe is escaped; the backslash belongs to no name.
+        # In a table the pipe is escaped. The backslash is not part of the name.
         target = target.removesuffix("\\")
         text = " ".join(shown.split())[:MAX_TARGET_CHARS] or None
     if len(target) > MAX_TARGET_CHARS:
@@ -359,7 +361,7 @@ def _destination(destination: str) -> tuple[str, str | None] | None:
 
 
 def _decoded(text: str) -> str:
-    """Percent-decode; what would not be UTF-8 stays as it was written."""
+    """Percent-decode a text. If the result is not UTF-8, return the text unchanged."""
     if "%" not in text:
         return text
     try:
@@ -370,20 +372,20 @@ def _decoded(text: str) -> str:
 
 
 def frontmatter_links(front: Frontmatter, places: Places, text: str) -> Iterator[Link]:
-    """Yield the links of the frontmatter of `text`, which `places` is for.
+    """Yield the links of the frontmatter of `text`. `places` must belong to `text`.
 
-    The `links` list holds wikilinks, Markdown links or plain paths. In every other property,
-    nested ones included, a value that is one whole wikilink counts, as it does for Obsidian.
+    The `links` list contains wikilinks, Markdown links or plain paths. In other properties, nested
+    ones included, a value counts if all of it is one wikilink, as in Obsidian.
     """
     for key, value in front.values.items():
         if key != "links" and isinstance(value, str) and "[[" not in value:
-            continue  # most values, at once
+            continue  # fast path for most values
         for scalar in texts_of(value, nested=True):
             link = _frontmatter_link(scalar, plain=key == "links")
             if link is None:
                 continue
             target, fragment, shown, offset, length = link
-            # In quotes or over lines, YAML may write a value in other characters than it has.
+            # A quoted or multi-line scalar may be written differently from its value.
             first = front.block + scalar.start
             start = text.find(scalar, first, front.block + scalar.end) if scalar else -1
             span = places.span(start + offset, start + offset + length) if start >= 0 else None
@@ -395,7 +397,7 @@ def frontmatter_links(front: Frontmatter, places: Places, text: str) -> Iterator
 def _frontmatter_link(
     scalar: Scalar, *, plain: bool
 ) -> tuple[str, str | None, str | None, int, int] | None:
-    """Return target, fragment, text, and where in the scalar the target is and how long."""
+    """Return target, fragment, text, and the target's offset and length in the scalar."""
     stripped = scalar.strip()
     at = scalar.find(stripped)
     written = stripped.removeprefix("!")

@@ -1,4 +1,4 @@
-"""One note's text to everything that the index keeps of it."""
+"""Parse one note's text to everything that the index keeps of it."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ _Item = TypeVar("_Item")
 
 
 def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
-    """Parse a decoded file; `path` is vault-relative and gives the title of last resort.
+    """Parse a decoded file. `path` is vault-relative; its file name is the fallback title.
 
-    `origin` is how many bytes stand before the text in the file, whose UTF-8 the text is; None
-    where it is not, and then no place has a range of bytes.
+    `origin` is the number of bytes before the text in the file (a byte order mark). It is None if
+    the file is not UTF-8. Then no place has a range of bytes.
 
-    Never raises, whatever the text. Frontmatter that cannot be read is a warning
-    (`FRONTMATTER_PARSE_FAILED`), and the body is parsed all the same. What is over a limit is cut
-    with a warning (`LINKS_TRUNCATED`, `TAGS_TRUNCATED`, `NOTE_TRUNCATED`). NUL and lone surrogates,
-    which no database or encoder takes, become U+FFFD. Time is linear in the text's length.
+    Never raises. Invalid frontmatter causes a warning (`FRONTMATTER_PARSE_FAILED`), and the body is
+    parsed anyway. Items over a limit are dropped with a warning (`LINKS_TRUNCATED`,
+    `TAGS_TRUNCATED`, `NOTE_TRUNCATED`). NUL and lone surrogates become U+FFFD, because they cannot
+    be stored or encoded. The time is linear in the text's length.
     """
     stored = _storable(text)
     if stored is not text:
@@ -104,7 +104,7 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
 
 
 class _Limits:
-    """Keeps the first of what a note has too much of, with a warning."""
+    """Limits the items of a note, with a warning for each limit that it exceeds."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -113,7 +113,7 @@ class _Limits:
     def first(
         self, items: Iterable[_Item], limit: int, part: str, found: int = 0
     ) -> tuple[_Item, ...]:
-        """Return at most `limit` items; `found` is how many there are, if more than are given."""
+        """Return at most `limit` items. `found` is their number if more exist than are given."""
         remaining = iter(items)
         kept = tuple(islice(remaining, limit))
         if len(kept) == limit:
@@ -152,7 +152,7 @@ def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:
 
 
 def _aliases(values: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the aliases: a list, or one string with commas; each spelling once."""
+    """Return the aliases of a list or a comma-separated string, without duplicates."""
     found: dict[str, None] = {}
     for key in ("aliases", "alias"):
         value = values.get(key)
@@ -165,7 +165,7 @@ def _aliases(values: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 def _types(values: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the note's types: one, or a list; a wikilink counts as the name it shows."""
+    """Return the note's types. A wikilink counts as the name it shows."""
     found = (" ".join(shown_name(text).split()) for text in texts_of(values.get("type")))
     return tuple(dict.fromkeys(text[:MAX_TYPE_CHARS] for text in found if text))[:MAX_TYPES]
 
@@ -182,9 +182,9 @@ def _warnings(problem: str | None, path: str) -> tuple[Warning, ...]:
 
 
 def _inline_tags(masked: str, structure: Structure, ranges: list[tuple[int, int]]) -> Iterable[str]:
-    """Return the body's inline tags; `ranges` are those of its wikilinks."""
+    """Return the body's inline tags. `ranges` are those of its wikilinks."""
     if "#" not in masked:
         return ()
-    # A "#" within a wikilink or a destination begins a fragment.
+    # A "#" in a wikilink or a destination starts a fragment.
     ranges = [*ranges, *((link.tail, link.end) for link in structure.links)]
     return tags.inline_tags(links.mask(masked, sorted(ranges)))

@@ -1,4 +1,4 @@
-"""Places in a note: lines and columns for people, bytes of the file for whoever changes it."""
+"""Places in a note: lines and columns for users, ranges of bytes for edits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 1024  # characters
 
 
 class Lines:
-    """Lines and columns of ascending offsets; looks at each character once."""
+    """Lines and columns of ascending offsets. Reads each character once."""
 
     __slots__ = ("_line", "_offset", "_source", "_start")
 
@@ -26,7 +26,7 @@ class Lines:
         self._start = 0  # of the line
 
     def at(self, offset: int) -> tuple[int, int]:
-        """Return the line of `offset`, and the column from 1; no offset is below the one before."""
+        """Return the line and the 1-based column of `offset`. Offsets must not decrease."""
         ends = self._source.count("\n", self._offset, offset)
         if ends:
             self._line += ends
@@ -36,12 +36,12 @@ class Lines:
 
 
 class Places:
-    """Where offsets of a part of a note lie: in the bytes of its file, and in its chunks."""
+    """Converts offsets of a part of a note to bytes of its file and to chunks."""
 
     __slots__ = ("_base", "_ends", "_sizes", "_text")
 
     def __init__(self, text: str, base: int | None, chunks: Sequence[Chunk] = ()) -> None:
-        """Take the part, the bytes before it (None: bytes cannot be told), and its chunks."""
+        """Take the part, the number of bytes before it (None if unknown), and its chunks."""
         self._text = text
         self._base = base
         self._ends = list(accumulate(len(chunk.text) for chunk in chunks))
@@ -52,7 +52,7 @@ class Places:
             self._sizes = list(accumulate(sizes, initial=0))
 
     def span(self, start: int, end: int) -> Span:
-        """Return a range of the part as one of the file's bytes; None where there is none."""
+        """Return a range of characters as a range of the file's bytes, or None if unknown."""
         if self._base is None or start < 0:
             return None
         if self._sizes is None:
@@ -63,6 +63,6 @@ class Places:
         return first, first + len(self._text[start:end].encode())
 
     def chunk(self, offset: int) -> int | None:
-        """Return the index of the chunk that an offset stands in, where it is kept."""
+        """Return the index of the chunk that contains an offset, or None if it is not kept."""
         index = bisect_right(self._ends, offset)
         return index if index < len(self._ends) else None

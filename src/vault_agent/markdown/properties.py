@@ -1,4 +1,4 @@
-"""Properties: the values of the frontmatter, one by one and typed, for filters and tables."""
+"""Properties: the typed values of the frontmatter, for filters and tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _Waiting: TypeAlias = "tuple[str, Value, bool]"
 def properties(values: Mapping[str, Value]) -> Iterator[Property]:
     """Yield the values of the frontmatter in the order they are written.
 
-    A list gives one for each of its values, a mapping one for each of its keys, `outer.inner`.
+    A list yields one property for each value. A mapping yields one for each key, named
+    `outer.inner`.
     """
     waiting: list[_Waiting] = [(key, value, False) for key, value in [*values.items()][::-1]]
     line = 0

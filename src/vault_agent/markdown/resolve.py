@@ -1,21 +1,21 @@
-"""What a link leads to, by Obsidian's rules; pure, over the paths and aliases of a vault.
+"""Resolve links by Obsidian's rules. Pure, over the paths and aliases of a vault.
 
-A target names a file with its extension, or a note without: `[[a.b]]` is the file "a.b" where the
-vault has one of that name, and else the note "a.b.md". Of the files that answer to a target
+A target names a file with its extension, or a note without it. `[[a.b]]` is the file "a.b" if the
+vault has one, and otherwise the note "a.b.md". The steps are, until one finds a file:
 
-1. the one at exactly that path from the vault's root wins;
-2. else the one at that path from the folder of the note that holds the link;
-3. else, of those whose path ends in the target, first those below that folder, the one with the
-   shortest path, and of equally long ones the first by its characters;
-4. else the same among the notes that have the target as an alias.
+1. The file at exactly this path from the vault's root.
+2. The file at this path from the folder of the note with the link.
+3. The files whose path ends in the target, first only those below that folder. The shortest path
+   wins, and of equally long ones the first by its characters.
+4. The same among the notes that have the target as an alias.
 
-This is what Obsidian 1.13 does, save for step 4: there aliases only complete what one types. A
-choice is ambiguous where steps 1 and 2 decided nothing and another candidate lies in as few folders
-or fewer. Paths are compared as all names are (`names.fold`).
+Obsidian 1.13 does the same except for step 4: it uses aliases only to complete input. A result is
+ambiguous if it comes from step 3 or 4 and another candidate has as few folders or fewer. Paths are
+compared like all names (`names.fold`).
 
-A target that begins with `/` is a path from the root and looked up nowhere else. One that begins
-with `./` or `../` is a path from the note's folder, and no `..` leads out of the vault; where
-nothing is there, step 3 looks for a path that ends in it.
+A target that begins with `/` is a path from the root only. A target that begins with `./` or `../`
+is a path from the note's folder, and `..` never leads out of the vault. If there is no such file,
+step 3 applies.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 _BY_ALIAS = frozenset((LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.FRONTMATTER))
 
-_Candidate: TypeAlias = tuple[str, str]  # a path, folded and backwards, and as it is
+_Candidate: TypeAlias = tuple[str, str]  # a path folded and reversed, and the path itself
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Where a link leads: a vault-relative path as on disk, or None where nothing answers."""
+    """The result of a link: a vault-relative path as on disk, or None if there is no such file."""
 
     path: str | None = None
     is_note: bool = False
@@ -51,14 +51,14 @@ _UNRESOLVED = Resolution()
 def target_key(target: str) -> str:
     """Return the key of a link's target: its last component, folded, without extension.
 
-    When a note or attachment comes, goes or changes its aliases, only links whose key is among its
-    `names_of`, before or after, can lead elsewhere than they did.
+    If a file is added or removed, or its aliases change, only links whose key is in its old or new
+    `names_of` can change their result.
     """
     return _name(_slashed(fold(target.strip())))
 
 
 def names_of(path: str, aliases: Iterable[str] = ()) -> set[str]:
-    """Return the keys of all the targets that a note or attachment can answer to."""
+    """Return the keys of all targets that can lead to a note or attachment."""
     return {_name(_slashed(fold(name))) for name in (path, *aliases)}
 
 
@@ -78,7 +78,7 @@ def _parent(path: str) -> str:
 
 
 class LinkResolver:
-    """Resolves links against one state of a vault; build it once, ask it often."""
+    """Resolves links against one state of a vault. Build it once for many links."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class LinkResolver:
             self._files.add(path)
 
     def resolve(self, source_path: str, target: str, kind: LinkKind) -> Resolution:
-        """Return what a link in the note at `source_path` leads to."""
+        """Return the result of a link in the note at `source_path`."""
         if not target:
             return Resolution(source_path, is_note=True)
         folded = _slashed(fold(target.strip()))
@@ -118,7 +118,7 @@ class LinkResolver:
         return self._by_alias(folded) if kind in _BY_ALIAS else _UNRESOLVED
 
     def _by_alias(self, folded: str) -> Resolution:
-        """Return the best of the notes with an alias; looked for once, however often asked."""
+        """Return the best of the notes with an alias. The choice is cached."""
         if folded not in self._aliases:
             return _UNRESOLVED
         found = self._chosen.get(folded)
@@ -128,7 +128,7 @@ class LinkResolver:
 
 
 def _file_names(target: str) -> Iterator[str]:
-    """Yield the files that a target can stand for, the likeliest first."""
+    """Yield the file names that a target can mean, in order of precedence."""
     has_dot = "." in target.rpartition("/")[2]
     if has_dot:
         yield target
@@ -139,10 +139,10 @@ def _file_names(target: str) -> Iterator[str]:
 
 
 class _Files:
-    """The paths of a vault by their folded form, by their last component, and by what they end in.
+    """The paths of a vault by folded path, by last component, and by ending.
 
-    A vault may hold an "index" in each of its folders, and links to all of them: nothing here
-    looks at all files of one name for each link.
+    A vault may have an "index" in every folder, and links to all of them. So no lookup goes through
+    all files of one name for each link.
     """
 
     def __init__(self) -> None:
@@ -150,10 +150,10 @@ class _Files:
         self._named: dict[str, list[_Candidate]] = {}
         self._sorted: set[str] = set()
         self._below: dict[str, dict[str, Resolution]] = {}
-        self._spelt: dict[tuple[str, str], Resolution] = {}
+        self._exact: dict[tuple[str, str], Resolution] = {}
 
     def add(self, path: str) -> None:
-        """Register a file; only before anything is asked."""
+        """Register a file. Only before the first lookup."""
         folded = fold(path)
         self._at.setdefault(folded, []).append(path)
         name = folded.rpartition("/")[2]
@@ -162,7 +162,7 @@ class _Files:
     def at(self, name: str, folder: str, target: str) -> Resolution | None:
         """Return the file at a path from the root, or else from the folder.
 
-        Of names that differ by case only, the one spelt as the target is.
+        If several names differ by case only, return the one with the target's spelling.
         """
         path = name if name in self._at else f"{folder}/{name}" if folder else name
         paths = self._at.get(path)
@@ -170,9 +170,9 @@ class _Files:
             return None
         if len(paths) == 1:
             return _resolution(paths[0])
-        found = self._spelt.get((path, target))
+        found = self._exact.get((path, target))
         if found is None:
-            found = self._spelt[path, target] = _spelt(paths, target)
+            found = self._exact[path, target] = _choice_by_spelling(paths, target)
         return found
 
     def ending_in(self, name: str, folder: str) -> Resolution | None:
@@ -190,7 +190,7 @@ class _Files:
         if last not in self._sorted:
             files.sort()
             self._sorted.add(last)
-        # For Obsidian "[[b/c]]" is also in "ab/": links outlive a prefix that a folder was given.
+        # In Obsidian "[[b/c]]" also finds "ab/c": links still work if a folder gets a prefix.
         return _beginning_with(f"{name[::-1]}/", files) or _beginning_with(name[::-1], files)
 
 
@@ -199,7 +199,7 @@ def _beginning_with(start: str, files: list[_Candidate]) -> list[_Candidate]:
 
 
 def _best_below(candidates: list[_Candidate]) -> dict[str, Resolution]:
-    """Return the best candidate below each folder; that of the whole vault is at ""."""
+    """Return the best candidate below each folder. The key "" is the whole vault."""
     if len(candidates) == 1:
         return {"": _resolution(candidates[0][1])}
     below: dict[str, list[str]] = {}
@@ -212,7 +212,7 @@ def _best_below(candidates: list[_Candidate]) -> dict[str, Resolution]:
 
 
 def _joined(folder: str, relative: str) -> str:
-    """Return a path relative to a folder as one from the root, which no ".." leads out of."""
+    """Return a path relative to a folder as a path from the root. ".." stops at the root."""
     parts = folder.split("/") if folder else []
     for part in relative.split("/"):
         if part == "..":
@@ -222,19 +222,20 @@ def _joined(folder: str, relative: str) -> str:
     return "/".join(parts)
 
 
-def _spelt(paths: list[str], target: str) -> Resolution:
+def _choice_by_spelling(paths: list[str], target: str) -> Resolution:
+    """Choose the path with the exact spelling of the target. Ambiguous unless there is just one."""
     spelling = unicodedata.normalize("NFC", target).lstrip("./")
-    spelt = [path for path in paths if _ends_as_spelt(path, spelling)]
-    return _resolution(min(spelt or paths), ambiguous=len(spelt) != 1)
+    exact = [path for path in paths if _ends_with_spelling(path, spelling)]
+    return _resolution(min(exact or paths), ambiguous=len(exact) != 1)
 
 
-def _ends_as_spelt(path: str, spelling: str) -> bool:
+def _ends_with_spelling(path: str, spelling: str) -> bool:
     path = unicodedata.normalize("NFC", path)
     return path.endswith(spelling) or path[: -len("." + path.rpartition(".")[2])].endswith(spelling)
 
 
 def _choice(paths: list[str]) -> Resolution:
-    """Choose the shortest path; ambiguous where another lies in as few folders."""
+    """Choose the shortest path. Ambiguous if another path has as few folders."""
     chosen = min(paths, key=_length_and_name)
     depth = chosen.count("/")
     rivals = sum(path.count("/") <= depth for path in paths)
@@ -242,7 +243,7 @@ def _choice(paths: list[str]) -> Resolution:
 
 
 def _length_and_name(path: str) -> tuple[int, str, str]:
-    """Return what paths are ordered by: as Obsidian counts, in UTF-16, whatever the normal form."""
+    """Return the sort key of a path. Its length is in UTF-16 units of NFC, as in Obsidian."""
     if path.isascii():
         return len(path), path, path
     normal = unicodedata.normalize("NFC", path)

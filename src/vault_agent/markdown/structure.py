@@ -1,8 +1,8 @@
-"""The structure of a note's body: one pass of a CommonMark parser, as offsets into the text.
+"""The structure of a note's body, as offsets into the text. A CommonMark parser finds it.
 
-pyromark (pulldown-cmark) is linear and about two hundred times faster than marko, with which it
-must agree on headings, code and links; a differential test holds that. Obsidian's `%%` comments,
-which CommonMark does not know, are blanked out before the pass that counts.
+pyromark (pulldown-cmark) is linear and about two hundred times faster than marko. A differential
+test checks that both agree on headings, code and links. Obsidian's `%%` comments are not part of
+CommonMark, so they are blanked out before the final pass.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MAX_INDENTATION = 200
 
 @dataclass(slots=True)
 class Heading:
-    """A heading at the top level of the body, from the first character of its line."""
+    """A heading at the top level of the body. It starts at the first character of its line."""
 
     start: int
     end: int
@@ -44,10 +44,9 @@ class Heading:
 
 @dataclass(slots=True)
 class MarkdownLink:
-    """A Markdown link or image; `tail` is where its text ends and its destination begins.
+    """A Markdown link or image. `tail` is the offset after its text, before its destination.
 
-    `reference` is the label of the definition that gives the destination, or "" where the link
-    gives it itself.
+    `reference` is the label of the definition with the destination, or "" for an inline link.
     """
 
     start: int
@@ -61,10 +60,10 @@ class MarkdownLink:
 
 @dataclass(slots=True)
 class Structure:
-    """What the body is made of; offsets are characters, each list is in document order.
+    """The parts of a body. Offsets are characters, and each list is in document order.
 
-    `blocks` holds the starts of top-level blocks and of the items of top-level lists: where a
-    long section may be cut. `opaque` holds code, HTML and comments: where nothing is a link or tag.
+    `blocks` are the starts of top-level blocks and of the items of top-level lists. A long section
+    may be split there. `opaque` are code, HTML and comments, which contain no links or tags.
     """
 
     headings: list[Heading] = field(default_factory=list)
@@ -86,8 +85,8 @@ def scan(source: str) -> Structure:
     structure = _parsed(source)
     if "%%" not in source:
         return structure
-    # A comment may hold what looks like a fence, and a fence what looks like a comment: blank the
-    # comments out and look again, until nothing new appears.
+    # A comment may contain text like a fence, and a fence text like a comment. So blank the
+    # comments out and parse again, until nothing changes.
     comments: list[tuple[int, int]] = []
     for _ in range(_COMMENT_PASSES):
         found = _comments(source, structure.code)
@@ -102,8 +101,8 @@ def scan(source: str) -> Structure:
 def _comments(source: str, code: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the ranges of `%% … %%` that do not open inside code.
 
-    A comment that does not start its line ends within its paragraph; an unclosed one is text, so
-    that a stray `%%` hides nothing.
+    A comment that does not start its line must end within its paragraph. An unclosed one is text,
+    so that a stray `%%` hides nothing.
     """
     comments = []
     fences = iter(sorted(code))
@@ -127,14 +126,14 @@ def _comments(source: str, code: Iterable[tuple[int, int]]) -> list[tuple[int, i
 
 
 def _starts_line(source: str, at: int) -> bool:
-    """Whether nothing but indentation stands before `at` on its line."""
+    """Whether only indentation precedes `at` on its line."""
     floor = max(0, at - _MAX_INDENTATION)
     line = source.rfind("\n", floor, at) + 1
     return (line > 0 or floor == 0) and not source[line:at].strip()
 
 
 def _blanked(source: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Replace what stands in the ranges by letters: spaces could turn a line into code."""
+    """Replace the text in the ranges by letters. Spaces could turn a line into code."""
     pieces: list[str] = []
     done = 0
     for start, end in ranges:
@@ -145,10 +144,10 @@ def _blanked(source: str, ranges: Iterable[tuple[int, int]]) -> str:
 
 
 def _parsed(source: str) -> Structure:
-    """Parse with the brackets of wikilinks as braces, which mean nothing to CommonMark.
+    """Parse with the brackets of wikilinks replaced by braces, which CommonMark ignores.
 
-    The parser sees possible links in the brackets, and gives them in five pieces of text each.
-    Where the braces would become part of a destination, the brackets stay.
+    With brackets, the parser splits each wikilink into five pieces of text. If braces would become
+    part of a destination, the brackets are kept.
     """
     if "[[" not in source:
         return _parse(source, source)
@@ -164,7 +163,7 @@ def _parsed(source: str) -> Structure:
 def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
     """Collect the structure from the parser's events.
 
-    `written` is `source` before brackets became braces: same length, and texts are taken from it.
+    `written` is `source` with the original brackets. It has the same length and supplies the texts.
     """
     structure = Structure()
     data = written.encode() if written is not source else b""
@@ -176,10 +175,10 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
     depth = 0
     wanted = False  # whether a heading or link is open, so that text counts
     texts: list[str] = []  # the pieces of text since the outermost of them opened
-    inner_end = 0  # where the last piece within a link ended
+    inner_end = 0  # the end of the last piece within a link
 
-    # An event is a string or a dict of one key; the union of 40 types that says so is of no use
-    # to a type checker here. Text comes most often and is asked for first.
+    # An event is a string or a dict with one key. pyromark's type is a union of 40 types, which
+    # does not help a type checker here. Text is the most frequent event, so it comes first.
     events: Iterator[tuple[Any, Range]] = _MARKDOWN.events_with_range(source)
     for event, span in events:
         if event.__class__ is str:
@@ -267,7 +266,7 @@ def _join(pieces: list[str], limit: int) -> str:
 
 
 def _heading_text(pieces: list[str]) -> str:
-    """Return a heading as a reader sees it: wikilinks by the text they show, on one line."""
+    """Return a heading as displayed, on one line: wikilinks by the text they show."""
     text = "".join(pieces)[: 4 * MAX_HEADING_CHARS]
     if "[[" in text:
         text = _WIKILINK_IN_HEADING.sub(lambda match: match[2] or match[1], text)

@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
     from .frontmatter import Value
 
-# Letters, digits, "_", "-", "/", and whatever is no punctuation, emoji above all. Spaces and
-# punctuation of Latin, general and CJK blocks end a tag; the two joiners that build emoji and
-# Persian words do not.
+# A tag consists of letters, digits, "_", "-", "/" and all other characters, such as emoji, that are
+# not punctuation. Spaces and the punctuation of Latin, general and CJK blocks end a tag. The two
+# joiners in emoji and Persian words do not.
 _END = (
     r"\s!-,.:-@\[-^`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf"
     r"\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030"
     r"\ufe30-\ufe4f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65\ufffd\0"
 )
-# The "#" comes first, so that the search leaps from one to the next.
+# The pattern begins with "#", so that the regex engine can skip to the next one.
 _TAG = re.compile(rf"#(?<![^\s(]#)([^{_END}]++)")
 _SEPARATORS = re.compile(r"[,\s]+")
 MAX_TAG_CHARS = 200
 
 
 def inline_tags(text: str) -> list[str]:
-    """Return the `#tags` of a text from which code and links are masked.
+    """Return the `#tags` of a text in which code and links are masked.
 
-    A tag stands at the start of a word and holds at least one character that is not a digit.
+    A tag is at the start of a word and contains at least one character that is not a digit.
     """
-    return list(filter(None, map(_counted, _TAG.findall(text))))
+    return list(filter(None, map(_valid, _TAG.findall(text))))
 
 
 def frontmatter_tags(values: Mapping[str, Value]) -> Iterator[str]:
@@ -54,8 +54,8 @@ def distinct(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(seen.values())
 
 
-def _counted(tag: str) -> str | None:
-    """Return an inline tag without empty levels at its end, or None where it is only a number."""
+def _valid(tag: str) -> str | None:
+    """Return an inline tag without trailing slashes, or None if it is only a number."""
     tag = tag.rstrip("/")[:MAX_TAG_CHARS]
     return None if not tag or tag.isdecimal() else tag
 

@@ -1,4 +1,4 @@
-"""Tasks: list items with a check box, anywhere but in code, HTML and comments."""
+"""Tasks: list items with a check box, except in code, HTML and comments."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The values that pass between the rooms: frozen, by subject, free of I/O."""
+"""The values that packages exchange: frozen, grouped by subject, without I/O."""

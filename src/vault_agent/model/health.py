@@ -1,4 +1,4 @@
-"""What the server can do at this moment."""
+"""The state of the server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What the server can do at this moment."""
+    """The state of the server at one moment."""
 
     status: Literal["ok", "degraded", "error"]
     version: str

@@ -5,21 +5,21 @@ from __future__ import annotations
 import hashlib
 
 CHUNK_BITS = 20
-"""A chunk's key is its note's rowid shifted by this much, plus its index.
+"""A chunk's key is its note's rowid, shifted left by this many bits, plus the chunk's index.
 
-The same holds for links and all other rows of a note: a note has fewer than 2^20 of each.
+Links and all other rows of a note have such keys too: a note has fewer than 2^20 of each.
 """
 
 
 def identify(text: str) -> str:
     """Return the opaque identifier of a vault-relative path or a vault root: 32 hex digits.
 
-    SHA-256, first 16 bytes. A name that is not UTF-8 keeps its bytes (surrogateescape), so that
-    two different files never share an identifier.
+    It is the first 16 bytes of a SHA-256. A name that is not UTF-8 keeps its bytes
+    (surrogateescape), so that two different files never share an identifier.
     """
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def content_hash(data: bytes) -> bytes:
-    """Return the SHA-256 of a note's bytes: its content hash in the index and in every reply."""
+    """Return the SHA-256 of a note's bytes, its content hash in the index and in replies."""
     return hashlib.sha256(data).digest()

@@ -1,4 +1,4 @@
-"""Tracked runs and their progress."""
+"""Jobs and their progress."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class JobKind(StrEnum):
 
 
 class Trigger(StrEnum):
-    """Who asked for a job."""
+    """What started a job."""
 
     USER = "user"
-    START = "start"  # the server, when it started
-    WATCH = "watch"  # a change that was noticed
-    SCAN = "scan"  # a look through the vault by the clock
+    START = "start"  # the start of the server
+    WATCH = "watch"  # a change of a file
+    SCAN = "scan"  # a periodic check of the vault
 
 
 class JobState(StrEnum):
-    """Where a job stands; the last four are final."""
+    """The state of a job. The last four are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -44,7 +44,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PhaseProgress:
-    """How far one phase is; `total` is None until it is known."""
+    """The progress of one phase. `total` is None until it is known."""
 
     name: str  # scan, parse, store, embed
     done: int
@@ -53,7 +53,7 @@ class PhaseProgress:
 
 @dataclass(frozen=True, slots=True)
 class JobSummary:
-    """The account of a finished index job."""
+    """The summary of a finished index job."""
 
     added: int = 0
     changed: int = 0
@@ -70,7 +70,7 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One tracked run, at one moment."""
+    """The state of one job at one moment."""
 
     id: str
     kind: JobKind
@@ -81,11 +81,11 @@ class Job:
     finished_at: str | None = None
     phase: str | None = None
     phases: tuple[PhaseProgress, ...] = ()
-    rate: float | None = None  # items of the current phase a second
-    character_rate: float | None = None  # the same in characters, of phases that count them
+    rate: float | None = None  # items per second in the current phase
+    character_rate: float | None = None  # characters per second, in phases that count them
     eta_seconds: float | None = None
     warnings: tuple[Warning, ...] = ()  # the first MAX_WARNINGS
     warning_count: int = 0
     summary: JobSummary | None = None
-    error: Warning | None = None  # code, message and details of what ended it
-    index_finished: bool = False  # the index is complete, whatever became of the embeddings
+    error: Warning | None = None  # code, message and details of the error that ended it
+    index_finished: bool = False  # the index is complete, even if the embeddings are not

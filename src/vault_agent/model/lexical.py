@@ -1,7 +1,7 @@
-"""What lexical ranking asks of the full-text index, and the evidence that comes back.
+"""Queries to the full-text index, and the evidence that it returns.
 
-`ranking` makes the questions and weighs the answers; `store` turns the one into the other. Neither
-knows the other, both know these values.
+`ranking` compiles queries and ranks the evidence. `store` runs the queries. Neither imports the
+other: both use these values.
 """
 
 from __future__ import annotations
@@ -14,46 +14,46 @@ from vault_agent.model.search import Filters
 Terms = tuple[str, ...]
 
 CONTEXT_WEIGHT = 0.5
-"""Of the title and headings above a chunk, against its text."""
+"""Weight of the title and headings above a chunk, relative to its text."""
 
 
 def rarity(notes: int, found: int) -> float:
-    """Return the inverse document frequency of a term in `found` of `notes`, as BM25 has it."""
+    """Return the inverse document frequency of a term in `found` of `notes`, as in BM25."""
     return math.log1p(max(notes - found + 0.5, 0.5) / (found + 0.5))
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalQuery:
-    """A compiled query: terms of the index, never text that somebody else could parse."""
+    """A compiled query: terms of the index, never text in another query syntax."""
 
     weights: dict[str, float] = field(default_factory=dict)
-    """How much each term counts; in a search, how often it was written."""
+    """The weight of each term. In a search it is the number of its occurrences."""
     units: dict[str, float] = field(default_factory=dict)
-    """The same for single characters of unspaced scripts, which only notes have as terms."""
+    """The same for single characters of unspaced scripts. Only notes have them as terms."""
     pairs: tuple[tuple[str, str], ...] = ()
-    """Terms that were written side by side: standing together counts."""
+    """Adjacent terms of the query. Notes in which they are adjacent score higher."""
     compounds: tuple[Terms, ...] = ()
-    """Parts of one written word (`snake_case`, `1.2.3`): the whole counts too."""
+    """The parts of compound words (`snake_case`, `1.2.3`). The whole word counts too."""
     phrases: tuple[Terms, ...] = ()
-    """What must be there, word by word."""
+    """Required phrases."""
     excluded: tuple[Terms, ...] = ()
-    """What must not be there."""
+    """Excluded words and phrases."""
     name: str = ""
-    """The whole query as a name's key."""
+    """The whole query as the key of a name."""
     path: str = ""
-    """The whole query where it may be a path or the end of one."""
+    """The whole query if it may be a path or the end of one."""
     text: str = ""
-    """The query without its operators: what it says, for a search by meaning."""
+    """The query without its operators, for semantic search."""
     filters: Filters = field(default_factory=Filters)
-    """What the query's own operators ask for."""
+    """The filters of the query's own operators."""
     without: Filters = field(default_factory=Filters)
-    """What its operators rule out: a note that matches any part of it."""
+    """The excluding operators. They exclude a note that matches any part of it."""
     tolerant: bool = True
-    """Whether words that are in no note may stand for their neighbours."""
+    """Whether a word that is in no note is replaced by similar words."""
 
     @property
     def conditions(self) -> bool:
-        """Whether there is anything that a note must or must not have."""
+        """Whether the query has required or excluded parts."""
         nothing = Filters()
         return bool(
             self.phrases or self.excluded or self.filters != nothing or self.without != nothing
@@ -62,29 +62,29 @@ class LexicalQuery:
 
 @dataclass(frozen=True, slots=True)
 class NoteEvidence:
-    """What speaks for a note as a whole."""
+    """The lexical evidence for a note as a whole."""
 
     body: float = 0.0  # BM25 of its whole text
-    pairs: float = 0.0  # BM25 of words standing together
-    names: float = 0.0  # BM25 of its names, where it is among the best by those
+    pairs: float = 0.0  # BM25 of adjacent terms
+    names: float = 0.0  # BM25 of its names, if it is among the best by names
     named: bool = False  # one of its names is the query
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkEvidence:
-    """What speaks for one chunk."""
+    """The lexical evidence for one chunk."""
 
-    text: float = 0.0  # BM25 of its text and, weighed by CONTEXT_WEIGHT, of what stands above it
+    text: float = 0.0  # BM25 of its text, plus CONTEXT_WEIGHT times that of title and headings
     headed: bool = False  # its heading is the query
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Everything worth ranking: notes by rowid, chunks by key."""
+    """The candidates for ranking: notes by rowid, chunks by key."""
 
     notes: dict[int, NoteEvidence] = field(default_factory=dict)
     chunks: dict[int, ChunkEvidence] = field(default_factory=dict)
     information: dict[str, float] = field(default_factory=dict)
-    """Weight times inverse document frequency of each term that was looked for."""
+    """Weight times inverse document frequency of each searched term."""
     neighbours: dict[str, Terms] = field(default_factory=dict)
-    """Words that are in no note, and what was looked for in their place."""
+    """Words that are in no note, and the similar terms searched instead."""

@@ -1,4 +1,4 @@
-"""What a note is made of: links, chunks, metadata, and its file as a scan sees it."""
+"""The parts of a note: links, chunks, metadata, and its file as found by a walk."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class LinkKind(StrEnum):
 
 
 Span: TypeAlias = "tuple[int, int] | None"
-"""A range of bytes of a note's file, the end exclusive; None where the file is not plain UTF-8."""
+"""A range of bytes of a note's file, the end exclusive; None if the file is not plain UTF-8."""
 
 
 class Link(NamedTuple):
-    """A link as written: `target` is the path or name part ("" for this note), unescaped."""
+    """A link as written. `target` is the path or name without escapes; "" is the note itself."""
 
     kind: LinkKind
     target: str
@@ -34,11 +34,11 @@ class Link(NamedTuple):
     line: int = 0  # 1-based line of the file
     column: int = 0  # 1-based, in characters
     span: Span = None  # of the target as written, without its fragment
-    chunk: int | None = None  # index of the chunk it stands in; None in frontmatter
+    chunk: int | None = None  # index of its chunk; None in frontmatter
 
 
 class ExternalLink(NamedTuple):
-    """A link to a web address, of which user info, query and fragment are not kept."""
+    """A link to a web address, without its user info, query and fragment."""
 
     url: str
     host: str  # lower case, without a port
@@ -53,12 +53,12 @@ class Anchor(NamedTuple):
     """A heading or block that a link's fragment can name."""
 
     level: int  # 1 to 6 for a heading, 0 for a block
-    name: str  # as `anchor_key` folds it
+    name: str  # as returned by `anchor_key`
     line: int
 
 
 class PropertyType(StrEnum):
-    """What a frontmatter value is, by the way it is written."""
+    """The type of a frontmatter value, by the way it is written."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -68,19 +68,19 @@ class PropertyType(StrEnum):
 
 
 class Property(NamedTuple):
-    """One value of a frontmatter property; a list has one for each of its values."""
+    """One value of a frontmatter property. A list has one for each of its values."""
 
-    name: str  # lower case; nested ones are joined by dots
+    name: str  # lower case; nested names are joined by dots
     type: PropertyType
     value: str
-    listed: bool  # whether it stands in a list
+    listed: bool  # whether it is in a list
     line: int
 
 
 class Task(NamedTuple):
     """A list item with a check box."""
 
-    symbol: str  # the character in the box; a space where it is open
+    symbol: str  # the character in the box; a space for an open task
     text: str  # the rest of the line as written
     indent: int  # columns of white space before the list marker
     line: int
@@ -90,7 +90,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A run of body text under one heading path; chunks tile the body without gap or overlap."""
+    """A part of the body under one heading path. Chunks cover the body without gap or overlap."""
 
     index: int
     heading_path: tuple[str, ...]
@@ -106,7 +106,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ParsedNote:
-    """Everything the index keeps of one note's text."""
+    """Everything that the index keeps of one note's text."""
 
     title: str
     aliases: tuple[str, ...]
@@ -114,7 +114,7 @@ class ParsedNote:
     date: str | None
     created: str | None
     updated: str | None
-    types: tuple[str, ...]  # frontmatter `type`, wikilinks by the name they show
+    types: tuple[str, ...]  # frontmatter `type`; of a wikilink, the name that it shows
     chunks: tuple[Chunk, ...]
     links: tuple[Link, ...]
     external_links: tuple[ExternalLink, ...] = ()
@@ -125,10 +125,10 @@ class ParsedNote:
 
 
 class FileEntry(NamedTuple):
-    """What a walk of the vault sees of one file, without opening it.
+    """One file as found by a walk of the vault, without opening it.
 
-    A tuple, not a dataclass: a run over an unchanged vault is little but making and comparing
-    these, and tuples do both in a fifth of the time.
+    A tuple, not a dataclass: a run over an unchanged vault mostly creates and compares these, and
+    tuples need a fifth of the time.
     """
 
     path: str  # vault-relative, "/", exactly as on disk (surrogateescape)
@@ -140,7 +140,7 @@ class FileEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The frontmatter that may leave the server in a result."""
+    """The frontmatter that results contain."""
 
     type: str | None = None
     aliases: tuple[str, ...] = ()
@@ -149,4 +149,4 @@ class Metadata:
     created: str | None = None
     updated: str | None = None
     attachment_count: int = 0
-    truncated: bool = False  # whether aliases or tags are only the first of them
+    truncated: bool = False  # whether some aliases or tags are left out

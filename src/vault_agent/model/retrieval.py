@@ -1,4 +1,4 @@
-"""What is returned for one note, chunk or attachment."""
+"""The content and metadata of one note, chunk or attachment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKDOWN = "text/markdown; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class LinkSummary:
-    """A note's link with what it resolves to; `ambiguous` where a tie had to be broken."""
+    """A note's link and its target. `ambiguous` if several files matched equally well."""
 
     kind: LinkKind
     target: str
@@ -30,7 +30,7 @@ class LinkSummary:
 
 @dataclass(frozen=True, slots=True)
 class NoteContent:
-    """One note's original Markdown, as the file is now."""
+    """One note's original Markdown, read from the file."""
 
     id: str
     path: str
@@ -90,7 +90,7 @@ class ChunkContent:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentInfo:
-    """What is known of an attachment without reading it."""
+    """An attachment's metadata, known without reading it."""
 
     path: str
     name: str

@@ -37,7 +37,7 @@ class Reason(StrEnum):
 class Filters:
     """What a candidate must satisfy before it is ranked."""
 
-    paths: tuple[str, ...] = ()  # folder prefixes or globs; any of them
+    paths: tuple[str, ...] = ()  # folders, notes or globs; any of them
     tags: tuple[str, ...] = ()  # all of them; a tag includes those nested under it
     types: tuple[str, ...] = ()  # any of them
     after: str | None = None  # ISO dates, inclusive
@@ -46,7 +46,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A search as asked; `mode` None means the best that is usable."""
+    """A search request. Mode None means the best available."""
 
     query: str
     mode: Mode | None = None
@@ -57,7 +57,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class RelatedQuery:
-    """A note or chunk ID, to find its like."""
+    """A request for what is related to a note or chunk, by its ID."""
 
     id: str
     mode: Mode | None = None
@@ -68,7 +68,7 @@ class RelatedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked candidate: enough to decide whether to fetch it, never its whole text."""
+    """A ranked result. It suffices to decide whether to fetch the text, but never contains all."""
 
     id: str
     type: Literal["chunk", "note"]

@@ -1,4 +1,4 @@
-"""What makes two embedding vectors comparable."""
+"""The properties that make embedding vectors comparable."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class VectorSpace:
-    """What makes two vectors comparable; another space means that stored vectors are stale.
+    """The properties that make two vectors comparable. If they change, stored vectors are stale.
 
-    `probe` is the unit vector (little-endian float32) of a fixed text: other weights under the
-    same model name show there, and nowhere else.
+    `probe` is the unit vector (little-endian float32) of a fixed text. Only it reveals other
+    weights under the same model name.
     """
 
     model: str
@@ -21,7 +21,7 @@ class VectorSpace:
     probe: bytes
 
     def matches(self, other: VectorSpace) -> bool:
-        """Whether vectors of both may be compared: all equal, and the probes' cosine over .999."""
+        """Whether vectors of both are comparable: equal, with a cosine of the probes over 0.999."""
         return (
             self.model == other.model
             and self.dimension == other.dimension
@@ -31,7 +31,7 @@ class VectorSpace:
         )
 
     def cosine(self, other: VectorSpace) -> float:
-        """Cosine of the two probe vectors; 0 where they cannot be compared."""
+        """Return the cosine of the two probe vectors, or 0 if their dimensions differ."""
         if len(self.probe) != len(other.probe):
             return 0.0
         layout = f"<{len(self.probe) // 4}f"

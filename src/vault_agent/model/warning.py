@@ -1,4 +1,4 @@
-"""What a user should know that did not stop the work."""
+"""Warnings: problems that did not stop the work."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_WARNINGS = 100
-"""How many a job keeps and a reply shows; the others are counted."""
+"""How many warnings a job keeps and a reply shows. The others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:  # noqa: A001 - the field's word; the builtin of that name is never wanted here
-    """Something the user should know, that did not stop the work."""
+class Warning:  # noqa: A001 - the usual word; the builtin of that name is not used here
+    """A problem that did not stop the work."""
 
     code: str
     message: str

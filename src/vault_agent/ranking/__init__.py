@@ -1,1 +1,1 @@
-"""Scores to order: queries, fusion and snippets. Pure, no I/O."""
+"""Compile queries, rank and fuse results, and cut snippets. Pure, no I/O."""

@@ -1,12 +1,12 @@
-"""The nearest vectors by cosine: a scan of signs, then the true cosine of what came out on top.
+"""The nearest vectors by cosine: scan the signs, then compute the cosines of the best candidates.
 
 The sign of every component is one bit, and the Hamming distance of two vectors' signs follows the
 angle between them (M. Charikar, "Similarity estimation techniques from rounding algorithms",
-2002). Scanning 96 bytes a vector instead of 3,072 is what makes this fast, and rescoring thousands
-of candidates with the whole vectors is what makes it right: the figures are in
-docs/explanation/hybrid.md. Few vectors, or few that are admitted, are compared without a scan.
+2002). The scan is fast because it reads 96 bytes per vector instead of 3,072. The result is
+accurate because thousands of candidates are rescored with their whole vectors. The figures are in
+docs/explanation/hybrid.md. If there are few rows, there is no scan.
 
-Runs in a thread: numpy lets go of the interpreter within each of its few, large operations.
+Call it in a thread: numpy releases the GIL in each of its few, large operations.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
     Mask: TypeAlias = NDArray[np.bool_]
 
-# Candidates that get their true cosine: at least so many, and at least this share of all.
+# The least number of candidates whose cosine is computed, and their least share of all vectors.
 _RESCORED: Final = 4_000
 _RESCORED_SHARE: Final = 1 / 100
-# Rows gathered at once, so that the copy stays within a processor's cache.
+# Rows copied at once, so that the copy fits into the processor's cache.
 _GATHERED: Final = 1_024
 
 
 class Scan(NamedTuple):
-    """Unit vectors and their signs, arrays that may be mapped from files."""
+    """Unit vectors and their signs. The arrays may be mapped from files."""
 
     vectors: Floats  # (rows, dimension)
     planes: NDArray[np.uint64]  # (blocks, words, rows of a block)
-    alive: Mask  # (rows,): those that may be found
+    alive: Mask  # (rows,): whether a row may be found
 
 
 class Nearest(NamedTuple):
-    """Rows with their cosines, best first; ties by row."""
+    """Rows with their cosines, best first. Ties are in the order of the rows."""
 
     rows: Integers
     cosines: Floats
@@ -53,9 +53,10 @@ def nearest(
     among: Integers | None = None,
     rescored: int | None = None,
 ) -> Nearest:
-    """Return the `count` rows nearest to a unit vector, given with its signs as in `planes`.
+    """Return the `count` rows nearest to the unit vector `query`.
 
-    `among` restricts them to some rows. `rescored` is for measurements.
+    `signs` are the signs of `query`, packed as in `planes`. `among` restricts the rows. `rescored`
+    is for measurements.
     """
     rows = np.flatnonzero(scan.alive) if among is None else among[scan.alive[among]]
     enough = rescored or max(_RESCORED, 8 * count, int(len(scan.vectors) * _RESCORED_SHARE))
@@ -76,7 +77,7 @@ def cosines_of(vectors: Floats, rows: Integers, query: Floats) -> Floats:
 def _fewest_differences(
     scan: Scan, signs: NDArray[np.uint64], among: Integers | None, enough: int
 ) -> Integers:
-    """Return `enough` rows whose signs differ least, and all that differ as little as the last."""
+    """Return the `enough` rows whose signs differ least, and those equal to the last of them."""
     distances = _differences(scan.planes, signs)[: len(scan.vectors)]
     if among is not None:
         rows, distances = among, distances[among]
@@ -88,7 +89,7 @@ def _fewest_differences(
 
 
 def _differences(planes: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
-    """Return the Hamming distance of every row's signs: three operations a block."""
+    """Return the Hamming distance of every row's signs, by three operations per block."""
     blocks, words, rows = planes.shape
     distances = np.empty((blocks, rows), np.uint16)
     differing = np.empty((words, rows), np.uint64)
@@ -102,7 +103,7 @@ def _differences(planes: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArr
 
 
 def _limit(distances: NDArray[np.uint16], enough: int) -> Any:
-    """Return the smallest distance within which there are `enough` rows."""
+    """Return the smallest distance that `enough` rows do not exceed."""
     within = np.cumsum(np.bincount(distances))
     return np.searchsorted(within, min(enough, len(distances)))
 

@@ -1,19 +1,19 @@
-"""Lexical and embedding evidence to one score: a convex combination that knows its doubts.
+"""Combine lexical and semantic scores with a weight that depends on their agreement.
 
-Scores are normalised, since BM25 and cosines have no scale in common, and added with weights that
-sum to one (S. Bruch, S. Gai, A. Ingber, "An analysis of fusion functions for hybrid retrieval",
-TOIS 2023). Reciprocal rank fusion, the usual choice, forgets by how much the first is ahead of
-the second, and so lets vectors that say nothing undo what the words say clearly.
+BM25 and cosines have different scales. So both are normalised, then added with weights that sum to
+one (S. Bruch, S. Gai, A. Ingber, "An analysis of fusion functions for hybrid retrieval", TOIS
+2023). Reciprocal rank fusion, the usual choice, ignores the distances between scores. With it,
+meaningless vectors can override clear lexical results.
 
     fused = (1 - w) · lexical + w · embedding
 
-- lexical: the score as a share of the best one's; less, by the square, where even the best holds
-  little of the query, so that the accidental find of a common word is worth little.
-- embedding: the cosine between that of an average note (0) and that of the nearest (1).
-- w: at most 0.4, and the less, the lower the vectors place what the words found. A model that
-  does not know the language, or a query for a rare word or number, shows there.
+- lexical: the score relative to the best score. If even the best note matches little of the query,
+  all are reduced by a square, so that a chance match of a common word counts little.
+- embedding: the cosine, scaled from that of an average note (0) to that of the nearest (1).
+- w: at most 0.4. It is smaller if the vectors rank the best lexical results low. This happens if a
+  model does not know the language, or if the query is a rare word or number.
 
-The constants were chosen on four collections; figures in docs/explanation/hybrid.md.
+The constants were chosen on four collections. The figures are in docs/explanation/hybrid.md.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Key = TypeVar("Key")
 
 EMBEDDING_WEIGHT: Final = 0.4
 CONVINCING_SHARE: Final = 0.2
-"""Share of what a query could at most score, from which on lexical evidence counts in full."""
-_WITNESSES: Final = 5
-"""Lexical results whose places among the vectors tell what the vectors are worth."""
+"""Lexical evidence counts in full if the best score is at least this share of the maximum."""
+_JUDGES: Final = 5
+"""Number of top lexical results used to judge the vectors."""
 
 
 class Fused(NamedTuple):
-    """A score, 0 to 1, and what each side contributed to it."""
+    """A score, 0 to 1, and the contribution of each side."""
 
     score: float
     lexical: float
@@ -50,10 +50,10 @@ def fuse(
 ) -> dict[Key, Fused]:
     """Return the fused score of every candidate of either side.
 
-    `lexical` has scores over 0, of which `ceiling` is the most that the query could get. `cosines`
-    should hold the lexical candidates too, wherever they have a vector: one that is missing counts
-    as agreeing with the words, so that what is not embedded yet is not put behind. `background` is
-    the cosine of an average note.
+    `lexical` has positive scores, and `ceiling` is the maximum for the query. `cosines` should
+    contain the lexical candidates too, if they have a vector. A missing one counts as agreeing with
+    the lexical score, so that notes without vectors are not ranked lower. `background` is the
+    cosine of an average note.
     """
     words = _normalised(lexical, 0.0)
     meaning = _normalised(cosines, background)
@@ -72,7 +72,7 @@ def fuse(
 
 
 def _normalised(scores: Mapping[Key, float], least: float) -> dict[Key, float]:
-    """Return scores as shares of the way from `least` to the best; 0 for those below."""
+    """Scale scores so that `least` becomes 0 and the best becomes 1. Lower ones become 0."""
     if not scores:
         return {}
     span = max(scores.values()) - least
@@ -82,8 +82,8 @@ def _normalised(scores: Mapping[Key, float], least: float) -> dict[Key, float]:
 
 
 def _agreement(words: Mapping[Key, float], meaning: Mapping[Key, float]) -> float:
-    """Return how near the vectors put the best lexical results: 1 at the top, 0 at the average."""
+    """Return the vectors' rating of the best lexical results: 1 at the top, 0 at the average."""
     known = [(word, meaning[key]) for key, word in words.items() if key in meaning]
-    witnesses = nlargest(_WITNESSES, known)
-    total = sum(word for word, _ in witnesses)
-    return sum(word * near for word, near in witnesses) / total if total else 1.0
+    judges = nlargest(_JUDGES, known)
+    total = sum(word for word, _ in judges)
+    return sum(word * near for word, near in judges) / total if total else 1.0

@@ -1,8 +1,8 @@
-"""Where the words of a query stand in a text that the index has seen only as terms.
+"""Locate the terms of a query in a text.
 
-Going through every word of a chunk would cost more than the search did. So a cheap look comes
-first: pairs of an unspaced script are found as they are written, and of words in plain ASCII only
-those that begin like one of the terms are taken further.
+Analyzing every word of a chunk would take longer than the search. So a cheap search comes first.
+Pairs of an unspaced script are found as written. Of the ASCII words, only those that begin like one
+of the terms are analyzed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]:
-    """Return (start, end, term) of every place where a wanted term stands, in order.
+    """Return (start, end, term) of every occurrence of a wanted term, in order.
 
-    A word that holds several of them (parts of a name) counts as the one that weighs most.
+    A word with several of them (parts of a name) counts as the one with the greatest weight.
     """
     found = [
         (start, start + len(term), term)
@@ -43,16 +43,16 @@ def _occurrences(text: str, term: str) -> Iterator[int]:
 
 
 def _promising(text: str, wanted: Mapping[str, float]) -> Iterator[tuple[int, str]]:
-    """Yield the stretches that may hold a wanted term beyond those found as written.
+    """Yield (offset, words) that may contain a wanted term, apart from those found as written.
 
-    A stem shares all but its last two letters with its words, and only what is not ASCII is folded.
+    A stem shares all but its last two letters with its words. Only non-ASCII words are folded.
     """
     if not text.isascii():
         if all(is_pair(term) or is_unit(term) for term in wanted):
             return
         for match in _FOLDED_WORD.finditer(text):
             yield match.start(), match[0]
-    # Of C++ and C# only the letter stands in the text.
+    # The terms of C++ and C# share only the letter with the text.
     letters = {
         term: 1 if term.endswith(("plusplus", "sharp")) else min(max(len(term) - 2, 2), 4)
         for term in wanted
@@ -61,12 +61,12 @@ def _promising(text: str, wanted: Mapping[str, float]) -> Iterator[tuple[int, st
 
 
 def _begun(text: str, beginnings: set[str]) -> list[tuple[int, str]]:
-    """Return the ASCII words, and parts of names in camelCase, that begin in one of these ways.
+    """Return the ASCII words, and parts of camelCase names, with one of these beginnings.
 
-    By plain search: a pattern made for each query would take longer to compile than to use.
+    It uses plain searches: a regular expression for each query would take longer to compile.
     """
     lowered = text.lower()
-    if len(lowered) != len(text):  # `İ` becomes two: places would not agree
+    if len(lowered) != len(text):  # `İ` becomes two characters, which would shift offsets
         lowered = "".join(each.lower() if each.isascii() else each for each in text)
     starts = []
     for beginning in beginnings:
@@ -86,5 +86,5 @@ def _begun(text: str, beginnings: set[str]) -> list[tuple[int, str]]:
 
 
 _REST = re.compile(r"[A-Za-z0-9]*[+#]*")
-# A word with any character that is not ASCII: what folding may have changed.
+# A word with a non-ASCII character, which folding may have changed.
 _FOLDED_WORD = re.compile(r"[A-Za-z0-9_]*[^\x00-\x7f](?:[^\x00-\x7f]|[A-Za-z0-9_])*")

@@ -1,8 +1,9 @@
-"""User text to a compiled query: any text is valid, and none of it is anybody's syntax.
+"""Compile a user's text to a query. Any text is valid.
 
-Understood are `"a phrase"`, `-word`, `-"a phrase"`, `tag:name`, `path:folder`, `path:"a folder"`
-and those two with a minus. Everything else, unknown operators and unclosed quotes included, is
-plain words. In a whole sentence, quotation marks quote: there a phrase counts, but is no condition.
+The operators are `"a phrase"`, `-word`, `-"a phrase"`, `tag:name`, `path:folder`, `path:"a folder"`
+and the last three with a minus. Everything else is plain words, even unknown operators and
+unclosed quotes. In a whole sentence, a phrase in quotes is not required, because it may be a
+quotation.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from vault_agent.text.names import is_note
 from vault_agent.text.terms import is_unit, prepare, sequence, terms, units
 
 MAX_COMPOUND = 8
-"""A longer run of parts is a sentence in an unspaced script or a URL: its pairs say enough."""
+"""A longer run of parts is a sentence in an unspaced script or a URL. Its pairs are enough."""
 MAX_TERMS = 128
-"""Distinct terms that are looked for; a thousand one-letter words cost no more than these."""
+"""Limit of the distinct terms of a query."""
 SENTENCE_WORDS = 8
-"""With more words than these outside of quotes, somebody has asked a question in prose."""
+"""A query with more words than this outside quotes is a sentence."""
 
 _PIECE = re.compile(
     r"""(?<!\S)(?P<minus>-(?!-))?
@@ -35,7 +36,7 @@ _PIECE = re.compile(
 
 
 def compile_query(text: str) -> LexicalQuery:
-    """Compile what a user typed; never fails, and may be empty (`"`, `*`): that finds nothing."""
+    """Compile a user's text. Never fails. A query without terms (`"`, `*`) finds nothing."""
     plain: list[str] = []
     quoted: list[str] = []
     excluded: list[Terms] = []
@@ -53,7 +54,7 @@ def compile_query(text: str) -> LexicalQuery:
         else:
             plain.append(piece["plain"])
     prose = len(plain) - len(quoted) > SENTENCE_WORDS
-    said = " ".join(plain)
+    words = " ".join(plain)
     return LexicalQuery(
         weights=_weights(plain),
         units=_units(plain),
@@ -61,21 +62,21 @@ def compile_query(text: str) -> LexicalQuery:
         compounds=_compounds(plain),
         phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
         excluded=tuple(filter(None, excluded)),
-        name=" ".join(terms(said)),
-        path=said if "/" in said or is_note(said) else "",
-        text=said,
+        name=" ".join(terms(words)),
+        path=words if "/" in words or is_note(words) else "",
+        text=words,
         filters=Filters(tags=tuple(wanted["tag"]), paths=tuple(wanted["path"])),
         without=Filters(tags=tuple(unwanted["tag"]), paths=tuple(unwanted["path"])),
     )
 
 
 def _weights(plain: list[str]) -> dict[str, float]:
-    """Count the terms: what is said twice counts twice (measured: 6 points on long questions)."""
+    """Count the terms. A repeated term counts twice (measured: 6 points on long questions)."""
     counts: Counter[str] = Counter()
     for word in plain:
         in_place = sequence(word)
         counts.update(in_place)
-        # The parts of a name come on top; the single units that end unspaced runs do not.
+        # Add the parts of a name, but not the last single units of unspaced runs.
         parts = Counter(terms(word)) - Counter(in_place)
         counts.update(term for term in parts.elements() if not is_unit(term))
     return {term: float(count) for term, count in counts.most_common(MAX_TERMS)}

@@ -1,15 +1,15 @@
-"""Evidence to order: one score a note, its best chunk to show, and why.
+"""Rank notes by their evidence: one score for each note, its best chunk, and the reasons.
 
-A note's score adds what speaks for it as a whole and for its best chunk, each on BM25's own scale,
-so that both keep their meaning:
+A note's score is the sum of the evidence for the whole note and for its best chunk. Both stay on
+the scale of BM25:
 
     body + 0.5 · best chunk + 0.4 · pairs
          + ceiling · (0.4 · name⁴ + 0.2 · heading⁴ + 1 where a name is exactly the query)
 
-`name` and `heading` are how near the best name and the chunk's heading come to the query, as a
-share of information (Dice's coefficient over terms weighed by their inverse document frequency).
-The fourth power leaves all but near-exact matches to BM25. `ceiling` is what BM25 could at most
-give. Every weight was measured; see docs/explanation/ranking.md.
+`name` and `heading` are the similarities of the best name and of the chunk's heading to the query:
+Dice's coefficient over terms, weighted by their inverse document frequency. The fourth power leaves
+all but near-exact matches to BM25. `ceiling` is the maximum of BM25. Every weight was measured; see
+docs/explanation/ranking.md.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ NEARNESS_POWER = 4
 SHORTLIST_LEAST = 40
 SHORTLIST_SPARE = 20
 SECOND_CHUNK_SHARE = 0.5
-"""A note's next chunk stands on its own only where half its text's score beats others' whole."""
+"""A note's second chunk is a separate result, with this share of its text's score."""
 
-_BM25_MOST = 2.2  # k1 + 1: what a term can at most count, in inverse document frequencies
+_BM25_MOST = 2.2  # k1 + 1: the maximum of a term's score, in inverse document frequencies
 
 
 class Names(NamedTuple):
-    """What a note is called: its path orders ties."""
+    """The names of a note. The path also orders ties."""
 
     path: str
     title: str
@@ -52,13 +52,13 @@ class Names(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A place in the list; `key` is None where no chunk speaks for the note."""
+    """A result in the list. `key` is None if no chunk matches."""
 
     rowid: int
     key: int | None
     score: float  # 0 to 1
     votes: dict[str, float]
-    """What each part of the score contributed; they add up to the score's logarithmic share."""
+    """The contribution of each part, before the sum is mapped to 0..1."""
 
 
 class _Scored(NamedTuple):
@@ -70,16 +70,16 @@ class _Scored(NamedTuple):
 
 
 class Shortlist(NamedTuple):
-    """What `rank` needs to know more of: notes by rowid, and the keys of their best chunks."""
+    """The notes whose names `rank` needs, and the chunks whose headings it needs."""
 
     rowids: list[int]
     keys: list[int]
 
 
 def shortlist(candidates: Candidates, limit: int) -> Shortlist:
-    """Return the candidates that can still come first: by text, by name or by heading.
+    """Return the candidates that can be among the results: by text, by name or by heading.
 
-    What a name or a heading adds is bounded, so a note far down by its text needs one of them.
+    A note with a low score of its text can be among them only by a name or a heading.
     """
     weigh = _Weigher(candidates)
     chunks = _best_chunks(candidates)
@@ -106,15 +106,15 @@ def rank(
     *,
     limit: int,
 ) -> list[Ranked]:
-    """Return at most `limit` places, best first; ties by path, then chunk.
+    """Return at most `limit` results, best first. Ties are ordered by path, then chunk.
 
-    `names` and `headings` are of the notes and chunks in `shortlist`; notes that `names` lacks are
-    left out.
+    `names` and `headings` are those of the notes and chunks in `shortlist`. Notes without `names`
+    are left out.
     """
     weigh = _Weigher(candidates)
     chunks = _best_chunks(candidates)
     scored: list[_Scored] = []
-    for rowid, called in names.items():
+    for rowid, own_names in names.items():
         note = candidates.notes.get(rowid, NoteEvidence())
         keys = chunks.get(rowid, ())
         first = keys[0] if keys else None
@@ -123,9 +123,9 @@ def rank(
         if len(keys) > 1:
             second = weigh.text(note, keys[1])
             less = {vote: SECOND_CHUNK_SHARE * value for vote, value in second.items()}
-            scored.append(_Scored(sum(less.values()), called.path, keys[1], rowid, less))
-        votes |= weigh.names(note, called if note.names else None, heading)
-        scored.append(_Scored(sum(votes.values()), called.path, first, rowid, votes))
+            scored.append(_Scored(sum(less.values()), own_names.path, keys[1], rowid, less))
+        votes |= weigh.names(note, own_names if note.names else None, heading)
+        scored.append(_Scored(sum(votes.values()), own_names.path, first, rowid, votes))
     scored.sort(key=lambda each: (-round(each.total, 5), each.path, each.key or 0))
     return [
         Ranked(each.rowid, each.key, _bounded(each.total, weigh.ceiling), _rounded(each.votes))
@@ -134,9 +134,10 @@ def rank(
 
 
 def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> float:
-    """Return the most that the query could score, words that are in no note included.
+    """Return the maximal score of the query, including its words that are in no note.
 
-    Those tell the most: where only the common words of a question are found, little is found.
+    These carry the most information. If only the common words of a question are found, its results
+    are poor.
     """
     information = candidates.information
     known = sum(information.values())
@@ -149,19 +150,19 @@ def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> fl
 
 
 class _Weigher:
-    """Knows the query; turns one note's evidence into votes."""
+    """Turns one note's evidence into votes, for one query."""
 
     def __init__(self, candidates: Candidates) -> None:
         self._candidates = candidates
         self._information = candidates.information
         self._total = sum(candidates.information.values())
-        # A word of a name that the query lacks weighs as much as the query's words do on average.
+        # A word of a name that is not in the query has the average weight of the query's words.
         self._average = self._total / len(self._information) if self._information else 1.0
-        # What votes could at most add up to, names aside.
+        # The maximal sum of the votes, without those of names.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
     def text(self, note: NoteEvidence, key: int | None) -> dict[str, float]:
-        """Return what a note's text and one of its chunks say."""
+        """Return the votes of a note's text and of one of its chunks."""
         chunk = self._candidates.chunks.get(key) if key is not None else None
         return _present(
             {
@@ -172,10 +173,10 @@ class _Weigher:
         )
 
     def names(
-        self, note: NoteEvidence, called: Names | None, heading: str | None
+        self, note: NoteEvidence, own_names: Names | None, heading: str | None
     ) -> dict[str, float]:
-        """Return what a note's names and the heading of its best chunk say."""
-        name = max(map(self._nearness, _all_names(called))) if called else 0.0
+        """Return the votes of a note's names and of the heading of its best chunk."""
+        name = max(map(self._nearness, _all_names(own_names))) if own_names else 0.0
         under = self._nearness(heading) if heading else 0.0
         return _present(
             {
@@ -186,7 +187,7 @@ class _Weigher:
         )
 
     def _nearness(self, name: str) -> float:
-        """Return Dice's coefficient of a name and the query, over information."""
+        """Return Dice's coefficient of a name and the query, weighted by information."""
         found = _name_terms(name)
         common = found & self._information.keys()
         if not common:
@@ -198,7 +199,7 @@ class _Weigher:
 
 @lru_cache(maxsize=1 << 13)
 def _name_terms(name: str) -> frozenset[str]:
-    """Return the terms of a name; remembered, for the same notes are candidates again and again."""
+    """Return the terms of a name. Cached, because the same notes are often candidates."""
     return frozenset(terms(name))
 
 
@@ -215,12 +216,12 @@ def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
     return by_note
 
 
-def _all_names(called: Names) -> list[str]:
-    return list(dict.fromkeys((called.title, stem(called.path), *called.aliases)))
+def _all_names(own_names: Names) -> list[str]:
+    return list(dict.fromkeys((own_names.title, stem(own_names.path), *own_names.aliases)))
 
 
 def _bounded(total: float, ceiling: float) -> float:
-    """Map a score to 0..1: strictly rising, and comparable between queries."""
+    """Map a score to 0..1. The result rises strictly and is comparable between queries."""
     return round(1 - math.exp(-2 * total / ceiling), 6)
 
 

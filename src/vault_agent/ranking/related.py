@@ -1,4 +1,4 @@
-"""What a note or chunk is about, as a query; and links as a second voice."""
+"""Queries for related notes, and scores that combine text and links."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_CHARACTERS = 100_000
-"""Of a longer note the beginning tells what it is about."""
+"""Only this much of a note's text is used."""
 QUERY_TERMS = 32
 NAME_COUNT = 2
-"""Words of the title, the aliases and the tags count this often, on top of those in the text."""
+"""Added to the count of a term for each occurrence in the title, aliases and tags."""
 COMMON_SHARE = 0.3
-"""A word in more of the notes than this says nothing about one of them."""
+"""A term in a larger share of the notes is too common to characterise one of them."""
 LINK_WEIGHT = 0.3
-"""A linked note comes at least this far up, were it linked without end."""
+"""Limit of the link score as the number of links grows."""
 
 
 class Fused(NamedTuple):
-    """A note's score from both voices, and how much each of them gave."""
+    """A note's score, and the scores of its text and its links."""
 
     score: float
     lexical: float
@@ -32,7 +32,7 @@ class Fused(NamedTuple):
 
 
 def count_terms(text: str, names: str) -> Counter[str]:
-    """Count what may characterise a text; `names` is its title, aliases and tags."""
+    """Count the terms that may characterise a text. `names` is its title, aliases and tags."""
     counts = Counter(terms(text[:MAX_CHARACTERS]))
     for term in terms(names):
         counts[term] += NAME_COUNT
@@ -40,7 +40,7 @@ def count_terms(text: str, names: str) -> Counter[str]:
         {
             term: count
             for term, count in counts.items()
-            if not (is_unit(term) or term.isdigit())  # dates and figures are about nothing
+            if not (is_unit(term) or term.isdigit())  # numbers characterise nothing
         }
     )
 
@@ -48,10 +48,10 @@ def count_terms(text: str, names: str) -> Counter[str]:
 def related_query(
     counts: Mapping[str, int], frequencies: Mapping[str, int], note_count: int
 ) -> LexicalQuery:
-    """Return the query of the most informative terms: tf·idf, both on a logarithmic scale.
+    """Return a query of the most informative terms: tf·idf, both on a logarithmic scale.
 
-    A term that stands in no other note finds nothing and is left out, as is one that stands in
-    nearly all. In a small vault nothing is too common.
+    Terms that are in no other note are left out, because they find nothing. So are terms that are
+    in too many notes, except in a small vault.
     """
     most = max(COMMON_SHARE * note_count, 10)
     scored = sorted(
@@ -61,15 +61,15 @@ def related_query(
             if 1 < (frequency := frequencies.get(term, 0)) <= most
         ),
     )
-    # BM25 brings the idf itself.
+    # BM25 multiplies by the idf itself.
     weights = {term: 1 + math.log(counts[term]) for _, term in scored[:QUERY_TERMS]}
     return LexicalQuery(weights=weights, tolerant=False)
 
 
 def fuse(lexical: Mapping[int, float], links: Mapping[int, int]) -> dict[int, Fused]:
-    """Join the lexical scores (0 to 1) of notes with how many links lead to or from each.
+    """Combine the lexical scores (0 to 1) of notes with the number of links to or from each.
 
-    A noisy or: either voice is enough, both are more, and no note loses by a second one.
+    Noisy-or: each signal alone is enough, and a second one never lowers the score.
     """
     fused = {}
     for rowid in sorted({*lexical, *links}):

@@ -1,8 +1,8 @@
-"""Snippets that show why: the stretch of a chunk where the query's words stand closest.
+"""Snippets: the part of a chunk where the query's terms are closest together.
 
-A snippet is one line of at most 240 characters, cut at word borders and, where one is near, at the
-border of a sentence. It never gives a whole chunk away: where that could not be helped, it is
-empty. Markdown's signs are left out, since they say nothing on one line.
+A snippet is one line of at most 240 characters. It is cut at the border of a sentence if one is
+near, and else at the border of a word. It never contains the whole chunk: if the chunk is too
+short, the snippet is empty. Markdown syntax is removed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 SNIPPET_CHARACTERS = 240
 MOST_OF_A_CHUNK = 2 / 3
-"""Of a chunk that would nearly fit as a whole, a snippet shows at most this much."""
+"""The largest share of a chunk that a snippet shows."""
 
 _SHORTEST = 30
-_GRAMMAR = 0.2  # a word with less than this share of the best one's information shows nothing
-_LEAD = 60  # characters of the words before the first match that are worth showing
+_GRAMMAR = 0.2  # terms with less than this share of the best term's information are ignored
+_LEAD = 60  # characters before the first match, if its sentence starts too far away
 _ELLIPSIS = "…"
 
-# Block signs at the start of a line: quotes, headings, list items, tasks, fences, table borders.
+# Block markers at the start of a line: quotes, headings, list items, tasks, fences, table borders.
 _BLOCK_SIGNS = re.compile(
     r"^[ \t>]*(?:\[![\w-]+\][+-]?|#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?"
     r"|\d{1,9}[.)](?=[ \t])|(?:```|~~~)[^\n]*|[-=|:+][-=|:+ \t]*$|\|)?",
@@ -35,14 +35,14 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
 _LINK = re.compile(
     r"!?\[([^\[\]\n]{0,400})\]\((?:[^()\s]|\([^()\s]*\)){0,1000}(?:[ \t]\"[^\"\n]*\")?\)"
 )
-_TAG_OR_COMMENT = re.compile(  # tags by name: `List<Word>` is no tag
+_TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
     r"|</?(?:a|abbr|b|br|code|del|details|div|em|font|h[1-6]|hr|i|iframe|img|ins|kbd|li|mark|ol|p|pre"
     r"|s|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|video)\b[^<>\n]{0,400}>",
     re.DOTALL | re.IGNORECASE,
 )
 _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*\n(?=\s*\S)")
-_EMPHASIS = re.compile(  # at a word's edge; begins with the sign, so that prose is skipped quickly
+_EMPHASIS = re.compile(  # at a word's edge; begins with the marker, so that prose is skipped fast
     r"[*_`](?:(?<!\w.)[*_`]*(?=\S)|(?<=\S.)[*_`]*(?!\w))", re.DOTALL
 )
 _MARKED = re.compile(r"(==|~~)(?=\S)([^=~\n]{1,400}?)\1")
@@ -52,7 +52,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
 
 
 class Snippet(NamedTuple):
-    """An excerpt, and where in it the query's words stand: (start, end) in characters."""
+    """An excerpt, and the (start, end) of the query's terms in it, in characters."""
 
     text: str
     matches: tuple[tuple[int, int], ...]
@@ -65,7 +65,7 @@ class _Match(NamedTuple):
 
 
 def snippet(text: str, information: Mapping[str, float]) -> Snippet:
-    """Cut the snippet of a chunk for a query whose terms weigh as `information` says.
+    """Return the snippet of a chunk for a query. `information` is the weight of each term.
 
     Without a match it is the chunk's beginning.
     """
@@ -86,9 +86,9 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
 
 
 def plain_line(markdown: str) -> str:
-    """Return Markdown as one line of the text that a reader sees, roughly.
+    """Return roughly the displayed text of Markdown, on one line.
 
-    Without the heading it begins with, which a result names anyway.
+    A heading at the beginning is left out, because results contain it separately.
     """
     text = _BLOCK_SIGNS.sub("", _FIRST_HEADING.sub("", markdown, count=1))
     if "[" in text:
@@ -106,7 +106,7 @@ def plain_line(markdown: str) -> str:
 
 
 def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
-    """Return where the query's terms stand, in order."""
+    """Return the occurrences of the query's terms, in order."""
     if not information:
         return []
     least = _GRAMMAR * max(information.values())
@@ -117,9 +117,9 @@ def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
 def _densest(
     matches: Sequence[_Match], information: Mapping[str, float], room: int
 ) -> tuple[int, int]:
-    """Return the span of the run of matches within `room` that carries most information.
+    """Return the span, at most `room` long, of the matches with the most information.
 
-    A term counts once, a repeat a tenth; the first such run wins, and of it the shortest.
+    A repeated term counts a tenth. Of equal spans the first wins, and then the shortest.
     """
     best, span = 0.0, (0, 0)
     for index, first in enumerate(matches):
@@ -136,7 +136,7 @@ def _densest(
 
 
 def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
-    """Widen a span to at most `room` characters: from a sentence's start, else from a word's."""
+    """Widen a span to at most `room` characters, to borders of sentences or else of words."""
     slack = room - (last - first)
     earliest = max(0, first - slack)
     starts = [0, *(match.end() for match in _SENTENCE_END.finditer(line, 0, first + 1))]
@@ -152,7 +152,7 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
 
 
 def _word_start(line: str, position: int, most: int) -> int:
-    """Return the first word border from `position` on, at most `most`."""
+    """Return the first word border at or after `position`, at most `most`."""
     if position == 0:
         return 0
     space = line.find(" ", position - 1, most)
@@ -160,12 +160,12 @@ def _word_start(line: str, position: int, most: int) -> int:
         return space + 1
     while position < most and continues(line, position):
         position += 1
-    # An unspaced script may be cut anywhere; a long word only at its match.
+    # An unspaced script may be cut anywhere. A long word is cut only at its match.
     return most if line[position - 1 : position].isascii() else position
 
 
 def _word_end(line: str, least: int, position: int) -> int:
-    """Return the last word border up to `position`, at least `least`."""
+    """Return the last word border at or before `position`, at least `least`."""
     space = line.rfind(" ", least, position + 1)
     if space > least:
         return space
@@ -177,7 +177,7 @@ def _word_end(line: str, least: int, position: int) -> int:
 
 
 def _merged(matches: Sequence[_Match], shift: int) -> tuple[tuple[int, int], ...]:
-    """Return ranges in the snippet; those that overlap or touch (pairs of characters) as one."""
+    """Return the ranges in the snippet. Overlapping ones (pairs of characters) are merged."""
     ranges: list[tuple[int, int]] = []
     for match in matches:
         start, end = match.start + shift, match.end + shift

@@ -1,1 +1,1 @@
-"""The operating system: locks, files, processes. Knows nothing of notes."""
+"""Locks, files, threads and processes. Nothing here knows about notes."""

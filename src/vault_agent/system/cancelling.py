@@ -1,9 +1,9 @@
-"""Cancellation that waits: work that must not be left half done, or its result lost.
+"""Work that runs to completion even if its caller is cancelled.
 
 Two kinds of cancellation reach our code. aiohttp and `asyncio.Task.cancel` raise `CancelledError`
-once, at the `await`; an anyio cancel scope raises it at every `await` until the scope is left. A
+once, at the `await`. An anyio cancel scope raises it at every `await` until the scope is left. A
 thread cannot be cancelled at all. `anyio.to_thread.run_sync` waits for its thread under the second
-kind only, so these functions are for both.
+kind only. These functions handle both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 class Closing(Protocol):
-    """Something that is closed by leaving its context."""
+    """A context manager that closes itself on exit."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc: Any) -> None: ...
@@ -32,7 +32,7 @@ _Opened = TypeVar("_Opened", bound=Closing)
 
 
 async def to_its_end(work: Awaitable[_T]) -> _T:
-    """Run work to completion even if the caller is cancelled; it is cancelled afterwards."""
+    """Run work to completion even if the caller is cancelled, then raise the cancellation."""
     working = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(working)
@@ -42,14 +42,14 @@ async def to_its_end(work: Awaitable[_T]) -> _T:
 
 
 async def in_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Run in a thread to completion even if the caller is cancelled."""
+    """Run `work` in a thread to completion even if the caller is cancelled."""
     return await to_its_end(asyncio.to_thread(work, *args, **kwargs))
 
 
 async def open_in_thread(open_it: Callable[[], _Opened]) -> _Opened:
-    """Open something in a thread. If the caller is cancelled, it is closed again.
+    """Open something in a thread. If the caller is cancelled, close it again.
 
-    Whoever gets it must enter its context before the next `await`.
+    The caller must enter the result's context before its next `await`.
     """
     opening = asyncio.ensure_future(asyncio.to_thread(open_it))
     try:

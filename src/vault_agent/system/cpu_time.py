@@ -7,13 +7,13 @@ import time
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Return the processor time that a process has used, in seconds; None where it is not told.
+    """Return the processor time that a process has used, in seconds; None if unknown.
 
-    Linux tells it. Elsewhere, and where the process has ended, the caller must count wall time.
+    Only Linux reports it, and only while the process runs. Otherwise use wall time.
     """
     if sys.platform != "linux":
         return None
-    # The clock of a process, made from its ID as clock_getcpuclockid(3) does: "2" is CPU time.
+    # The clock ID of a process, as clock_getcpuclockid(3) computes it; 2 selects CPU time.
     try:
         return time.clock_gettime((~pid << 3) | 2)
     except OSError:

@@ -1,4 +1,4 @@
-"""What may be told of an unexpected error: its type and where it was raised, never what it says.
+"""Reports of unexpected errors: the type and the lines of our own code, without the message.
 
 An exception's message may quote a note, a query or a path. Its type and the lines of our own
 modules are enough to find the defect.
@@ -29,7 +29,7 @@ class CrashReport:
 
 
 def describe_crash(error: BaseException) -> CrashReport:
-    """Return the type of an error and the innermost lines of our own modules it passed."""
+    """Return the type of an error and the innermost frames of our own modules."""
     frames: list[str] = []
     step: TracebackType | None = error.__traceback__
     while step is not None:

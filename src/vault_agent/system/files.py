@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole, and files and folders that only their owner may read."""
+"""Atomic replacement of files, and private files and folders."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 
-# The name of a file that is not complete yet. It is short and says nothing of the file's own name:
-# that may be as long as a name can be.
+# The name of an incomplete file. It does not contain the final name, which may already have the
+# greatest length that the file system allows.
 _PREFIX: Final = ".vault-agent-"
 _SUFFIX: Final = ".new"
 
-# Windows refuses to replace a file that somebody has open, if only for a moment.
+# Windows does not replace a file that another process has open, so retry for a moment.
 _ATTEMPTS: Final = 20 if sys.platform == "win32" else 1
 _SECONDS_BETWEEN: Final = 0.05
 
@@ -34,7 +34,7 @@ def replace_file(
     keep_mode: bool = False,
     durable: bool = True,
 ) -> None:
-    """Replace a file, or make it, with `data`; `replacing` says what is promised."""
+    """Replace or create a file with the content `data`. See `replacing` for the guarantees."""
     with replacing(path, mode=mode, keep_mode=keep_mode, durable=durable) as file:
         file.write(data)
 
@@ -43,18 +43,18 @@ def replace_file(
 def replacing(
     path: Path, *, mode: int = PRIVATE_FILE, keep_mode: bool = False, durable: bool = True
 ) -> Iterator[BinaryIO]:
-    """Yield a file to fill; it takes the place of `path` in one step when the block ends.
+    """Yield a file to write. It atomically replaces `path` when the block ends.
 
-    Others see the old file or the complete new one, also after a crash. If the block or the
-    replacement fails, the old file stays and no other is left behind. Only a process that is killed
-    leaves one: `remove_unfinished` finds it.
+    Readers see the old file or the complete new one, even after a crash. If the block or the
+    replacement fails, the old file stays and the new one is removed. A killed process leaves its
+    incomplete file behind: `remove_unfinished` removes it.
 
-    The file has `mode` before it holds a byte; with `keep_mode`, a file that exists keeps its own.
-    If `durable`, the new file and its name are on the disk when this returns. A symbolic link is
-    replaced, not followed. The folder must exist.
+    The file gets `mode` before anything is written to it. With `keep_mode`, an existing file keeps
+    its mode. If `durable`, the new file and its name are on the disk when this returns. A symbolic
+    link is replaced, not followed. The folder must exist.
 
     Raises:
-        OSError: where the file cannot be written or replaced.
+        OSError: if the file cannot be written or replaced.
     """
     if keep_mode:
         with suppress(OSError):
@@ -62,7 +62,7 @@ def replacing(
     descriptor, temporary = tempfile.mkstemp(_SUFFIX, _PREFIX, path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if mode != PRIVATE_FILE:  # which mkstemp gives it
+            if mode != PRIVATE_FILE:  # mkstemp's mode
                 os.chmod(temporary, mode)  # noqa: PTH101 - a str at hand
             yield file
             file.flush()
@@ -78,10 +78,10 @@ def replacing(
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a killed process left of its replacements in a folder.
+    """Remove the incomplete files that a killed process left in a folder.
 
-    For folders with one writer at a time, and for the writer only: it cannot tell what is left from
-    what another process is writing.
+    Only the single writer of a folder may call this. It cannot tell these files from those that
+    another process is writing.
     """
     for file in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
@@ -89,12 +89,12 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether a file's name is that of a replacement that is not complete."""
+    """Whether a file's name is that of an incomplete replacement."""
     return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
 
 def sync_file(path: Path) -> None:
-    """Make what a file holds durable."""
+    """Make a file's content durable."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         os.fsync(descriptor)
@@ -103,7 +103,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make renames and new names in a folder durable; Windows cannot, and needs not to."""
+    """Make renames and new names in a folder durable. Windows does this by itself."""
     if os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -114,16 +114,16 @@ def sync_folder(path: Path) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder and its missing parents with mode 0700; one that exists is left as it is."""
+    """Create a folder and its missing parents with mode 0700. Existing folders keep their mode."""
     missing = [path, *path.parents]
     for folder in reversed([folder for folder in missing if not folder.exists()]):
         folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
 def keep_new_files_private() -> None:
-    """Have this process, and those it starts, make files and folders for their owner only.
+    """Let this process and its children create files and folders for their owner only.
 
-    Libraries make files of their own, with the modes that the user's umask leaves.
+    This covers files that libraries create, whose modes depend on the umask.
     """
     os.umask(0o077)
 

@@ -1,7 +1,7 @@
-"""Advisory locks on files and folders: the system releases them however their holder ends.
+"""Advisory locks on files and folders. The system releases them when their holder ends.
 
-`filelock` does the locking. It is given descriptors, not paths: so it makes and removes no file,
-and never falls back to a lock that outlives its holder.
+`filelock` does the locking. It gets descriptors, not paths. So it creates and removes no file, and
+never falls back to a lock that outlives its holder.
 """
 
 from __future__ import annotations
@@ -21,21 +21,23 @@ _UNSUPPORTED: Final = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSU
 
 
 class AlreadyLocked(Exception):
-    """Somebody else holds the lock."""
+    """Another holder has the lock."""
 
 
 class LocksUnsupported(Exception):
-    """The file system has no locks, as some network drives do not."""
+    """The file system does not support locks, as on some network drives."""
 
 
 @contextmanager
 def locked(path: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
-    """Hold the exclusive lock on a file, which is made if missing and never removed; blocking.
+    """Hold the exclusive lock on a file. Blocks up to `wait_seconds`.
+
+    The file is created if missing and never removed.
 
     Raises:
-        AlreadyLocked: where somebody else still has it after `wait_seconds`.
-        LocksUnsupported: where the file system has no locks.
-        OSError: where the file cannot be opened, or the lock fails in another way.
+        AlreadyLocked: if another holder still has the lock after `wait_seconds`.
+        LocksUnsupported: if the file system does not support locks.
+        OSError: if the file cannot be opened, or the lock fails in another way.
     """
     with _locked(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), wait_seconds):
         yield
@@ -43,11 +45,11 @@ def locked(path: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
 
 @contextmanager
 def folder_locked(path: Path) -> Iterator[None]:
-    """Hold the exclusive lock on a folder, so that no file is left behind; blocking, without end.
+    """Hold the exclusive lock on a folder, without a lock file. Blocks until it is free.
 
     Raises:
-        LocksUnsupported: where folders cannot be locked: on Windows, and on some network drives.
-        OSError: where the folder cannot be opened, or the lock fails in another way.
+        LocksUnsupported: if folders cannot be locked: on Windows and some network drives.
+        OSError: if the folder cannot be opened, or the lock fails in another way.
     """
     if os.name == "nt":
         raise LocksUnsupported
@@ -72,4 +74,4 @@ def _locked(descriptor: int, wait_seconds: float) -> Iterator[None]:
             raise
         yield
     finally:
-        os.close(descriptor)  # the only descriptor of this opening: closing it releases the lock
+        os.close(descriptor)  # releases the lock: no other descriptor shares this open file

@@ -1,4 +1,4 @@
-"""Memory that a process has freed and still holds."""
+"""Return freed memory to the system."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def give_memory_back() -> None:
-    """Return what has been freed to the system, where the C library keeps it (glibc)."""
+    """Return freed memory to the system. glibc keeps it otherwise."""
     if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none, and no need
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl lacks it and does not need it
         if trim is not None:
             trim(0)

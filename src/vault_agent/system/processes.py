@@ -1,4 +1,4 @@
-"""Start and end child processes: asked to end first, killed if they do not."""
+"""Start and end child processes. They are asked to end first, and killed if they do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LINE_LIMIT = 64 << 10
 
 
 class ChildProcess(Process):
-    """A process that we started. Unlike its base, it makes its transport known."""
+    """A process that we started. Unlike its base class, it exposes its transport."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ async def start_process(
     line_limit: int = LINE_LIMIT,
     **options: Any,
 ) -> ChildProcess:
-    """Start a process, as `asyncio.create_subprocess_exec` does, with the same options.
+    """Start a process like `asyncio.create_subprocess_exec`, with the same options.
 
-    `line_limit` is the most bytes that `readline` accepts.
+    `line_limit` is the largest line that `readline` accepts, in bytes.
 
     Raises:
-        OSError: where the system cannot start it.
+        OSError: if the system cannot start it.
     """
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
@@ -51,15 +51,15 @@ async def start_process(
 
 
 async def end_process(process: ChildProcess, seconds: float) -> None:
-    """End a process and close its pipes; safe to call for one that has ended.
+    """End a process and close its pipes. Safe to call for a process that has already ended.
 
-    A process whose standard input is our pipe is asked by closing that pipe. Any other is asked by
-    a signal (SIGTERM; Windows has no such request and ends it at once). After `seconds` it is
-    killed. A process that even then does not end is left after `seconds` more: the system cannot
-    end one that waits for a network drive that has gone.
+    If its standard input is our pipe, closing that pipe asks it to end. Otherwise SIGTERM does.
+    (Windows has no such request and ends it at once.) After `seconds` it is killed. If it still
+    runs after `seconds` more, it is left: the system cannot end a process that waits for a network
+    drive that has disappeared.
 
-    What the process has started must end with it by itself, as the workers of `system.workers` do.
-    If the caller is cancelled meanwhile, the process is killed at once.
+    The process's own children must end with it, as the workers of `system.workers` do. If the
+    caller is cancelled meanwhile, the process is killed at once.
     """
     try:
         await _ask(process, seconds)
@@ -72,17 +72,17 @@ async def end_process(process: ChildProcess, seconds: float) -> None:
         _kill(process)
         raise
     finally:
-        # A child of the process may hold its output open. Nothing else closes our end of it, and
-        # the loop warns about a pipe that is open when the loop ends.
+        # A child of the process may hold its output open. Then nothing else closes our end of the
+        # pipe, and the loop warns about it when the loop ends.
         process.transport.close()
-    await asyncio.sleep(0)  # the loop closes the pipes in its next round
+    await asyncio.sleep(0)  # the loop closes the pipes in its next iteration
 
 
 async def _ask(process: ChildProcess, seconds: float) -> None:
-    """Ask a process to end and wait for that.
+    """Ask a process to end and wait for its end.
 
-    Killing at once is no shortcut. A process that ends at the same moment has its status taken by
-    the kill, and asyncio, which waits for the status as well, writes a warning into the log.
+    Do not kill it at once instead. If the process ends at the same moment, the kill reaps its exit
+    status, and asyncio, which waits for the status too, logs a warning.
     """
     if process.stdin is not None:
         process.stdin.close()

@@ -1,4 +1,4 @@
-"""A few threads for one kind of work, so that slow work of another kind cannot take them all."""
+"""A thread pool for one kind of work, so that slow work of another kind cannot block it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 Stopped: TypeAlias = Callable[[], bool]
-"""Tells work in a thread whether its caller has gone."""
+"""Tells work in a thread whether its caller has been cancelled."""
 
 
 class Threads:
-    """At most `size` threads; work that finds none free waits in the order in which it came.
+    """At most `size` threads. If all are busy, work waits in the order of its arrival.
 
-    The threads start when they are needed, and end with this object.
+    The threads start when needed and end with this object.
     """
 
     def __init__(self, size: int, name: str) -> None:
@@ -31,19 +31,19 @@ class Threads:
         return await self.stoppable(lambda _: work(*args, **kwargs))
 
     async def stoppable(self, work: Callable[[Stopped], _T]) -> _T:
-        """Run `work` in a thread; it is told when the caller is cancelled.
+        """Run `work` in a thread. Its argument returns True once the caller is cancelled.
 
-        A cancelled caller returns when the work has ended, so that nothing the work uses is closed
-        under it. Work that has not begun by then never begins.
+        A cancelled caller still waits for the work to end, so that it cannot close what the work
+        uses. Work that has not started by then never starts.
         """
         stop = threading.Event()
-        begun = self._executor.submit(work, stop.is_set)
-        working = asyncio.wrap_future(begun)
+        submitted = self._executor.submit(work, stop.is_set)
+        working = asyncio.wrap_future(submitted)
         try:
             return await asyncio.shield(working)
         except asyncio.CancelledError:
             stop.set()
-            if not begun.cancel():
+            if not submitted.cancel():
                 with anyio.CancelScope(shield=True):  # anyio cancels every await again
                     await asyncio.wait([working])
             raise

@@ -1,9 +1,8 @@
-"""Disposable worker processes: what may crash or hang does so in one of these, alone.
+"""Disposable worker processes. A crash or hang affects only one worker and its task.
 
-Knows nothing of notes. A worker is built once by a `setup` function that runs inside it and
-returns the handler of its tasks; both must be importable by name. A worker that dies, or takes
-longer than it may, costs the task it had and is replaced. None outlives the process that started
-it, whatever it is busy with.
+A `setup` function runs once in each worker and returns the handler of its tasks. Both must be
+importable by name. A worker that dies or exceeds its time loses its task and is replaced. No worker
+outlives the process that started it, even if it is stuck.
 """
 
 from __future__ import annotations
@@ -35,44 +34,40 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 MEMORY_LIMIT_BYTES = 4 << 30
-"""Address space of one worker: room for the largest note, far from the machine's end."""
-
+"""Address space of one worker: enough for the largest note, far below the machine's memory."""
 
 START_SECONDS = 30.0
-"""How long a worker may take to be ready, whatever its task may: its imports, on a busy machine."""
+"""Wall time for a worker to become ready: its imports may be slow on a busy machine."""
 
 WALL_FACTOR = 10.0
-"""Wall time of a task, as a multiple of its CPU time: for a worker that waits and never works."""
+"""Limit of a task's wall time, as a multiple of its CPU time: it stops a worker that only waits."""
 
 _SHORTEST_WAIT_SECONDS = 0.02
 _TASKS_PER_COLLECTION = 256
 
 
-class WorkerCrashed(Exception):
-    """The worker that had the task died, or was killed for taking too long.
-
-    `report` is set where the handler raised an error, which ends the worker too.
-    """
+class _WorkerLost(Exception):
+    """The worker ended. `report` is set if the setup or the handler raised an error."""
 
     def __init__(self, report: CrashReport | None = None) -> None:
         super().__init__(str(report or ""))
         self.report = report
+
+
+class WorkerCrashed(_WorkerLost):
+    """The worker with the task died, or was killed because it took too long."""
 
 
 class WorkerTimedOut(WorkerCrashed):
-    """The worker that had the task was killed for taking too long."""
+    """The worker with the task was killed because it took too long."""
 
 
-class WorkerNotReady(Exception):
-    """The worker ended or hung before it was ready for a task: the task is not to blame."""
-
-    def __init__(self, report: CrashReport | None = None) -> None:
-        super().__init__(str(report or ""))
-        self.report = report
+class WorkerNotReady(_WorkerLost):
+    """The worker ended or hung before it was ready. The task is not the cause."""
 
 
 class WorkerPool(Generic[Task, Result]):
-    """At most `size` processes, started when first needed, all ended on leaving the context."""
+    """At most `size` processes. They start when needed and end on leaving the context."""
 
     def __init__(self, setup: Setup, args: tuple[object, ...] = (), *, size: int) -> None:
         self._setup = setup
@@ -93,32 +88,32 @@ class WorkerPool(Generic[Task, Result]):
         for worker in self._all:
             worker.kill()
         for worker in self._idle:
-            worker.close()  # those at work are closed by whoever waits for them
+            worker.close()  # `_run` closes the busy ones
         self._all.clear()
         self._idle.clear()
 
     def resize(self, size: int) -> None:
-        """Allow `size` processes from now on; those that are there already stay."""
+        """Allow `size` processes from now on. Running ones stay."""
         self._free.total_tokens = size
 
     def trim(self, keep: int) -> None:
-        """End idle workers until `keep` of them are left."""
+        """End idle workers until at most `keep` are left."""
         while len(self._idle) > keep:
             self._end(self._idle.pop(0))
 
     async def run(self, task: Task, *, cpu_seconds: float) -> Result:
         """Return the handler's result for one task.
 
-        `cpu_seconds` is the processor time that the worker may use for it. A busy machine does
-        not shorten that; a worker that only waits is given `WALL_FACTOR` times as long. Where the
-        system does not tell a process's processor time, wall time counts as such.
+        `cpu_seconds` is the processor time that the worker may use for it, so a busy machine does
+        not shorten it. The limit of wall time is `WALL_FACTOR` times as long. If the system does
+        not report processor time, wall time is used instead.
 
         Raises:
-            WorkerCrashed: when the process ended, or exceeded its time and was killed
+            WorkerCrashed: if the process ended, or exceeded its time and was killed
                 (`WorkerTimedOut`).
-            WorkerNotReady: when it ended, or took `START_SECONDS`, before it had been set up.
+            WorkerNotReady: if it ended, or took `START_SECONDS`, before its setup was complete.
         """
-        token = object()  # a name for this call: one task may make several at once
+        token = object()  # identifies this call: one asyncio task may make several at once
         await self._free.acquire_on_behalf_of(token)
         try:
             return await self._run(task, cpu_seconds)
@@ -131,11 +126,11 @@ class WorkerPool(Generic[Task, Result]):
         try:
             result: Result = await asyncio.shield(working)
         except BaseException:
-            # Also when cancelled: its answer would be taken for the next task's.
+            # Also if cancelled: the next task would get this task's answer.
             self._all.discard(worker)
             worker.kill()
-            # Not closed under the thread that reads: it would go on with the next worker's
-            # connection, which gets the same number from the system.
+            # Wait for the reading thread before closing the connection. Otherwise it might read
+            # from the next worker's connection, which may get the same descriptor number.
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([working])
             worker.close()
@@ -160,14 +155,14 @@ class WorkerPool(Generic[Task, Result]):
 
 
 class _Failure(NamedTuple):
-    """What a worker sends last, where its handler or its setup raised an error."""
+    """The last message of a worker whose handler or setup raised an error."""
 
     report: CrashReport
 
 
 class _Worker:
     def __init__(self, setup: Setup, args: tuple[object, ...]) -> None:
-        context = multiprocessing.get_context("spawn")  # the one way that all platforms share
+        context = multiprocessing.get_context("spawn")  # available on all platforms
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
             target=_serve,
@@ -175,19 +170,19 @@ class _Worker:
             daemon=True,
         )
         self._process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
+        theirs.close()  # so that the pipe ends when the process ends
         self._ready = False
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs, as far as is known."""
+        """Whether the process runs."""
         return self._process.is_alive()
 
     def call(self, task: object, cpu_seconds: float) -> Any:
-        """Send a task and wait for its result; blocking, for a thread."""
+        """Send a task and wait for its result. Blocks: call it in a thread."""
         if not self._ready:
             try:
-                # Wall time: its imports wait for the disk.
+                # Wall time, because imports wait for the disk.
                 self._receive(lambda: not self._connection.poll(START_SECONDS))
             except WorkerCrashed as error:
                 raise WorkerNotReady(error.report) from error
@@ -210,7 +205,7 @@ class _Worker:
         return answer
 
     def _exceeds(self, allowed: float) -> bool:
-        """Wait for an answer; True where the worker's time is used up first."""
+        """Wait for an answer. Return True if the worker's time is used up first."""
         wall_before, cpu_before = time.monotonic(), self._cpu_seconds()
         while True:
             wall = time.monotonic() - wall_before
@@ -240,23 +235,23 @@ def _serve(
     memory_limit: int,
     parent: int,
 ) -> None:
-    # Ctrl-C reaches every process of a terminal; whoever started this one decides for it.
+    # Ctrl-C reaches every process of a terminal. Only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if not _killed_with_parent(parent):
         threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit_memory(memory_limit)
-    with suppress(EOFError, OSError):  # the other end went away: nothing is left to do
+    with suppress(EOFError, OSError):  # the parent has closed the connection
         try:
             _handle_tasks(connection, setup, args)
         except (EOFError, BrokenPipeError):
             raise
-        except Exception as error:  # noqa: BLE001 - told, without what it says, before the end
+        except Exception as error:  # noqa: BLE001 - reported without its message
             connection.send(_Failure(describe_crash(error)))
 
 
 def _handle_tasks(connection: Connection, setup: Setup, args: tuple[object, ...]) -> None:
-    # A batch's values are dropped with the batch and hold no cycles: looking for some in every
-    # batch costs a tenth of the time. Now and then, between two batches, is enough.
+    # A task's values contain no reference cycles, and automatic collection takes a tenth of the
+    # time. One collection after every few hundred tasks is enough.
     gc.disable()
     handle = setup(*args)
     gc.freeze()
@@ -270,9 +265,9 @@ def _handle_tasks(connection: Connection, setup: Setup, args: tuple[object, ...]
 
 
 def _killed_with_parent(parent: int) -> bool:
-    """Have the kernel kill this process when its parent ends (Linux); whether it will.
+    """Let the kernel kill this process when its parent ends (Linux). Return whether it will.
 
-    A worker that is stuck would never find out by itself that nobody waits for it any more.
+    A stuck worker could not notice the end of its parent by itself.
     """
     if sys.platform != "linux":
         return False
@@ -281,13 +276,13 @@ def _killed_with_parent(parent: int) -> bool:
     set_death_signal = 1  # PR_SET_PDEATHSIG, prctl(2)
     if ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0) != 0:
         return False
-    if os.getppid() != parent:  # it ended before it could be watched
+    if os.getppid() != parent:  # the parent ended before the call
         os._exit(1)
     return True
 
 
 def _end_with_parent() -> None:
-    """Wait for the parent's end and follow it; needs the interpreter, which a parser lets go."""
+    """Wait for the parent's end, then end too. Works only while other code releases the GIL."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -301,5 +296,5 @@ def _limit_memory(limit: int) -> None:
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or hard > limit:
-        with suppress(ValueError, OSError):  # macOS knows the name and refuses the value
+        with suppress(ValueError, OSError):  # macOS has the limit but rejects the value
             resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

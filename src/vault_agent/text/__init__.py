@@ -1,1 +1,1 @@
-"""Text to terms and names: the one normalisation that notes and queries share."""
+"""Normalisation of terms and names, the same for notes and queries."""

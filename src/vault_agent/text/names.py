@@ -1,7 +1,6 @@
-"""Names of files and tags: which are notes, and which two are one.
+"""Names of files and tags: which files are notes, and which names are equal.
 
-There is one rule for what counts as the same name, whoever asks: a link for its note, a filter for
-its folder or tag, a note for its tags.
+One rule decides whether two names are equal: for links and notes, filters and folders, and tags.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ NOTE_SUFFIXES = (".md", ".markdown")
 
 
 def is_note(path: str) -> bool:
-    """Whether the name is a note's: `.md` or `.markdown` in any letter case."""
+    """Whether a file is a note: its name ends in `.md` or `.markdown`, in any letter case."""
     return path.lower().endswith(NOTE_SUFFIXES)
 
 
 def stem(path: str) -> str:
-    """Return a file's name, a note's without its suffix; a name that is all suffix stays whole."""
+    """Return a file's name, without the suffix of a note. `.md` alone stays whole."""
     name = path.rpartition("/")[2]
     return (name[: name.rindex(".")] or name) if is_note(name) else name
 
@@ -25,8 +24,8 @@ def stem(path: str) -> str:
 def fold(text: str) -> str:
     """Return the form in which names are compared: NFC, lower case, plain spaces.
 
-    Lower case, not case folding: `Maße` and `Masse` are two notes, as they are for Obsidian. Only
-    the two small sigmas are one, since which of them a capital becomes depends on what follows it.
+    Lower case, not case folding: `Maße` and `Masse` are different notes, as in Obsidian. Only the
+    two small sigmas are equal, because the lower case of a capital sigma depends on its position.
     """
     if text.isascii():
         return text.lower()
@@ -35,9 +34,9 @@ def fold(text: str) -> str:
 
 
 def shown_name(text: str) -> str:
-    """Return the name that a text shows: of one whole wikilink, that of its note.
+    """Return the note's name if the whole text is one wikilink, and else the text.
 
-    `[[Folder/Apps]]` and `[[Apps.md#Part|our apps]]` are both Apps; any other text is itself.
+    `[[Folder/Apps]]` and `[[Apps.md#Part|our apps]]` both give Apps.
     """
     text = text.strip()
     if not (text.startswith("[[") and text.endswith("]]")):

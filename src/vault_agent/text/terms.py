@@ -1,16 +1,15 @@
-"""Text to terms: the one normalisation that notes and queries share.
+"""Terms of notes and queries. Both use the same normalisation.
 
-Two steps, so that the costly one runs where there is room for it:
+There are two steps, so that the slow one runs in parallel:
 
-`prepare` is pure Python and runs in the processes that parse notes. It leaves plain English as it
-is and rewrites only what a word splitter would lose: accents and compatibility forms are folded,
-scripts written without spaces become overlapping pairs, emoji and names such as C++ or .NET become
-words, and the parts of `camelCase` names are added at the end. Its result has no meaning for a
-reader, only for `analyzer`.
+`prepare` is pure Python and runs in the processes that parse notes. It returns plain English
+unchanged and rewrites only what a word splitter would lose. It folds accents and compatibility
+forms, turns scripts written without spaces into overlapping pairs, turns emoji and names such as
+C++ or .NET into words, and appends the parts of `camelCase` names. Its result is for `analyzer`
+only, not for display.
 
 `analyzer` is tantivy's native pipeline (split at everything but letters and digits, lower case,
-English stem); the full-text index runs it over prepared text, and `terms` runs the very same one
-over a query.
+English stem). The full-text index runs it over prepared text, and `terms` runs it over a query.
 
 Sources: Unicode TR 15 (normal forms) and TR 29 (clusters); Snowball English for the stems; pairs of
 characters as in Lucene's CJKBigramFilter.
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
     from tantivy import TextAnalyzer
 
 TEXT_VERSION = 3
-"""Grows whenever the same text or name gives other terms: an older index must then be rebuilt."""
+"""Increase it if the terms of any text or name change. Older indexes are then incompatible."""
 
 MAX_TERM_BYTES = 80  # longer runs are data, not words
 
-# Scripts written without spaces between words. Hangul has spaces, but its particles are glued to
-# the noun, so pairs find the noun too.
+# Scripts written without spaces between words. Hangul has spaces, but its particles are attached
+# to the noun, so pairs find the noun too.
 _HAN_AND_KANA = (
     "\u2e80-\u2fd5\u3005-\u3007\u3021-\u3029\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -54,24 +53,24 @@ _SOUTH_EAST_ASIAN_MARKS = (
 )
 _JOINERS = "\u17d2\u1039"
 
-# Accents that do not make another letter for somebody who searches: Latin, Greek, Cyrillic, then
-# Hebrew points and Arabic vowel signs. Also joiners, soft hyphens, direction marks and variation
-# selectors, which nobody sees.
+# Marks that do not matter in a search: accents of Latin, Greek and Cyrillic, Hebrew points and
+# Arabic vowel signs. Also invisible characters: joiners, soft hyphens, direction marks and
+# variation selectors.
 _IGNORED = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
     "\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
     "\u00ad\u034f\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
     "\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]+"
 )
-_LETTERS = str.maketrans(  # letters that no normal form takes apart, and other keyboards' letters
+_LETTERS = str.maketrans(  # letters without a decomposition, and variants of other keyboards
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t"}
     | {"ı": "i", "ŋ": "ng", "ĸ": "k", "\u2044": "/"}
     | {"ґ": "г", "ی": "ي", "ى": "ي", "ک": "ك", "ة": "ه"}
 )
 _ARABIC_ARTICLE = re.compile(r"(?<!\w)(?:و?[بفك]?ال|و?لل)(?=\w\w)")
-# A nasal before a stop of its own place, and a nasal vowel, are as often written as a dot.
+# A nasal before a stop of the same place, and a nasal vowel, are often written as a dot.
 _HINDI_NASAL = re.compile("ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ])|ँ")
-_MARK = re.compile(  # marks that the native splitter would take for a border between words
+_MARK = re.compile(  # marks at which the native splitter would split a word
     "[\u0740-\u074a\u07eb-\u07f3\u093c\u094d\u0951-\u0954\u09bc\u09cd\u0a3c\u0a4d\u0abc\u0acd"
     "\u0afd-\u0aff\u0b3c\u0b4d\u0b55\u0bcd\u0c3c\u0c4d\u0cbc\u0ccd\u0d3b\u0d3c\u0d4d\u0dca"
     "\u0e47-\u0e4c\u0e4e\u0eba\u0ec8-\u0ecc\u0f35\u0f37\u0f39\u0f84\u1037\u1039\u103a"
@@ -87,11 +86,11 @@ _UNIT = re.compile(  # with the stand-ins for marks, see `_mark_letter`
 _FIRST_UNIT = re.compile(rf"(?<!\S)(?:{_UNIT.pattern})")
 _PAIR = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]{{2}}")
 _EMOJI = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\U0001f000-\U0001faff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")  # not text, and no UTF-8
+_SURROGATE = re.compile("[\ud800-\udfff]")  # not valid in UTF-8
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
-# Each of these begins with a fixed character or a rare one, which lets the regex engine skip
-# through plain prose at memchr speed; the lookbehind then checks what stands before.
+# Each of these begins with a fixed or rare character, so that the regex engine skips plain prose at
+# memchr speed. The lookbehind then checks the characters before.
 _PLUS_PLUS = re.compile(r"\+\+(?<=\b[A-Za-z]\+\+)(?!\+)")
 _SHARP = re.compile(r"#(?<=\b[A-Za-z]#)(?![\w#])")
 _DOT_NET = re.compile(r"\.(?:NET|Net|net)\b(?<!\w....)")
@@ -102,9 +101,9 @@ _LOWER_OR_DIGIT = string.ascii_lowercase + string.digits
 
 
 def prepare(text: str) -> str:
-    """Return `text` rewritten for `analyzer`; plain English prose comes back unchanged.
+    """Return `text` rewritten for `analyzer`. Plain English prose is unchanged.
 
-    Linear in the length of `text`. Any string is allowed, lone surrogates included.
+    The time is linear. Any string is allowed, even with lone surrogates.
     """
     text = _prepare_in_place(text)
     if parts := _camel_parts(text):
@@ -113,7 +112,7 @@ def prepare(text: str) -> str:
 
 
 def _prepare_in_place(text: str) -> str:
-    """Do what `prepare` does, but for the parts of names: positions are those of the text."""
+    """Do the same as `prepare`, but without appending the parts of names."""
     if not text.isascii():
         text = _NON_ASCII.sub(_fold_match, text)
     if "++" in text:
@@ -128,8 +127,8 @@ def _prepare_in_place(text: str) -> str:
 def _camel_parts(text: str) -> dict[str, None]:
     """Return the parts of all names in `camelCase`, `PascalCase` or `HTTPServer` style, once each.
 
-    Looks only around the borders between parts, never along a whole name: a megabyte of base64 is
-    a name too.
+    Reads only around the borders between parts, never a whole name, because a megabyte of base64
+    is a name too.
     """
     parts: dict[str, None] = {}
     for border in _CAMEL_BORDER.finditer(text):
@@ -148,11 +147,11 @@ def _camel_parts(text: str) -> dict[str, None]:
 
 def _fold_match(match: re.Match[str]) -> str:
     run = match[0]
-    # Words repeat, sentences do not.
+    # Words occur again, so cache them. Sentences do not.
     folded = _fold_cached(run) if len(run) <= 24 else _fold(run)
     if folded[:1] != " " and folded[-1:] != " ":
         return folded
-    # Unspaced script next to a figure or a Latin name: a pair joins them too (`1992年`: `2年`).
+    # Unspaced script next to a digit or a Latin letter: add their pair too (`2年` of `1992年`).
     text, (start, end) = match.string, match.span()
     if start and text[start - 1].isalnum() and _UNSPACED.match(run):
         folded = f" {text[start - 1]}{run[0]}{folded}"
@@ -162,7 +161,7 @@ def _fold_match(match: re.Match[str]) -> str:
 
 
 def _fold(run: str) -> str:
-    """Fold a run of characters beyond ASCII (see the module's docstring for what that means)."""
+    """Fold a run of non-ASCII characters as the module's docstring describes."""
     run = _IGNORED.sub("", unicodedata.normalize("NFKD", run).casefold())
     run = unicodedata.normalize("NFC", run).translate(_LETTERS)
     if "ل" in run:
@@ -179,7 +178,7 @@ _fold_cached = lru_cache(maxsize=1 << 16)(_fold)
 
 
 def _mark_letter(match: re.Match[str]) -> str:
-    """Stand-in for a mark: a letter of the Vai script, which keeps the word in one piece."""
+    """Return a letter of the Vai script in place of a mark. So the word is not split."""
     return chr(0xA500 + (ord(match[0]) & 0xFF))
 
 
@@ -190,8 +189,7 @@ def _clusters(run: str) -> list[str]:
 def _pairs(run: str) -> list[str]:
     """Return the overlapping pairs of a run, then its last unit alone.
 
-    Every unit thus begins one term, so that a word of one character is found by prefix wherever it
-    stands.
+    So every unit begins one term, and a word of one character is found as a prefix anywhere.
     """
     units = _clusters(run)
     return [first + second for first, second in pairwise(units)] + units[-1:]
@@ -200,8 +198,8 @@ def _pairs(run: str) -> list[str]:
 def units(prepared: str) -> list[str]:
     """Return every single character of unspaced scripts in prepared text, in order.
 
-    As terms of their own they make pairs more precise (measured: 0.5 points of nDCG@10 in
-    Japanese) and cost half as much again as the pairs, so notes have them and chunks do not.
+    As separate terms they make pairs more precise (measured: 0.5 points of nDCG@10 in Japanese).
+    They cost half as much as the pairs, so notes have them and chunks do not.
     """
     return [] if prepared.isascii() else _FIRST_UNIT.findall(prepared)
 
@@ -221,15 +219,15 @@ def analyzer() -> TextAnalyzer:
 
 
 def terms(text: str) -> list[str]:
-    """Return the terms that the index holds for `text`, in order, repeats kept."""
+    """Return the terms of `text` as in the index, in order and with repeats."""
     return analyzer().analyze(prepare(text))
 
 
 def sequence(text: str) -> list[str]:
-    """Return the terms of `text` that stand side by side in the index, for a phrase.
+    """Return the terms of `text` that are adjacent in the index, for a phrase.
 
-    Without the parts of `camelCase` names, which have no place of their own, and without the last
-    unit of an unspaced run, which its pairs already cover.
+    The parts of `camelCase` names are left out, because they are appended at the end. So is the
+    last unit of an unspaced run, because its pairs already contain it.
     """
     found = analyzer().analyze(_prepare_in_place(text))
     return [
@@ -240,12 +238,12 @@ def sequence(text: str) -> list[str]:
 
 
 def is_unit(term: str) -> bool:
-    """Whether a term is one character of an unspaced script: what pairs begin with."""
+    """Whether a term is a single unit of an unspaced script."""
     return _UNIT.fullmatch(term) is not None
 
 
 def is_pair(term: str) -> bool:
-    """Whether a term is a pair of Han, Kana or Hangul, which stands in a text as it is written."""
+    """Whether a term is a pair of Han, Kana or Hangul. A text contains it unchanged."""
     return len(term) == 2 and _PAIR.fullmatch(term) is not None
 
 
@@ -254,10 +252,10 @@ def _with_last(pair: str, unit: str) -> str:
 
 
 def continues(text: str, at: int) -> bool:
-    """Whether the character at `at`, not the first, belongs to the one before it.
+    """Whether the character at `at`, which is not the first, belongs to the one before it.
 
-    Marks, joiners, variation selectors, skin tones, and the LF of a CR LF: where a text is cut by
-    length alone, not there (TR 29, roughly).
+    These are marks, joiners, variation selectors, skin tones, and the LF of a CR LF (roughly TR
+    29). A text that is cut by length must not be cut there.
     """
     character, before = text[at], text[at - 1]
     return (
@@ -271,7 +269,7 @@ def continues(text: str, at: int) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def word_terms(word: str) -> tuple[str, ...]:
-    """Return the terms of one word; remembered, for text is made of few different words."""
+    """Return the terms of one word. Cached, because a text has few different words."""
     return tuple(terms(word))
 
 
@@ -288,8 +286,8 @@ _WORD = re.compile(
 def located_terms(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Yield each word of `text` as (its terms, start, end), in characters of `text` itself.
 
-    In unspaced scripts with marks every unit yields its pair with the next one, over both; Han,
-    Kana and Hangul are left out, since their pairs can be looked for as they are written.
+    In unspaced scripts with marks, each unit yields its pair with the next one and the range of
+    both. Han, Kana and Hangul are left out, because a text contains their pairs unchanged.
     """
     for match in _WORD.finditer(text):
         start, end = match.span()

@@ -1,1 +1,1 @@
-"""The disk: the only package that opens a vault's files."""
+"""Access to the vault's files. No other package opens them."""

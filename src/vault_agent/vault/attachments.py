@@ -1,4 +1,4 @@
-"""Files of a vault that are not notes: what they are, and their bytes."""
+"""Attachments: the files of a vault that are not notes. Their metadata and content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LAST_SECOND = int(datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp())
 
 @dataclass(frozen=True, slots=True)
 class OpenAttachment:
-    """An attachment open for reading: seekable, and of the size that `info` tells."""
+    """An attachment open for reading. The file is seekable and has the size in `info`."""
 
     info: AttachmentInfo
     file: BinaryIO
@@ -39,21 +39,26 @@ class OpenAttachment:
 
 
 def describe(root: VaultRoot, path: str) -> AttachmentInfo:
-    """Return what is known of the attachment at the exact vault-relative `path`.
+    """Return the metadata of the attachment at the exact vault-relative `path`.
 
-    Raises InvalidRequest INVALID_PATH, Forbidden PATH_OUTSIDE_VAULT, Forbidden
-    ATTACHMENT_NOT_ALLOWED (a note, or an excluded name, there or not) and NotFound
-    ATTACHMENT_NOT_FOUND.
+    Raises:
+        InvalidRequest: INVALID_PATH.
+        Forbidden: PATH_OUTSIDE_VAULT, or ATTACHMENT_NOT_ALLOWED for a note or an excluded name,
+            whether the file exists or not.
+        NotFound: ATTACHMENT_NOT_FOUND.
     """
     with _open(root, path) as file:
         return _info(path, file.stat)
 
 
 def open_attachment(root: VaultRoot, path: str, *, allow_large: bool = False) -> OpenAttachment:
-    """Open the attachment at `path` for reading; closing it is the caller's.
+    """Open the attachment at `path` for reading. The caller closes it.
 
-    Raises what `describe` raises, and TooLarge ATTACHMENT_TOO_LARGE over 10 MiB unless
-    `allow_large`. The file's size and ETag are those of the very file that is open.
+    The size and ETag in `info` are those of the open file.
+
+    Raises:
+        TooLarge: ATTACHMENT_TOO_LARGE over 10 MiB, unless `allow_large`.
+        VaultAgentError: the errors of `describe`.
     """
     with _open(root, path) as opened:
         info = _info(path, opened.stat)
@@ -73,7 +78,7 @@ def _open(root: VaultRoot, path: str) -> OpenedFile:
     try:
         file = root.open_file(path)
     except CannotOpen as error:
-        raise _refusal(error.cause) from None
+        raise _error(error.cause) from None
     if is_note(file.path):  # a link to a note
         file.close()
         raise _not_allowed()
@@ -83,7 +88,7 @@ def _open(root: VaultRoot, path: str) -> OpenedFile:
 def _info(path: str, status: os.stat_result) -> AttachmentInfo:
     name = path.rpartition("/")[2]
     version = f"{status.st_ino}-{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
-    # A file may claim any time; dates end with the year 9999.
+    # A file can have any time, but `datetime` ends with the year 9999.
     seconds = min(max(status.st_mtime_ns // 1_000_000_000, _FIRST_SECOND), _LAST_SECOND)
     modified = datetime.fromtimestamp(seconds, UTC)
     return AttachmentInfo(
@@ -96,7 +101,7 @@ def _info(path: str, status: os.stat_result) -> AttachmentInfo:
     )
 
 
-def _refusal(cause: Cause) -> VaultAgentError:
+def _error(cause: Cause) -> VaultAgentError:
     if cause is Cause.EXCLUDED:
         return _not_allowed()
     if cause is Cause.OUTSIDE:

@@ -1,4 +1,4 @@
-"""What changed between the files that were indexed and those a walk has found. Pure."""
+"""Differences between the indexed files and those that a walk has found. Pure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What differs, in the order given; removed paths in the order of what was stored."""
+    """The differences. Found files keep the order of the walk, removed paths that of the index."""
 
     added: list[FileEntry]
-    maybe_changed: list[FileEntry]  # as found now; only the content can tell
-    removed: list[str]  # none where nothing could be listed: nothing is known of those
+    maybe_changed: list[FileEntry]  # as found now; only a hash of the content can decide
+    removed: list[str]  # without paths in folders that could not be listed
 
     @property
     def differs(self) -> bool:
-        """Whether anything has visibly changed."""
+        """Whether anything may have changed."""
         return bool(self.added or self.maybe_changed or self.removed)
 
 
@@ -34,14 +34,15 @@ def diff(
 ) -> Diff:
     """Compare by size, modification time, change time and inode.
 
-    The change time gives away an edit that kept size and modification time (`touch -r`, a clock
-    set back, a restore), the inode a file put in another's place. Both also differ where nothing
-    changed (a backup restored, `chmod`): hence `maybe_changed`, to be settled by a hash.
+    The change time reveals an edit that keeps size and modification time (`touch -r`, a clock
+    set back, a restore). The inode reveals a file that replaced another. Both can also differ
+    if the content is the same (a restored backup, `chmod`). Hence `maybe_changed`: the caller
+    compares hashes.
 
-    Not noticed: an edit of equal size within the same tick of the file system's clock as the
-    read before it (some milliseconds; two seconds on FAT), and on Windows, where a walk is told
-    neither inode nor change time, any edit that keeps size and modification time. A full
-    reindex reads everything.
+    Two kinds of edits are not noticed. One is an edit of equal size within the same tick of the
+    file system's clock as the last read (some milliseconds; two seconds on FAT). The other is,
+    on Windows, any edit that keeps size and modification time, because a walk gets neither inode
+    nor change time there. A full reindex reads everything.
     """
     added: list[FileEntry] = []
     maybe_changed: list[FileEntry] = []
@@ -63,5 +64,5 @@ def diff(
 
 
 def is_unknown(path: str, unlisted: Collection[str]) -> bool:
-    """Whether a walk could not tell if a path is there, for what it could not list."""
+    """Whether a path lies in a folder that a walk could not list, so it may still exist."""
     return any(lies_in(path, folder) for folder in unlisted)

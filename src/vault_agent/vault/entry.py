@@ -1,4 +1,4 @@
-"""From what the system says of a file to the value the rest of the program compares."""
+"""File entries from `stat` results."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SIGN = 1 << 63
 
 
 def file_entry(path: str, status: os.stat_result) -> FileEntry:
-    """Return the entry for `path`; the same whether a walk or an open file was asked.
+    """Return the entry for `path`. It is the same for the `stat` of a walk and of an open file.
 
-    Times and inodes are only ever compared, and the index has 64 bits with a sign for each. A file
-    system may go beyond: a year after 2262, an inode of a network drive.
+    Larger times and inodes wrap around: a year after 2262, an inode of a network drive. The index
+    stores each as a signed 64-bit number, and they are only compared.
     """
     return FileEntry(
         path,
@@ -34,5 +34,5 @@ def _folded(number: int) -> int:
 
 
 def printable(path: str) -> str:
-    """Return a path that JSON can carry: bytes of a name that are not UTF-8 become U+FFFD."""
+    """Return a path that is valid in JSON. Bytes that are not UTF-8 become U+FFFD."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

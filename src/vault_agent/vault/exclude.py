@@ -1,8 +1,8 @@
-"""What a vault holds that is none of the product's business, decided by name alone.
+"""Which paths are ignored, by name alone.
 
-Hidden names are always out. Folders of the default list are out unless a pattern of the user
-takes them back. The user's patterns are gitignore's, read from the vault root: the last one that
-matches decides, and nothing below an excluded folder can be taken back.
+Hidden names are always excluded. Folders of the default list are excluded unless a pattern of the
+user includes them again. The user's patterns follow gitignore, relative to the vault root: the last
+match decides, and nothing below an excluded folder can be included again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from vault_agent.errors import Misconfigured
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Whole names, letter case as written: tools write these in lower case, and a person's `Build` or
-# `Output` is more likely notes. Left out on purpose because people keep notes there: archive,
-# bin, data, docs, env, lib, logs, public, site, temp, tmp, vendor.
+# Whole names, in exact letter case: tools use lower case, and a person's `Build` or `Output` more
+# likely contains notes. Not in this list, because people keep notes there: archive, bin, data,
+# docs, env, lib, logs, public, site, temp, tmp, vendor.
 DEFAULT_FOLDERS = frozenset(
     {
         # packages and environments
@@ -43,7 +43,7 @@ DEFAULT_FOLDERS = frozenset(
         "__pycache__",
         "coverage",
         "htmlcov",
-        # what systems and archivers leave behind
+        # created by operating systems and archivers
         "__MACOSX",
         "$RECYCLE.BIN",
         "System Volume Information",
@@ -55,7 +55,7 @@ DEFAULT_FOLDERS = frozenset(
 FOLDER_MARK: Final = "ps_d"
 """The group in pathspec's expressions that ends where the entry named by a pattern ends."""
 
-# Part of every fingerprint: raise it when the same patterns come to mean something else.
+# Part of every fingerprint. Increase it when the meaning of a pattern changes.
 _RULES_VERSION = 1
 
 
@@ -71,15 +71,19 @@ class _Rule(NamedTuple):
     """One pattern of the user."""
 
     regex: re.Pattern[str]
-    include: bool  # it leaves entries out; a pattern that begins with ! takes them back
-    by_name: bool  # a name is all that it looks at, whatever folder it lies in
+    include: bool  # pathspec's term: True excludes entries; False (a leading !) includes them again
+    by_name: bool  # it matches names in any folder, not paths
 
 
 class Exclusions:
     """The default exclusions and the user's patterns. Immutable; safe to share and to pickle."""
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
-        """Compile `patterns`; a bad one raises Misconfigured CONFIG_INVALID with its position."""
+        """Compile `patterns`.
+
+        Raises:
+            Misconfigured: CONFIG_INVALID with the position of an invalid pattern.
+        """
         self.patterns = tuple(patterns)
         # Last pattern first, since the last match decides.
         self._rules = tuple(reversed(list(_compile(self.patterns))))
@@ -91,19 +95,19 @@ class Exclusions:
 
     @property
     def fingerprint(self) -> str:
-        """A short text that differs where other files would be excluded."""
+        """A short hash of the rules. It changes whenever other files may be excluded."""
         rules = repr((_RULES_VERSION, sorted(DEFAULT_FOLDERS), self.patterns))
         return hashlib.sha256(rules.encode()).hexdigest()[:16]
 
     @property
     def by_pattern(self) -> bool:
-        """Whether the user has patterns; without, a file is judged by its first character."""
+        """Whether the user has patterns. Without any, only a file's first character decides."""
         return bool(self._rules)
 
     def excludes(self, path: str, is_dir: bool = False) -> bool:
-        """Whether the path, or a folder it lies in, is excluded. Never touches the disk.
+        """Whether the path, or a folder it lies in, is excluded. Does not access the disk.
 
-        Takes time in proportion to the path's length, apart from the user's patterns of paths.
+        The time is linear in the path's length, apart from the user's patterns of paths.
         """
         if not self._rules:
             *folders, last = path.split("/")
@@ -121,18 +125,18 @@ class Exclusions:
         return self.verdict(path, path[start:], is_dir=is_dir) is not None
 
     def verdict(self, path: str, name: str, *, is_dir: bool) -> Verdict | None:
-        """Judge one entry whose folder is not excluded: why it is out, or None.
+        """Return why an entry is excluded, or None. Its folder must not be excluded.
 
-        `name` is the last segment of `path`: a walk has both at hand.
+        `name` is the last segment of `path`. A walk already has both.
         """
         if is_dir and self._any_path is not None:
             path += "/"
         return self._judge(path, len(path), name, is_dir=is_dir)
 
     def _judge(self, path: str, end: int, name: str, *, is_dir: bool) -> Verdict | None:
-        """Judge the entry path[:end], where a folder ends in "/" as patterns write it.
+        """Return the verdict on the entry path[:end]. A folder ends in "/", as in patterns.
 
-        The path is not cut, which would make deep folders expensive. It is only looked at where
+        The path is not sliced, because that would be slow for deep folders. It is used only if
         there are patterns of paths.
         """
         if name.startswith("."):
@@ -157,7 +161,7 @@ def _compile(patterns: Sequence[str]) -> Iterator[_Rule]:
             continue  # blank lines and comments, as in a .gitignore
         try:
             with warnings.catch_warnings():
-                # re foresees a meaning for `[[`; gitignore has none for it.
+                # Python's `re` warns about `[[`, which has no special meaning in gitignore.
                 warnings.simplefilter("ignore", FutureWarning)
                 (compiled,) = GitIgnoreSpec.from_lines([pattern]).patterns
         except (ValueError, re.error):
@@ -169,7 +173,7 @@ def _compile(patterns: Sequence[str]) -> Iterator[_Rule]:
 
 
 def _is_by_name(pattern: str) -> bool:
-    """Whether gitignore compares a pattern with names alone: it has no slash but a last one."""
+    """Whether gitignore matches a pattern with names alone: it has no slash except at its end."""
     name = pattern.removeprefix("!").rstrip().removesuffix("/").removeprefix("**/")
     return "/" not in name
 
@@ -177,10 +181,10 @@ def _is_by_name(pattern: str) -> bool:
 def _matches(regex: re.Pattern[str], candidate: str, end: int) -> bool:
     """Whether the pattern names candidate[:end] itself, not merely a folder above it.
 
-    pathspec lets `build/` match everything below it. Walks judge level by level, and `!build/`
-    must not take back `build/node_modules`: so the match has to reach the entry's own end.
-    pathspec marks that place by a group of its own. It promises no name for it, hence the upper
-    bound in pyproject.toml and a test.
+    pathspec lets `build/` match everything below it. Walks decide level by level, and `!build/`
+    must not include `build/node_modules` again, so the match must reach the entry's own end.
+    pathspec marks that end by a named group. The name is not documented, hence the upper bound in
+    pyproject.toml and a test.
     """
     match = regex.match(candidate, 0, end)
     if match is None:
@@ -190,7 +194,7 @@ def _matches(regex: re.Pattern[str], candidate: str, end: int) -> bool:
 
 
 def _union(regexes: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
-    """Join the patterns into one, so that most entries are settled by a single match."""
+    """Join the patterns into one, so that most entries need a single match."""
     if not regexes:
         return None
     return re.compile(

@@ -1,4 +1,4 @@
-"""Media types by file name: one table, so that every machine gives the same answer."""
+"""Media types by file name. The table is ours, so that they are the same on every machine."""
 
 from __future__ import annotations
 
@@ -90,6 +90,6 @@ _MEDIA_TYPES = {
 
 
 def media_type(name: str) -> str:
-    """Return the media type that a file's name promises; nothing looks at its bytes."""
+    """Return the media type of a file by its name. Its content is not read."""
     suffix = name.rpartition(".")[2].lower()
     return _MEDIA_TYPES.get(suffix, _DEFAULT)

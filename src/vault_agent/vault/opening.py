@@ -1,15 +1,15 @@
-"""Opening what lies beneath a folder, and never anything else: three ways, one promise.
+"""Open files below a folder, and only there. There are three implementations.
 
-An opener turns a vault-relative path into a descriptor, or says why not. It never returns a
-descriptor of anything outside the root, whatever is renamed or linked meanwhile, and it follows a
-link only to a target that is inside and not excluded.
+An opener turns a vault-relative path into a descriptor, or raises CannotOpen. It never returns a
+descriptor of anything outside the root, even if files are renamed or linked meanwhile. It follows a
+link only to a target that is inside the root and not excluded.
 
-- `DescriptorOpener`: segment by segment, each relative to the descriptor of the one before and
-  never through a link; links are read, and walked by hand. POSIX.
-- `KernelOpener`: Linux' openat2(2) settles a path without links in one call; with links the
-  walk above takes over.
-- `PortableOpener`: by name, then the system is asked where the descriptor really leads. It needs
-  no descriptor-relative calls: Windows.
+- `DescriptorOpener` opens one segment at a time, relative to the descriptor of the folder before,
+  and never through a link. It reads links and follows them itself. For POSIX.
+- `KernelOpener` opens a path without links in one call of openat2(2). Paths with links go to
+  `DescriptorOpener`. For Linux.
+- `PortableOpener` opens by name, then asks the system for the path of the descriptor. It needs no
+  descriptor-relative calls. For Windows.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    # (path, is_dir) -> whether a link may lead there. Asked before the disk is.
+    # (path, is_dir) -> whether a link may lead there. Called before the disk is accessed.
     Admits = Callable[[str, bool], bool]
     Entries = Iterator[os.DirEntry[str]]
 
 # The kernel's own limit for links in one path.
 MAX_LINKS = 40
-# Segments of one path, targets of links included: twice what fits into the longest path, and a
-# bound for links that go down and up again and again.
+# Limit of the segments of one path, including the targets of links: twice what the longest path
+# holds. It stops links that repeatedly go down and up.
 MAX_STEPS = 10_000
 
 _READ = (
     os.O_RDONLY
-    | flag("O_NONBLOCK")  # should a FIFO slip in, the open must not hang
+    | flag("O_NONBLOCK")  # do not hang if the file has become a FIFO
     | flag("O_NOCTTY")
     | flag("O_CLOEXEC")
     | flag("O_BINARY")  # Windows translates line ends otherwise
@@ -50,7 +50,7 @@ _READ = (
 _LIST = _READ | flag("O_DIRECTORY")
 # Only names the file: opening a device for reading can have effects.
 _NAME = flag("O_PATH") | flag("O_CLOEXEC")
-# A folder on the way has to be passable, not readable.
+# A folder on the way needs search permission only, not read permission.
 _PASS = flag("O_PATH") | flag("O_DIRECTORY") | flag("O_CLOEXEC")
 _NO_FOLLOW = flag("O_NOFOLLOW")
 
@@ -69,7 +69,7 @@ class Cause(StrEnum):
 
 
 class CannotOpen(Exception):
-    """The path was not opened. Carries no path, so it is safe wherever it ends up."""
+    """The path was not opened. Contains no path, so it is safe to log."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.value)
@@ -78,30 +78,34 @@ class CannotOpen(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Where a path leads once its links are followed, and what is there."""
+    """A path with its links followed, and the `stat` of its target."""
 
     path: str
     stat: os.stat_result
 
 
 class Opener(Protocol):
-    """One way to stay beneath a root. Every method raises CannotOpen."""
+    """Opens files below a root. Every method raises CannotOpen."""
 
     def open(self, path: str) -> tuple[int, str]:
         """Return a descriptor of a regular file, and its path with all links followed."""
         ...
 
     def resolve(self, path: str) -> Resolved:
-        """Follow the path's links without opening what is at its end."""
+        """Follow the path's links without opening the target."""
         ...
 
     def listing(self, path: str) -> AbstractContextManager[Entries]:
-        """Return the entries of a folder ("" is the root), `.` and `..` left out."""
+        """Return the entries of a folder ("" is the root) without `.` and `..`."""
         ...
 
 
 def cannot_open(error: OSError) -> CannotOpen:
-    """Translate an error of the system; what would fail for every file ends the work."""
+    """Return the CannotOpen for a system error.
+
+    Raises:
+        Failed: INTERNAL_ERROR if every file would fail (see `check_resources`).
+    """
     check_resources(error)
     if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ESTALE):
         return CannotOpen(Cause.VANISHED)
@@ -113,7 +117,7 @@ def cannot_open(error: OSError) -> CannotOpen:
 
 
 def check_resources(error: OSError) -> None:
-    """Raise what says nothing about any file: the process can open no more of them."""
+    """Raise Failed INTERNAL_ERROR if the process cannot open any more files."""
     if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
         raise Failed(
             "INTERNAL_ERROR", "Too many files are open. Raise the limit and try again."
@@ -121,17 +125,20 @@ def check_resources(error: OSError) -> None:
 
 
 def check_regular(mode: int) -> None:
-    """Refuse all but a regular file. Asked before an open, which can have effects, and after."""
+    """Raise CannotOpen unless the mode is a regular file's.
+
+    Called before opening, because opening a device can have effects, and again after it.
+    """
     if stat.S_ISDIR(mode):
         raise CannotOpen(Cause.DIRECTORY)
     if stat.S_ISLNK(mode):
-        raise CannotOpen(Cause.LOOP)  # all that can be followed has been
+        raise CannotOpen(Cause.LOOP)  # all other links have been followed
     if not stat.S_ISREG(mode):
         raise CannotOpen(Cause.IRREGULAR)
 
 
 class DescriptorOpener:
-    """Segment by segment, relative to descriptors, through no link at any step."""
+    """Opens one segment at a time, relative to descriptors, and never through a link."""
 
     def __init__(self, root: int, root_path: str, admits: Admits) -> None:
         self._root = root
@@ -161,15 +168,16 @@ class DescriptorOpener:
             return _step(folder, name, _LIST)
 
     @contextmanager
-    def _walk(  # noqa: PLR0912 - one state machine: in pieces, its order could not be read
+    def _walk(  # noqa: PLR0912 - one state machine, harder to read in parts
         self, path: str, *, is_dir: bool
     ) -> Iterator[tuple[int, str, Resolved]]:
-        """Yield the open folder that holds the end of `path`, its name there, and what it is.
+        """Yield the open parent folder of the target of `path`, its name there, and its status.
 
-        A link's target is put in front of the segments still to go. One that is absolute, or
-        climbs past the root, is resolved by name once and walked again from the root: if it is
-        not inside, or is no longer when the walk gets there, nothing is opened. Only the folder
-        the walk has come to is open, so depth costs no descriptors; to climb, it starts over.
+        A link's target is put in front of the pending segments. A target that is absolute, or
+        that climbs above the root, is resolved by name once and walked again from the root. If it
+        is outside, or outside by the time the walk gets there, nothing is opened. Only the current
+        folder is open, so deep paths need no more descriptors. To climb, the walk starts again
+        from the root.
         """
         pending = path.split("/")[::-1] if path else ["."]
         names: list[str] = []  # from the root to where the walk is
@@ -219,13 +227,13 @@ class DescriptorOpener:
             self._leave(folder)
 
     def _leave(self, folder: int) -> int:
-        """Close a folder of the walk and return the root, which stays open."""
+        """Close a folder of the walk, but not the root. Return the root."""
         if folder != self._root:
             os.close(folder)
         return self._root
 
     def _reenter(self, start: str, pending: list[str]) -> list[str]:
-        """Return the segments from the root to `start` and what is pending after it."""
+        """Return the segments from the root to `start`, followed by the pending ones."""
         target = os.path.join(self._root_path, start, *reversed(pending))  # noqa: PTH118 - hot
         inside = relative_to(self._root_path, os.path.realpath(target))
         if inside is None:
@@ -234,11 +242,11 @@ class DescriptorOpener:
 
 
 class KernelOpener:
-    """openat2(2), with a walk by hand where a path has links."""
+    """Opens with openat2(2), or with a `DescriptorOpener` if a path has links."""
 
-    def __init__(self, root: int, by_hand: DescriptorOpener) -> None:
+    def __init__(self, root: int, fallback: DescriptorOpener) -> None:
         self._root = root
-        self._by_hand = by_hand
+        self._fallback = fallback
 
     def open(self, path: str) -> tuple[int, str]:
         """See Opener.open."""
@@ -252,13 +260,13 @@ class KernelOpener:
                 check_regular(mode)
                 return openat2(folder, rest, _READ), path
         except OSError as error:
-            if error.errno not in _BY_HAND:
+            if error.errno not in _FALL_BACK:
                 raise cannot_open(error) from None
-        return self._by_hand.open(path)
+        return self._fallback.open(path)
 
     def resolve(self, path: str) -> Resolved:
-        """See Opener.resolve; rare, and only for links, so always by hand."""
-        return self._by_hand.resolve(path)
+        """See Opener.resolve. Only paths with links need it."""
+        return self._fallback.resolve(path)
 
     @contextmanager
     def listing(self, path: str) -> Iterator[Entries]:
@@ -272,16 +280,19 @@ class KernelOpener:
             with self._parent(path) as (folder, rest):
                 return openat2(folder, rest or ".", _LIST)
         except OSError as error:
-            if error.errno not in _BY_HAND:
+            if error.errno not in _FALL_BACK:
                 raise cannot_open(error) from None
-        return self._by_hand.folder(path)
+        return self._fallback.folder(path)
 
     @contextmanager
     def _parent(self, path: str) -> Iterator[tuple[int, str]]:
         """Yield an open folder on the way and the rest of the path, short enough for one call.
 
-        A long path takes a call for each `_CALL_BYTES`, each through no link and beneath the
-        folder before. Raises OSError.
+        A long path is opened in steps of at most `_CALL_BYTES`, each below the folder before and
+        through no link.
+
+        Raises:
+            OSError: if a folder on the way cannot be opened.
         """
         rest = os.fsencode(path)
         folder = self._root
@@ -297,17 +308,18 @@ class KernelOpener:
                 os.close(folder)
 
 
-# What one call takes, with its end; a name is shorter. PATH_MAX of Linux.
+# The longest path of one call: Linux' PATH_MAX without the final NUL.
 _CALL_BYTES = 4095
 # A link in the path; a name too long for one call; a race with a rename or a mount.
-_BY_HAND = (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG)
+_FALL_BACK = (errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG)
 
 
 class Descent:
-    """Lists folders in the order of a walk, each from the one before where it lies in that.
+    """Lists folders in the order of a walk.
 
-    To open a folder by its path costs as much as the path is long, so a walk that did that would
-    be quadratic in its depth. Only for paths without links: nothing asks where a link may lead.
+    A folder directly in the one listed before is opened relative to it. Opening each folder by its
+    whole path would make a walk quadratic in its depth. Only for paths without links: targets of
+    links are not checked.
     """
 
     def __init__(self, opener: DescriptorOpener | KernelOpener) -> None:
@@ -325,7 +337,7 @@ class Descent:
             yield entries
 
     def close(self) -> None:
-        """Close the folder that was listed last; a second time does nothing."""
+        """Close the folder that was listed last. A second call does nothing."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -333,16 +345,15 @@ class Descent:
     def _open(self, path: str) -> int:
         parent, _, name = path.rpartition("/")
         if self._fd >= 0 and path and parent == self._path:
-            with suppress(CannotOpen, OSError):  # the whole path says why
+            with suppress(CannotOpen, OSError):  # opening the whole path raises the cause
                 return _step(self._fd, name, _LIST)
         return self._opener.folder(path)
 
 
 class PortableOpener:
-    """By absolute name; what was opened is then asked for the place it is in.
+    """Opens by absolute name, then checks the path that the system reports for the descriptor.
 
-    The name is only a proposal: what decides is the path the system reports for the descriptor,
-    before a single byte is read.
+    The check comes before anything is read.
     """
 
     def __init__(self, root_path: str, admits: Admits) -> None:
@@ -374,14 +385,15 @@ class PortableOpener:
         except OSError as error:
             raise cannot_open(error) from None
         if stat.S_ISLNK(place.stat.st_mode):
-            raise CannotOpen(Cause.LOOP)  # all that could be followed has been
+            raise CannotOpen(Cause.LOOP)  # all other links have been followed
         return place
 
     @contextmanager
     def listing(self, path: str) -> Iterator[Entries]:
-        """See Opener.listing. Nothing is given out before it is known whose entries they are.
+        """See Opener.listing. The folder's place is checked before and after it is listed.
 
-        What is swapped and put back between two looks is not noticed; opening a file asks again.
+        A folder that is replaced and put back in between is not noticed. Opening a file checks
+        its path again.
         """
         target = self._target(path, is_dir=True)
         try:
@@ -397,7 +409,7 @@ class PortableOpener:
         named = os.path.join(self._root_path, *path.split("/"))  # noqa: PTH118 - hot
         try:
             target = os.path.realpath(named)
-        except OSError:  # a link swapped for something else in the middle of it
+        except OSError:  # a link was replaced meanwhile
             raise CannotOpen(Cause.VANISHED) from None
         self._inside(target, path, is_dir=is_dir)
         return target
@@ -412,7 +424,7 @@ class PortableOpener:
 
 
 def _step(folder: int, name: str, flags: int) -> int:
-    """Open a name in an open folder. A link there now was not there a moment ago."""
+    """Open a name in an open folder. A link there is new, so it counts as a vanished file."""
     try:
         return os.open(name, flags | _NO_FOLLOW, dir_fd=folder)
     except OSError as error:
@@ -423,7 +435,7 @@ def _step(folder: int, name: str, flags: int) -> int:
 
 @contextmanager
 def _listing(fd: int) -> Iterator[Entries]:
-    """List an open folder, and close it."""
+    """List an open folder, then close it."""
     try:
         with os.scandir(fd) as entries:
             yield entries

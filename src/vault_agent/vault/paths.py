@@ -1,7 +1,8 @@
-"""Vault-relative paths as a person, a link or an HTTP client types them.
+"""Vault-relative paths from users, links and HTTP clients.
 
-Nothing here touches the disk. `validate` is the first of two walls: it refuses what is malformed
-or plainly points elsewhere. The second, `VaultRoot`, holds on its own, whatever the path.
+Nothing here accesses the disk. `validate` is the first of two checks: it refuses paths that are
+malformed or lead out of the vault. The second, `VaultRoot`, is safe for any path, even without the
+first.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_PATH_BYTES = 4096
 MAX_NAME_LENGTH = 255
-# Nobody writes a name that is encoded this often; who does is looking for a decoder to fool.
+# A name with this many encoding levels is an attack.
 _MAX_DECODINGS = 8
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -34,25 +35,28 @@ def lies_in(path: str, folder: str) -> bool:
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
-    """Return the paths that lie below no other, sorted, each once."""
+    """Return the paths that do not lie below another, sorted, without duplicates."""
     given = set(paths)
     return sorted(path for path in given if not any(folder in given for folder in folders_of(path)))
 
 
 def folders_of(path: str) -> Iterator[str]:
-    """Yield the folders that a path lies in, the innermost first, without the vault itself."""
+    """Yield the folders that contain a path, innermost first, without the vault itself."""
     while end := path.rfind("/") + 1:
         path = path[: end - 1]
         yield path
 
 
 def validate(path: str) -> str:
-    """Return `path` if it can name something in a vault, unchanged.
+    """Return `path` unchanged if it is a valid vault-relative path.
 
-    Raises Forbidden PATH_OUTSIDE_VAULT where it would lead out of the vault, as written or after
-    any number of URL decodings, and InvalidRequest INVALID_PATH where it is otherwise malformed:
-    empty, over-long, with control characters, backslashes, empty, `.` or `..` segments. The
-    messages never repeat the path.
+    The messages of the errors do not contain the path.
+
+    Raises:
+        Forbidden: PATH_OUTSIDE_VAULT if it leads out of the vault, as written or after any number
+            of URL decodings.
+        InvalidRequest: INVALID_PATH if it is otherwise malformed: empty, too long, or with control
+            characters, backslashes, or empty, `.` or `..` segments.
     """
     try:
         encoded = path.encode("utf-8")
@@ -67,7 +71,7 @@ def validate(path: str) -> str:
         _check_inside(spelling)
     for spelling in spellings:
         _check_segments(spelling)
-    # A separator that only decoding brings forth is refused even where it leads nowhere bad.
+    # An encoded separator is refused even if the decoded path is harmless.
     if spellings[-1].count("/") != path.count("/"):
         raise _invalid("has an encoded separator")
     if any(len(name) > MAX_NAME_LENGTH for name in path.split("/")):
@@ -78,17 +82,21 @@ def validate(path: str) -> str:
 
 
 def check_windows_name(path: str) -> None:
-    """Refuse what Windows reads as something else: streams, devices, names cut at their end."""
+    """Refuse names with another meaning on Windows: streams, devices, trailing dots or spaces.
+
+    Raises:
+        InvalidRequest: INVALID_PATH.
+    """
     for name in path.split("/"):
         if ":" in name or _DEVICE.match(name) or name != name.rstrip(" ."):
-            raise _invalid("has a name that Windows keeps for itself")
+            raise _invalid("has a name that Windows reserves")
 
 
 def _decodings(path: str) -> list[str]:
-    """Return the path and every text that decoding it again and again makes of it.
+    """Return the path and the results of URL-decoding it repeatedly until nothing changes.
 
-    A percent sign is a legal character of a name (`my%20image.png`, `100%.png`), so it is refused
-    only where decoding would change the path's shape.
+    A percent sign is valid in a name (`my%20image.png`, `100%.png`), so a path is refused only if
+    decoding would change its structure.
     """
     spellings = [path]
     while _ESCAPED.search(path):
@@ -105,7 +113,7 @@ def _decodings(path: str) -> list[str]:
 
 
 def _check_inside(path: str) -> None:
-    """Refuse a spelling that is absolute or climbs above where it began, on any system."""
+    """Refuse a spelling that is absolute or leads above its start, on any system."""
     segments = path.replace("\\", "/").split("/")
     depth = 0
     for segment in segments:
@@ -121,7 +129,7 @@ def _check_inside(path: str) -> None:
 
 
 def _check_segments(path: str) -> None:
-    """Refuse a spelling that is no plain run of names."""
+    """Refuse a spelling that is not a plain sequence of names."""
     if "\\" in path:
         raise _invalid("has a backslash; separate folders with /")
     if _CONTROL.search(path):

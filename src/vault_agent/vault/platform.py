@@ -1,4 +1,4 @@
-"""What differs between systems when files are opened: one function each."""
+"""Differences between operating systems in opening files, one function each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _OpenHow(ctypes.Structure):
 
 
 def flag(name: str) -> int:
-    """Return an open flag by its name in `os`, 0 where the system has none."""
+    """Return an open flag by its name in `os`, or 0 if the system does not have it."""
     value: int = getattr(os, name, 0)
     return value
 
@@ -48,9 +48,10 @@ def _how(flags: int) -> _OpenHow:
 
 
 def openat2(folder: int, path: str, flags: int) -> int:
-    """Open `path` beneath the descriptor `folder`, through no link at all (Linux).
+    """Open `path` below the descriptor `folder`, through no link at all (Linux).
 
-    Raises OSError; ELOOP where a link is in the path, EXDEV where it would leave.
+    Raises:
+        OSError: ELOOP if the path contains a link, EXDEV if it leads out of `folder`, and others.
     """
     how = _how(flags)
     libc = _libc()
@@ -70,7 +71,7 @@ def openat2(folder: int, path: str, flags: int) -> int:
 
 
 def has_openat2(folder: int) -> bool:
-    """Whether openat2 works here: an old kernel lacks it, a sandbox may forbid it."""
+    """Whether openat2 works. An old kernel lacks it, and a sandbox may forbid it."""
     if sys.platform != "linux" or platform.machine() not in _OPENAT2_MACHINES:
         return False
     try:
@@ -81,7 +82,7 @@ def has_openat2(folder: int) -> bool:
 
 
 def has_descriptor_relative_calls() -> bool:
-    """Whether files can be opened, looked at and listed relative to a folder's descriptor."""
+    """Whether `open`, `stat` and `readlink` work relative to a descriptor, and `scandir` on one."""
     return (
         hasattr(os, "O_NOFOLLOW")
         and {os.open, os.stat, os.readlink} <= os.supports_dir_fd
@@ -90,21 +91,21 @@ def has_descriptor_relative_calls() -> bool:
 
 
 def names_are_exact() -> bool:
-    """Whether a file answers to its own spelling only.
+    """Whether a file can be opened by its exact name only.
 
-    macOS and Windows also find it by other letter case or normalisation (and Windows by its 8.3
-    name), so a path's name alone does not tell there whether it is excluded.
+    macOS and Windows also accept other letter case or normalisation, and Windows the 8.3 name. So
+    the requested name alone does not decide there whether a path is excluded.
     """
     return sys.platform not in ("darwin", "win32")
 
 
 def inodes_are_known() -> bool:
-    """Whether a walk learns each file's inode: not on Windows, short of opening every file."""
+    """Whether a walk gets each file's inode. Windows gives it only for open files."""
     return sys.platform != "win32"
 
 
 def is_link(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a link of any kind: on Windows a junction is a folder that is one."""
+    """Whether an entry is a symbolic link or, on Windows, a junction."""
     if sys.platform == "win32":
         tag = entry.stat(follow_symlinks=False).st_reparse_tag
         return entry.is_symlink() or tag == _MOUNT_POINT_TAG
@@ -112,7 +113,7 @@ def is_link(entry: os.DirEntry[str]) -> bool:
 
 
 def descriptor_path(fd: int) -> str:
-    """Return the absolute path under which the system knows an open file, spelled as on disk."""
+    """Return the absolute path of an open file, spelled as on disk."""
     if sys.platform == "win32":
         import msvcrt
         from ctypes import wintypes
@@ -135,9 +136,9 @@ def descriptor_path(fd: int) -> str:
 
 
 def relative_to(root: str, path: str) -> str | None:
-    """Return absolute `path` relative to `root`, with "/" and "" for the root itself.
+    """Return the absolute `path` relative to `root`, separated by "/"; "" for the root itself.
 
-    None where it is not inside; `vault2` is not inside `vault`. Both must be free of links.
+    Return None if it is outside; `vault2` is not inside `vault`. Both must be free of links.
     """
     prefix = root.rstrip(os.sep) + os.sep
     if os.path.normcase(path + os.sep) == os.path.normcase(prefix):

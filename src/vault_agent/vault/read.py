@@ -1,4 +1,4 @@
-"""Reading a note's bytes, and making text of them."""
+"""Read and decode notes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MAX_ATTEMPTS = 3
 
-# A file is binary where NUL bytes make up more than a hundredth of its beginning. So few of them
-# are a slip of the keyboard in any file, however short.
+# A file is binary if NUL bytes are more than a hundredth of its first `_SAMPLE_BYTES`. Up to
+# `_STRAY_NULS` are accepted in any file as typing errors.
 _SAMPLE_BYTES = 8192
 _STRAY_NULS = 4
 
@@ -30,17 +30,19 @@ class Content:
 
     data: bytes
     entry: FileEntry
-    complete: bool  # False where the file is larger than the limit, and `data` its beginning
+    complete: bool  # False if the file is larger than the limit and `data` is its beginning
     warnings: tuple[Notice, ...] = ()
 
 
 def read_bytes(root: VaultRoot, path: str, limit: int) -> Content:
     """Read at most `limit` bytes of the file at `path`.
 
-    A file that changes meanwhile is read again at most twice; then it is returned as it was
-    read last, with the warning FILE_CHANGED_WHILE_READING and the `stat` from before that
-    reading, so that the next run finds it changed. Raises Skipped with FILE_VANISHED,
-    FILE_UNREADABLE or SYMLINK_SKIPPED.
+    A file that changes meanwhile is read again at most twice. Then the last reading is returned
+    with the warning FILE_CHANGED_WHILE_READING. Its `stat` is from before that reading, so that
+    the next run finds the file changed.
+
+    Raises:
+        Skipped: with FILE_VANISHED, FILE_UNREADABLE or SYMLINK_SKIPPED.
     """
     for _ in range(MAX_ATTEMPTS):
         try:
@@ -60,12 +62,12 @@ def read_bytes(root: VaultRoot, path: str, limit: int) -> Content:
 
 
 def _read(file: OpenedFile, limit: int) -> bytes:
-    """Read to the end or the limit; one byte over the expected size would show that it grew."""
+    """Read to the end or the limit. Ask for one byte more than expected, to notice growth."""
     wanted = min(file.stat.st_size + 1, limit)
     data = os.read(file.fd, wanted)
     if len(data) == wanted or len(data) >= file.stat.st_size:
         return data
-    parts = [data]  # a signal, or a file system that answers piecemeal
+    parts = [data]  # a short read: a signal, or some network file systems
     wanted -= len(data)
     while wanted and (part := os.read(file.fd, wanted)):
         parts.append(part)
@@ -76,8 +78,11 @@ def _read(file: OpenedFile, limit: int) -> bytes:
 def decode(data: bytes, path: str) -> tuple[str, tuple[Notice, ...]]:
     """Return the text of a note: UTF-8 with or without BOM, or UTF-16 with one.
 
-    Bytes that are neither are replaced by U+FFFD with the warning FILE_NOT_UTF8; stray NULs are
-    replaced silently. Line ends stay as they are. Raises Skipped with FILE_BINARY.
+    Invalid bytes are replaced by U+FFFD with the warning FILE_NOT_UTF8. Stray NULs are replaced
+    without a warning. Line ends stay as they are.
+
+    Raises:
+        Skipped: with FILE_BINARY.
     """
     encoding = "utf-8"
     if data.startswith(codecs.BOM_UTF8):
@@ -94,7 +99,7 @@ def decode(data: bytes, path: str) -> tuple[str, tuple[Notice, ...]]:
         warnings = (notice("FILE_NOT_UTF8", path, f"not valid {encoding.upper()}"),)
     if "\0" in text:
         if encoding == "utf-16":
-            # UTF-32 begins with the same bytes, and every other unit of it is NUL.
+            # UTF-32 begins with the same bytes, but every other unit of it is NUL.
             _refuse_binary(text[:_SAMPLE_BYTES].count("\0"), len(text), path)
         text = text.replace("\0", "\ufffd")
     return text, warnings

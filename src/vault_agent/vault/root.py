@@ -1,4 +1,4 @@
-"""The boundary of a vault: everything that is read of it is opened here."""
+"""The boundary of a vault. All its files are opened here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Strategy(StrEnum):
-    """How a root stays the boundary; `detect` picks the strongest that works here."""
+    """How files are kept inside the root. `detect` chooses the strongest available strategy."""
 
     KERNEL = "kernel"
     DESCRIPTOR = "descriptor"
@@ -41,7 +41,7 @@ class Strategy(StrEnum):
 
     @classmethod
     def detect(cls, root: int | None) -> Strategy:
-        """Return the strategy for a root with this descriptor (None: there is none)."""
+        """Return the strategy for a root by its descriptor, or None without one."""
         if root is None:
             return cls.PORTABLE
         return cls.KERNEL if platform.has_openat2(root) else cls.DESCRIPTOR
@@ -54,16 +54,16 @@ class OpenedFile:
 
     def __init__(self, fd: int, path: str, status: os.stat_result) -> None:
         self.fd = fd
-        self.path = path  # where it really lies in the vault, links followed
+        self.path = path  # vault-relative, with links followed
         self.stat = status
 
     def detach(self) -> int:
-        """Hand the descriptor over; closing is the caller's from now on."""
+        """Return the descriptor. From now on the caller must close it."""
         fd, self.fd = self.fd, -1
         return fd
 
     def close(self) -> None:
-        """Close the file; a second time does nothing."""
+        """Close the file. A second call does nothing."""
         if self.fd >= 0:
             os.close(self.detach())
 
@@ -75,11 +75,11 @@ class OpenedFile:
 
 
 class VaultRoot:
-    """One open vault: what is in it, and not excluded, can be opened, and nothing else can.
+    """One open vault. Only files inside it that are not excluded can be opened.
 
-    Safe to share between threads. Links are followed where they end inside the vault and not
-    in an excluded place. A hard link is a file of the vault like any other, and a file system
-    mounted inside the vault belongs to it.
+    Safe to share between threads. A link is followed if its target is inside the vault and not
+    excluded. A hard link is a file like any other, and a file system mounted inside the vault
+    belongs to it.
     """
 
     def __init__(
@@ -99,10 +99,13 @@ class VaultRoot:
         *,
         strategy: Strategy | None = None,
     ) -> VaultRoot:
-        """Open the vault at `path`, with the default exclusions unless given others.
+        """Open the vault at `path`. Without `exclusions`, the default ones apply.
 
-        Raises Misconfigured VAULT_NOT_FOUND where there is no folder that can be read. The
-        message leaves the path out: who knows the path may add it. `strategy` is for tests.
+        `strategy` is for tests.
+
+        Raises:
+            Misconfigured: VAULT_NOT_FOUND if there is no readable folder. The message does not
+                contain the path; the caller may add it.
         """
         fd: int | None = None
         try:
@@ -124,7 +127,7 @@ class VaultRoot:
         return cls(resolved, fd, exclusions or Exclusions(), strategy or Strategy.detect(fd))
 
     def close(self) -> None:
-        """Close the root; a second time does nothing."""
+        """Close the root. A second call does nothing."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -137,12 +140,12 @@ class VaultRoot:
 
     @property
     def identity(self) -> str:
-        """The vault's identity: names its index, tells nothing of its path."""
+        """The vault's identity, which names its index. It does not reveal the path."""
         return identify(self.path)
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the path still leads to this folder: it may be moved, unmounted or replaced."""
+        """Whether the path still leads to this folder. It may be moved, unmounted or replaced."""
         try:
             now = os.stat(self.path)  # noqa: PTH116 - the path is text here
             return self._fd is None or os.path.samestat(now, os.fstat(self._fd))
@@ -150,9 +153,12 @@ class VaultRoot:
             return False
 
     def open_file(self, path: str) -> OpenedFile:
-        """Open a regular file for reading, by its exact path. Raises CannotOpen.
+        """Open a regular file for reading, by its exact path.
 
-        An excluded path is refused by its name, before the disk is asked.
+        An excluded path is refused by its name, before the disk is accessed.
+
+        Raises:
+            CannotOpen: with the cause.
         """
         self._check(path)
         fd, real_path = self._opener.open(path)
@@ -167,14 +173,14 @@ class VaultRoot:
         return file
 
     def resolve(self, path: str) -> Resolved:
-        """Follow the links of a path to what is at its end, unopened. Raises CannotOpen."""
+        """Follow the links of a path without opening the target. Raises CannotOpen."""
         self._check(path)
         return self._opener.resolve(path)
 
     def listing(self, path: str = "") -> AbstractContextManager[Entries]:
         """List a folder ("" is the vault itself). Raises CannotOpen.
 
-        The folder's own name is not judged: a walk does that with what it knows of the parents.
+        The folder may be excluded: the caller, a walk, checks that itself.
         """
         if path:
             _check_segments(path)
@@ -182,9 +188,9 @@ class VaultRoot:
 
     @contextmanager
     def descent(self) -> Iterator[Callable[[str], AbstractContextManager[Entries]]]:
-        """Yield a `listing` for a walk that goes down; for paths without links, by one thread.
+        """Yield a faster `listing` for a walk, for paths without links and for one thread.
 
-        It takes the paths that it has itself led to: they are not checked again.
+        Pass it only paths that come from its own listings. It does not check them.
         """
         if not isinstance(self._opener, DescriptorOpener | KernelOpener):
             yield self.listing
@@ -201,10 +207,10 @@ class VaultRoot:
 
         if self._fd is None or self.strategy is Strategy.PORTABLE:
             return PortableOpener(self.path, admits)
-        by_hand = DescriptorOpener(self._fd, self.path, admits)
+        opener = DescriptorOpener(self._fd, self.path, admits)
         if self.strategy is Strategy.DESCRIPTOR:
-            return by_hand
-        return KernelOpener(self._fd, by_hand)
+            return opener
+        return KernelOpener(self._fd, opener)
 
     def _check(self, path: str) -> None:
         _check_segments(path)
@@ -212,7 +218,7 @@ class VaultRoot:
             raise CannotOpen(Cause.EXCLUDED)
 
     def _check_spelling(self, file: OpenedFile) -> None:
-        """Judge the name on disk, where another spelling of an excluded one finds it too."""
+        """Check the name on disk: the file may have been opened by another spelling of it."""
         try:
             path = platform.relative_to(self.path, platform.descriptor_path(file.fd))
         except OSError as error:
@@ -228,7 +234,7 @@ _NO_NAMES = frozenset({"", ".", ".."})
 
 
 def _check_segments(path: str) -> None:
-    """Refuse what is not a plain run of names; the openers count on it."""
+    """Refuse a path that is not a plain sequence of names. The openers rely on this."""
     try:
         raw = os.fsencode(path)
     except UnicodeEncodeError:
@@ -245,7 +251,4 @@ def _not_found(error: OSError) -> Misconfigured:
         why = "The vault root cannot be read."
     else:
         why = "The vault root does not exist."
-    return Misconfigured(
-        "VAULT_NOT_FOUND",
-        why,
-    )
+    return Misconfigured("VAULT_NOT_FOUND", why)

@@ -1,7 +1,7 @@
-"""The walk: every note and attachment of a vault, by `stat` alone.
+"""Walk a vault and return its notes and attachments, by `stat` alone.
 
-It is to cost little more than the bare walk that finds the names, because every index run and
-every check for staleness pays for it: hence one loop with its conditions in order of likelihood.
+It must be almost as fast as a bare walk, because every index run and every check for changes needs
+it. Hence one loop with its most likely conditions first.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ if TYPE_CHECKING:
 
     Listing = Callable[[str], AbstractContextManager[Entries]]
 
-# How far a folder that is left out by default is searched for notes, to be told of them.
+# How many entries of a folder that is excluded by default are searched for notes to warn about.
 MAX_EXCLUDED_ENTRIES = 20_000
 
 
 @dataclass(slots=True)
 class Scan:
-    """What a vault holds: notes and attachments by path, and what could not be told."""
+    """The files of a vault, sorted by path, and what could not be read."""
 
     notes: list[FileEntry] = field(default_factory=list)
     attachments: list[FileEntry] = field(default_factory=list)
     warnings: list[Notice] = field(default_factory=list)
-    unlisted: list[str] = field(default_factory=list)  # folders and links: what is there is unknown
-    # Where each symbolic link really leads; None where it can't be followed.
+    unlisted: list[str] = field(default_factory=list)  # folders and links with unknown content
+    # The target of each symbolic link, or None if it cannot be followed.
     symlinks: dict[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder to list: where it is seen, where it really is, and the links that led there."""
+    """A folder to list. Its path may contain links."""
 
     path: str
     real_path: str
-    linked_from: tuple[str, ...] = ()  # real folders that held those links
+    linked_from: tuple[str, ...] = ()  # real paths of the folders that contain those links
 
 
 def scan(
@@ -64,14 +64,14 @@ def scan(
     paths: Iterable[str] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Scan:
-    """Walk the vault and return what is not excluded, sorted by path.
+    """Walk the vault and return the files that are not excluded, sorted by path.
 
-    With `paths` it lists only the folders on the way to these, and what is at them and below. None
-    of them may lie below another. What a folder lists decides which spelling of a name is there.
-    Symbolic links on the way are named in `symlinks`, but not followed.
+    With `paths`, return only the files at and below these, and list only the folders on the way to
+    them. None of them may lie below another. The folders' listings decide how a name is spelled.
+    Symbolic links on the way are named in `symlinks` but not followed.
 
-    `on_progress` is called after each folder with the number of notes so far. Folders that cannot
-    be listed are warned about and named in `unlisted`, so that nobody takes their notes for
+    `on_progress` is called after each folder with the number of notes so far. A folder that cannot
+    be listed causes a warning. It is named in `unlisted`, so that its notes do not count as
     deleted.
     """
     with root.descent() as listing:
@@ -87,22 +87,22 @@ def scan(
 
 
 class _Walk:
-    """One walk under way. Real folders come first, then links, in the order of their paths."""
+    """The state of one walk. Real folders come first, then links in the order of their paths."""
 
     def __init__(
         self, root: VaultRoot, listing: Listing, ways: Mapping[str, set[str]] | None
     ) -> None:
         self.scan = Scan()
-        self._listing = listing  # of folders that no link led to
+        self._listing = listing  # for folders whose path contains no link
         self._root = root
-        self._ways = ways  # by folder the only names to take in; all in a folder that is not here
+        self._ways = ways  # by folder, the only names wanted; in a folder without an entry, all
         self._exclusions = root.exclusions
         self._folders = [_Folder("", "")]
         self._links: deque[tuple[str, _Folder]] = deque()
-        self._entered: set[str] = set()  # real paths of the folders that links led to
+        self._entered: set[str] = set()  # real paths of the linked folders entered so far
 
     def folders(self) -> Iterator[_Folder]:
-        """Yield the folders to list; listing one makes more of them known."""
+        """Yield the folders to list. Listing one adds its subfolders."""
         if self._ways == {}:
             return
         yield from self._real_folders()
@@ -115,7 +115,7 @@ class _Walk:
             yield from self._real_folders()
 
     def list(self, folder: _Folder) -> None:
-        """Take in one folder's entries."""
+        """Add one folder's entries."""
         try:
             listing = self._root.listing if folder.linked_from else self._listing
             with listing(folder.path) as entries:
@@ -127,7 +127,7 @@ class _Walk:
         else:
             return
         if cause is Cause.VANISHED and folder.path:
-            return  # gone since its parent was listed: there is nothing to know of it
+            return  # deleted since its parent was listed
         self.scan.unlisted.append(folder.path)
         self.scan.warnings.append(not_opened(folder.path, cause))
 
@@ -175,7 +175,7 @@ class _Walk:
                 self.scan.warnings.append(_notes_excluded(path, count, complete=complete))
 
     def _follow(self, path: str, parent: _Folder) -> None:
-        """Take in a link: a file as any other, a folder to be walked under the link's name."""
+        """Add a link's target: a file, or a folder to walk under the link's name."""
         name = path.rpartition("/")[2]
         if self._exclusions.verdict(path, name, is_dir=False):
             return
@@ -183,7 +183,7 @@ class _Walk:
         try:
             target = self._root.resolve(path)
         except CannotOpen as error:
-            # Nothing is known of what it leads to.
+            # The target may exist.
             if error.cause in (Cause.FORBIDDEN, Cause.UNREADABLE):
                 self.scan.unlisted.append(path)
             reason = "broken" if error.cause is Cause.VANISHED else error.cause.value
@@ -194,7 +194,7 @@ class _Walk:
         if stat.S_ISREG(mode):
             if is_note(path):
                 self.scan.notes.append(file_entry(path, target.stat))
-            elif not is_note(target.path):  # a note is not to be had as an attachment
+            elif not is_note(target.path):  # a note is never served as an attachment
                 self.scan.attachments.append(file_entry(path, target.stat))
         elif not stat.S_ISDIR(mode):
             if is_note(path):
@@ -203,11 +203,11 @@ class _Walk:
             self._follow_folder(path, target.path, parent)
 
     def _follow_folder(self, path: str, target: str, parent: _Folder) -> None:
-        """Walk a linked folder unless that would not end, or multiply without bound.
+        """Walk a linked folder, unless the walk would not end or would grow without bound.
 
-        A link into a folder that is being walked already is a loop. Links met while a link is
-        being followed lead to each folder once: ten folders that all link to one another would
-        otherwise be millions of paths.
+        A link to a folder that contains it is a loop. Links found below another link enter each
+        folder only once: ten folders that all link to one another would otherwise be millions of
+        paths.
         """
         linked_from = (*parent.linked_from, parent.real_path)
         if self._exclusions.excludes(target, is_dir=True):
@@ -223,7 +223,7 @@ class _Walk:
         self.scan.warnings.append(notice("SYMLINK_SKIPPED", path, reason))
 
     def _count_notes(self, path: str) -> tuple[int, bool]:
-        """Count the notes under a folder left out by default; False where it was too much."""
+        """Count the notes below a folder. The second value is False if it has too many entries."""
         count = seen = 0
         folders = [path]
         with self._root.descent() as listing:
@@ -247,7 +247,7 @@ class _Walk:
 
 
 def _ways(paths: Iterable[str]) -> dict[str, set[str]]:
-    """Return, for each folder on the way to one of `paths`, the names that lead there."""
+    """Return the names in each folder that lead to one of `paths`."""
     ways: dict[str, set[str]] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -259,7 +259,7 @@ def _ways(paths: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _is_utf8(name: str) -> bool:
-    """Whether a name is Unicode: bytes that are not UTF-8 arrive as lone surrogates."""
+    """Whether a name is UTF-8. Other bytes become lone surrogates."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -270,10 +270,6 @@ def _is_utf8(name: str) -> bool:
 def _notes_excluded(path: str, count: int, *, complete: bool) -> Notice:
     name = path.rpartition("/")[2]
     notes = f"{'' if complete else 'at least '}{count:,} note{'' if count == 1 else 's'}"
-    what = f"A folder with {notes} was left out because of its name."
+    what = f"A folder with {notes} was excluded because of its name."
     details = {"path": path, "count": count, "complete": complete, "pattern": f"!{name}/"}
-    return Notice(
-        "NOTES_EXCLUDED",
-        explained("NOTES_EXCLUDED", what, details),
-        details,
-    )
+    return Notice("NOTES_EXCLUDED", explained("NOTES_EXCLUDED", what, details), details)

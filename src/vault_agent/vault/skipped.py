@@ -1,4 +1,4 @@
-"""What is said of a file that was left out."""
+"""Warnings for skipped files."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from vault_agent.vault.entry import printable
 from vault_agent.vault.opening import Cause
 
 _MESSAGES = {
-    "FILE_VANISHED": "A file was gone when it was to be read.",
-    "FILE_UNREADABLE": "A file or folder could not be read and was left out: {why}.",
-    "FILE_NAME_NOT_UTF8": "A name is not UTF-8; rename the file to have it indexed.",
-    "FILE_BINARY": "A file with a note's name holds binary data and was left out.",
-    "FILE_NOT_UTF8": "A note is not UTF-8; what could not be read was replaced.",
-    "FILE_CHANGED_WHILE_READING": "A file kept changing while it was read; it may be read again.",
+    "FILE_VANISHED": "A file disappeared before it could be read.",
+    "FILE_UNREADABLE": "A file or folder could not be read and was skipped: {why}.",
+    "FILE_NAME_NOT_UTF8": "A name is not UTF-8. Rename the file to index it.",
+    "FILE_BINARY": "A file with a note's name contains binary data and was skipped.",
+    "FILE_NOT_UTF8": "A note is not UTF-8. The invalid bytes were replaced.",
+    "FILE_CHANGED_WHILE_READING": "A file kept changing while it was read. It may be read again.",
     "SYMLINK_SKIPPED": "A symbolic link was not followed: it leads {where}.",
 }
-# By reason, without a path: one that a link leads to is nobody's business.
+# By reason. The target of a link is private and is not named.
 _WHY: dict[str, str] = {
-    Cause.DIRECTORY: "it is a folder by now",
+    Cause.DIRECTORY: "it is now a folder",
     Cause.IRREGULAR: "it is a pipe, a socket or a device",
     Cause.FORBIDDEN: "permission denied",
-    Cause.UNREADABLE: "the system can't read it",
+    Cause.UNREADABLE: "the system cannot read it",
 }
 _WHERE: dict[str, str] = {
     Cause.OUTSIDE: "outside the vault",
-    Cause.EXCLUDED: "to what is left out of the index",
+    Cause.EXCLUDED: "to an excluded path",
     Cause.LOOP: "in a circle",
-    Cause.FORBIDDEN: "where permission is denied",
-    Cause.UNREADABLE: "to what the system can't read",
+    Cause.FORBIDDEN: "to a place without permission",
+    Cause.UNREADABLE: "to a place that the system cannot read",
     "broken": "nowhere",
-    "repeated": "to a folder that another link has led to already",
+    "repeated": "to a folder that another link already leads to",
 }
-# What a link is to blame for; anything else can happen to every file.
+# Causes that only a link can have.
 _LINK_CAUSES = (Cause.OUTSIDE, Cause.EXCLUDED, Cause.LOOP)
 
 
 class Skipped(Exception):
-    """The file was left out; `warning` says which and why."""
+    """The file was skipped. `warning` contains its path and the reason."""
 
     def __init__(self, warning: Notice) -> None:
         super().__init__(warning.code)
@@ -44,7 +44,7 @@ class Skipped(Exception):
 
 
 def notice(code: str, path: str, reason: str) -> Notice:
-    """Return the warning `code` for a vault-relative path, with a reason in one word or two."""
+    """Return the warning `code` for a vault-relative path, with a short reason."""
     message = _MESSAGES[code].format(why=_WHY.get(reason), where=_WHERE.get(reason))
     return Notice(code, message, {"path": printable(path), "reason": reason})
 
