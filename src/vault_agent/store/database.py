@@ -103,7 +103,7 @@ async def open_or_renew(path: Path, prepare: Callable[[Connection], Awaitable[No
         try:
             return await _prepared(path, prepare)
         except IndexUnavailable:
-            put_aside(path)
+            set_aside(path)
             return await _prepared(path, prepare)
 
 
@@ -118,7 +118,7 @@ async def _prepared(path: Path, prepare: Callable[[Connection], Awaitable[None]]
     return connection
 
 
-def put_aside(path: Path) -> None:
+def set_aside(path: Path) -> None:
     """Rename a damaged database to `.damaged` and remove its journals."""
     path.replace(path.with_suffix(".damaged"))
     for suffix in ("-journal", "-wal", "-shm"):
