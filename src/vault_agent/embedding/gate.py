@@ -48,7 +48,7 @@ class Gate:
 
     @property
     def limit(self) -> int:
-        """How many requests the endpoint can take at once."""
+        """Requests allowed at once, as far as the endpoint is concerned."""
         return self._limit
 
     @property

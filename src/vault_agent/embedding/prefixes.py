@@ -54,10 +54,10 @@ def known_prefixes(model: str) -> Prefixes:
 
 
 def document_input(prefix: str, title: str, heading_path: Iterable[str], text: str) -> str:
-    """Return the exact input of a chunk: prefix, title, heading path and text, cut to `MAX_INPUT`.
+    """Return the exact input of a chunk: prefix, title, heading path, text; at most 8,000 long.
 
-    If the prefix has a place for the title, the title is only there. A first heading that repeats
-    the title is left out.
+    Where the prefix has a place for the title, the title stands there and nowhere else. A heading
+    that repeats the title is left out.
     """
     headings = list(heading_path)
     if headings and headings[0] == title:
