@@ -217,7 +217,7 @@ def test_a_number_is_given_to_one_generation_only_and_the_newest_damaged_one_sta
 
 
 async def test_a_generation_that_was_put_aside_asks_for_a_rebuild(vault: Vault):
-    vault.directory.put_aside(1)
+    vault.directory.set_aside(1)
     assert await refused(vault)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await vault.index()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from vault_agent.model.vectors import VectorSpace
-from vault_agent.store.database import put_aside
+from vault_agent.store.database import set_aside
 from vault_agent.store.vectors.cache import VectorStore, are_whole, open_vectors
 from vault_agent.store.vectors.matrix import BLOCK, RowFiles, open_matrix, signs
 
@@ -366,7 +366,7 @@ async def test_the_log_of_a_database_that_was_put_aside_goes_with_it(database):
     ]
     for file in (database, *journals):
         file.write_bytes(b"which SQLite would take for the new database's")
-    put_aside(database)
+    set_aside(database)
     assert [file for file in (database, *journals) if file.exists()] == []
     assert database.with_suffix(".damaged").exists()
 

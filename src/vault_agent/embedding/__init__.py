@@ -1,18 +1,19 @@
-"""Text to vectors, by a local OpenAI-compatible endpoint and nothing else.
+"""Embeds texts with a local OpenAI-compatible endpoint.
 
 ```
-embedder    the protocol and its values; all that callers outside need to know
+embedder    the protocol and its values, for callers of other packages
 client      `HttpEmbedder`: the embedder over HTTP, and queries
-documents   retry, halving, truncation
-probe       which model really answers
+documents   documents: retries, halving, truncation
+probe       which model the endpoint serves, and whether it is consistent
 run         `embed_all`: a long run of batches, saved as they arrive
-unavailable what to tell the user
-check       one vector, or exactly what to do
-prefixes    what is put before and around a text for a known model
-endpoint    one POST: its reply checked, or a `Fault` of a known kind
-replies     what a reply means. Pure
-gate        how many document requests are in flight, and who goes first
-breaker     a dead endpoint costs a search nothing after the first time
-address     where a connection may go
+unavailable errors with what the user can do
+check       a check of the configured endpoint
+settings    the settings of an endpoint
+prefixes    the prefixes of known models, and the exact input of a chunk
+endpoint    one POST: a checked reply, or a `Fault` of a known kind
+replies     the meaning of a reply (pure functions)
+gate        how many document requests are in flight; queries go first
+breaker     a circuit breaker: after a failure, searches do not wait for the endpoint
+address     which addresses may be connected to
 ```
 """

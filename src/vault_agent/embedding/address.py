@@ -1,8 +1,7 @@
-"""Where a connection may go: this machine, or by the user's leave the private network.
+"""Which addresses may be connected to: this machine or, if the user allows it, the private network.
 
-A name proves nothing, since it may resolve to anything, and to something else a second later. So
-the name is judged once, when the configuration is read, and the address is judged at every
-connection, in the only place that every connection passes: where its socket is made.
+A name may resolve to any address, and to another one later. So the name is checked once, when the
+configuration is read, and the address is checked for every connection, when its socket is created.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from yarl import URL
 
 from vault_agent.errors import Misconfigured
 
-# RFC 1918 and RFC 4193. Not `is_private`: that also holds link-local addresses, where clouds keep
-# their metadata services.
+# RFC 1918 and RFC 4193. Not `is_private`, which includes link-local addresses: cloud metadata
+# services use them.
 _PRIVATE = (
     IPv4Network("10.0.0.0/8"),
     IPv4Network("172.16.0.0/12"),
@@ -27,17 +26,21 @@ _PRIVATE_SUFFIXES = (".internal", ".local", ".home.arpa")
 
 
 class AddressRefused(OSError):
-    """The endpoint's name led to an address that is not allowed; nothing was sent."""
+    """The endpoint's name resolved to an address that is not allowed. Nothing was sent."""
 
 
 class AddressPolicy:
-    """Loopback always; with `allow_private` also private and unique-local addresses."""
+    """Allows loopback and, with `allow_private`, private and unique-local addresses."""
 
     def __init__(self, *, allow_private: bool = False) -> None:
         self._allow_private = allow_private
 
     def endpoint(self, text: str) -> URL:
-        """Return the configured endpoint as a URL, or raise CONFIG_INVALID saying what is wrong."""
+        """Return the configured endpoint as a URL.
+
+        Raises:
+            Misconfigured: `CONFIG_INVALID`; the message says what is wrong.
+        """
         try:
             url = URL(text)
             host = url.host
@@ -85,10 +88,10 @@ class AddressPolicy:
         )
 
     def socket(self, address_info: tuple[Any, Any, int, str, tuple[Any, ...]]) -> socket.socket:
-        """Make the socket for one connection; the `socket_factory` of aiohttp's connector."""
+        """Create the socket for one connection: the `socket_factory` of aiohttp's connector."""
         family, kind, protocol, _, address = address_info
         if not self.allows(str(address[0])):
-            raise AddressRefused("the embedding endpoint's name leads to an address not allowed")
+            raise AddressRefused("the embedding endpoint's name has an address that is not allowed")
         return socket.socket(family=family, type=kind, proto=protocol)
 
 

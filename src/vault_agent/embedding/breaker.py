@@ -1,8 +1,8 @@
-"""A dead endpoint costs a search nothing after the first time (circuit breaker).
+"""A circuit breaker: after a failure, searches do not wait for the endpoint.
 
-M. Nygard, "Release It!": closed, open, half-open. Here no caller's request is ever the half-open
-attempt: a task in the background asks, with a patience that no search has, and so also loads a
-model that takes a quarter of a minute to load.
+See M. Nygard, "Release It!", for the states closed, open and half-open. Here a caller's request is
+never the half-open attempt. A background task probes the endpoint with a longer timeout than a
+search, which also gives the endpoint time to load a model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONGEST_WAIT: Final = 30.0
 class Breaker:
     """Remembers that the endpoint failed until `attempt` succeeds in the background.
 
-    `attempt` raises `Unavailable` while the endpoint is of no use; its last reason is `error`.
+    `attempt` raises `Unavailable` while the endpoint does not work; `error` is the last error.
     """
 
     def __init__(self, attempt: Callable[[], Awaitable[object]]) -> None:
@@ -33,21 +33,21 @@ class Breaker:
 
     @property
     def open(self) -> bool:
-        """Whether callers should not even try."""
+        """Whether the endpoint is known not to work."""
         return self.error is not None
 
     def check(self) -> None:
-        """Raise why the endpoint is of no use, where that is known."""
+        """Raise `Unavailable` if the endpoint is known not to work."""
         if self.error is not None:
             raise error_of(self.error.code, self.error.message, self.error.details)
 
     def trip(self, error: Unavailable) -> None:
-        """Open, and begin to ask in the background."""
+        """Record the error, and probe the endpoint in the background."""
         self.error = error
         self._begin(_FIRST_WAIT)
 
     def probe(self) -> None:
-        """Ask in the background at once, and open where that fails."""
+        """Probe the endpoint in the background at once, and record its error if it fails."""
         self._begin(0.0)
 
     def _begin(self, wait: float) -> None:

@@ -1,4 +1,4 @@
-"""Whether the configured endpoint works: one vector, or exactly what to do."""
+"""Checks whether the configured endpoint works."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a working endpoint showed of itself."""
+    """The properties of a working endpoint."""
 
     model: str
     dimension: int
-    seconds: float  # for one short text, the model being loaded
+    seconds: float  # for one short text, with the model loaded
     prefixes: Prefixes
 
 
 async def check_endpoint(settings: EndpointSettings) -> Check:
-    """Ask the endpoint as a run would, then once more against the clock.
+    """Prepare the endpoint as a run does, then measure one query.
 
-    Raises `Unavailable` or `Misconfigured`; the message says what to do.
+    Raises:
+        Unavailable: `EMBEDDING_UNAVAILABLE`; the message says what to do.
+        Misconfigured: `CONFIG_INVALID`, a wrong endpoint or model.
     """
     async with HttpEmbedder(settings) as embedder:
         space = await embedder.prepare()

@@ -1,4 +1,7 @@
-"""The embedder over HTTP: one endpoint, one model, documents patiently and queries at once."""
+"""The embedder over HTTP: one endpoint and one model.
+
+Documents are retried; queries have a deadline.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ if TYPE_CHECKING:
     from vault_agent.model.vectors import VectorSpace
 
 _QUERIES_KEPT: Final = 256
-# These are the query's own fault; another one may well be answered.
-_QUERYS_OWN: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
+# Faults of one query; another query may succeed.
+_OF_THE_QUERY: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
 
 
 class HttpEmbedder:
@@ -37,9 +40,12 @@ class HttpEmbedder:
     def __init__(
         self, settings: EndpointSettings, *, on_query: Callable[[], object] | None = None
     ) -> None:
-        """Raise CONFIG_INVALID for an endpoint or model through which text would leave.
+        """Check the endpoint and the model. Nothing is sent.
 
-        `on_query` is called before a query is sent: another process may have documents to hold.
+        `on_query` is called before a query is sent, so that another process can hold its documents.
+
+        Raises:
+            Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
         """
         model = settings.model.strip()
         if not model:
@@ -80,25 +86,25 @@ class HttpEmbedder:
 
     @property
     def prefixes(self) -> Prefixes:
-        """What is put before a query, and before a document by `document_input`."""
+        """The prefixes of queries and of documents (see `document_input`)."""
         return self._prefixes
 
     @property
     def space(self) -> VectorSpace | None:
-        """The space of the vectors, as far as the endpoint has been asked."""
+        """The space of the vectors, or None before the first reply."""
         return self._probe.space
 
     def check(self) -> None:
-        """Raise `Unavailable` where it is known that the endpoint is of no use now."""
+        """Raise `Unavailable` if the endpoint is known not to work now."""
         self._breaker.check()
 
     @property
     def request_size(self) -> int:
-        """Texts of one document request now; fewer while somebody searches."""
+        """How many texts a document request has at present; fewer while a user searches."""
         return self._documents.request_size
 
     def warm_up(self) -> None:
-        """Find out in the background whether the endpoint works; that also loads the model."""
+        """Test the endpoint in the background, which also loads the model."""
         self._breaker.probe()
 
     def give_way(self) -> None:
@@ -106,23 +112,34 @@ class HttpEmbedder:
         self._gate.query()
 
     async def prepare(self) -> VectorSpace:
-        """Return the space for a run: patient with a model that loads, and checked for sanity."""
+        """Return the space for a run. Waits for the model to load, and checks the endpoint.
+
+        Raises:
+            Unavailable: if the endpoint does not work.
+        """
         space = await self._documents.prepare()
         self._prepared = True
         return space
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:
-        """Return one outcome a text, in order; raise `Unavailable` where it is not the texts."""
+        """Return one outcome a text, in order.
+
+        Raises:
+            Unavailable: if the endpoint fails, not single texts.
+        """
         async with self._preparing:
             if not self._prepared:
                 await self.prepare()
         return await self._documents.embed(texts)
 
     async def embed_query(self, text: str) -> Vector:
-        """Return the query's vector, or raise `Unavailable` within the query deadline.
+        """Return the query's vector within the query deadline. Afterwards `space` is known.
 
-        After a failure that is not the query's own, later calls raise at once, until the endpoint
-        has answered in the background. On return `space` is known.
+        After a fault of the endpoint, later calls raise at once, until a request in the background
+        succeeds.
+
+        Raises:
+            Unavailable: if the endpoint fails, or rejects the query.
         """
         known = self._queries.get(text)
         if known is not None:
@@ -133,7 +150,7 @@ class HttpEmbedder:
             vector = await self._ask(text)
         except Fault as fault:
             error = unavailable(fault, self._settings.model)
-            if fault.kind not in _QUERYS_OWN:
+            if fault.kind not in _OF_THE_QUERY:
                 self._breaker.trip(error)
             raise error from None
         self._queries[text] = vector
@@ -167,7 +184,7 @@ class HttpEmbedder:
         raise Fault(Kind.TIMED_OUT)
 
     async def _recover(self) -> None:
-        """Ask for the probe text, with the patience of a model that is loaded first."""
+        """Ask for the probe text, with a timeout long enough to load the model."""
         try:
             same = await self._probe.ask(self._settings.timeout)
         except Fault as fault:

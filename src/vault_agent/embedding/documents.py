@@ -1,8 +1,8 @@
-"""Documents to vectors, through whatever the endpoint does in the meantime.
+"""Embeds documents, and retries when the endpoint fails.
 
-A request that fails is retried with growing waits, then halved down to the single text that is to
-blame, and the rest goes on. Before texts are blamed the endpoint is asked for something that it
-has done before: where it fails at that too, it is the endpoint, and we wait for it, up to a budget.
+A failed request is retried with growing waits. Then it is halved until the failing text is alone,
+and the other texts are embedded. Before a failure is attributed to texts, the endpoint is asked for
+the probe text. If it fails at that too, the endpoint is at fault, and we wait for it up to a limit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vault_agent.embedding.probe import Probe
     from vault_agent.model.vectors import VectorSpace
 
-# Attempts with the same texts before they come under suspicion; one where not named.
+# Attempts before a failure is attributed to the texts; one for other kinds.
 _ATTEMPTS: Final = {
     Kind.UNREACHABLE: 6,
     Kind.BUSY: 8,
@@ -41,7 +41,7 @@ _OVERLOAD: Final = frozenset(
 )
 # After these the endpoint may have been restarted, with another model.
 _RESTARTED: Final = frozenset({Kind.UNREACHABLE, Kind.DISCONNECTED})
-# After these there is a smaller request that would have been taken.
+# After these a smaller request may succeed.
 _TOO_MUCH: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
 
 _REASONS: Final = {
@@ -53,17 +53,18 @@ _REASONS: Final = {
 
 _FIRST_WAIT: Final = 0.2
 _LONGEST_WAIT: Final = 10.0
-# A model that is loaded first takes longer than any request after it.
+# Timeout of the first request, which may have to load the model.
 _COLD: Final = 180.0
-# Texts that fail one after the other, none succeeding, until it is not the texts.
+# If this many texts fail in a row, the endpoint is at fault.
 _HOPELESS: Final = 48
+# Texts of more characters are halved if the endpoint rejects them as too long; others fail.
 _SHORTEST: Final = 64
-# Texts a request while somebody searches: about half a second on a CPU.
+# Texts in a request while a user searches: about half a second on a CPU.
 _COURTEOUS: Final = 4
 
 
 class Documents:
-    """The document side of one endpoint; safe to be used by several tasks at once."""
+    """Embeds documents with one endpoint; several tasks may use it at once."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class Documents:
         timeout: float,
         patience: float,
     ) -> None:
-        """Take `timeout` seconds a request, and `patience` seconds without a single success."""
+        """Limit a request to `timeout` seconds, and a time without successes to `patience`."""
         self._endpoint = endpoint
         self._probe = probe
         self._gate = gate
@@ -90,16 +91,19 @@ class Documents:
         self._failed_in_a_row = 0
 
     async def prepare(self) -> VectorSpace:
-        """Return the space, once the endpoint answers and has shown that it answers consistently.
+        """Return the space, after checking that the endpoint answers and does so consistently.
 
-        Waits for a model to load, but not for a server that nobody has started.
+        Waits for a model to load, but not for a server that is not running.
+
+        Raises:
+            Unavailable: if the endpoint does not work.
         """
         attempts = refusals = 0
         while True:
             try:
                 await self._probe.ask(max(self._timeout, _COLD))
                 if not await self._probe.consistent(self._timeout, self._gate):
-                    # Some endpoints mix up requests that run at once, and only those.
+                    # Some endpoints mix up concurrent requests only.
                     self._gate.bind(1)
                     if not await self._probe.consistent(self._timeout, self._gate):
                         raise inconsistent()
@@ -117,11 +121,15 @@ class Documents:
 
     @property
     def request_size(self) -> int:
-        """Texts that are sent together now."""
+        """How many texts one request has at present."""
         return min(self._most, _COURTEOUS) if self._gate.searched_lately else self._most
 
     async def embed(self, texts: Sequence[str]) -> list[Outcome]:
-        """Return one outcome a text, in order. Raises `Unavailable`."""
+        """Return one outcome a text, in order.
+
+        Raises:
+            Unavailable: if the endpoint does not work.
+        """
         outcomes: list[Outcome] = []
         while len(outcomes) < len(texts):
             until = len(outcomes) + self.request_size
@@ -129,7 +137,7 @@ class Documents:
         return outcomes
 
     async def _settle(self, texts: Sequence[str]) -> list[Outcome]:
-        """Embed the texts of one request, or find out which of them cannot be."""
+        """Embed the texts of one request, or find out which of them fail."""
         faults: Counter[Kind] = Counter()
         while True:
             asked_at = time.monotonic()
@@ -161,7 +169,7 @@ class Documents:
                 if fault.retry_after:
                     self._gate.close(min(fault.retry_after, self._patience))
                 raise
-        # The endpoint is free: whoever waits for it goes first, and only then is this looked at.
+        # The endpoint is free, so let a waiting request go first, before this reply is decoded.
         await anyio.lowlevel.checkpoint()
         space = self._probe.space
         vectors = vectors_of(reply, len(texts), None if space is None else space.dimension)
@@ -176,12 +184,12 @@ class Documents:
         if fault.kind in _TOO_MUCH and all(
             isinstance(outcome, Embedded) and not outcome.truncated for outcome in outcomes
         ):
-            # Nothing was wrong with any text: there were too many of them. Remember that.
+            # All texts succeeded, so there were too many in one request.
             self._most = min(self._most, middle)
         return outcomes
 
     async def _alone(self, text: str, fault: Fault) -> Outcome:
-        """Settle a text that failed by itself, with the endpoint in working order."""
+        """Return the outcome of a text that fails alone while the endpoint works."""
         if fault.kind is Kind.TOO_LONG and len(text) > _SHORTEST:
             (outcome,) = await self._settle([text[: len(text) // 2]])
             return replace(outcome, truncated=True) if isinstance(outcome, Embedded) else outcome
@@ -191,7 +199,7 @@ class Documents:
         return Failure(_REASONS.get(fault.kind, Reason.SERVER_ERROR))
 
     async def _verify(self, since: float) -> None:
-        """Return once the endpoint has answered anything after `since`; wait for it if need be."""
+        """Wait until the endpoint has succeeded with any request after `since`."""
         async with self._verifying:
             attempt = 0
             while self._succeeded_at <= since:
@@ -211,7 +219,7 @@ class Documents:
         self._troubled_since = None
 
     async def _wait(self, fault: Fault, attempt: int) -> None:
-        """Wait before the next attempt, longer each time, or give up where that is too long."""
+        """Wait before the next attempt, longer each time. Raise if `patience` would be exceeded."""
         now = time.monotonic()
         if self._troubled_since is None:
             self._troubled_since = now

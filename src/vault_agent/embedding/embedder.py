@@ -1,4 +1,4 @@
-"""What an embedder promises, and the values it speaks in."""
+"""The embedder protocol and its values."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Vectors: TypeAlias = NDArray[np.float32]
 class Reason(StrEnum):
     """Why one text has no vector although the endpoint works."""
 
-    REJECTED = "rejected"  # refused, whatever was tried
+    REJECTED = "rejected"  # rejected, also when sent alone or shortened
     BAD_VECTOR = "bad_vector"  # not finite, all zero, or of another dimension
-    SERVER_ERROR = "server_error"  # breaks the endpoint's request every time
+    SERVER_ERROR = "server_error"  # a server error each time
     TIMED_OUT = "timed_out"  # no reply in time, even alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
-    """A text's vector; `truncated` where the endpoint took only a beginning of the text."""
+    """A text's vector; `truncated` if the endpoint accepted only the beginning of the text."""
 
     vector: Vector
     truncated: bool = False
@@ -40,7 +40,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A text that cannot be embedded now; the others can."""
+    """A text that cannot be embedded now, although others can."""
 
     reason: Reason
 
@@ -51,23 +51,23 @@ Outcome: TypeAlias = Embedded | Failure
 class Embedder(Protocol):
     """Turns texts into comparable unit vectors.
 
-    Texts are exact inputs: `prefixes.document_input` has been applied to documents already, while
-    a query's prefix is the embedder's own business. Every method raises `Unavailable`
-    (EMBEDDING_UNAVAILABLE) where the endpoint as a whole is of no use, with `details.reason`.
+    Documents are exact inputs, as `prefixes.document_input` returns them. The embedder adds the
+    prefix of a query itself. Every method raises `Unavailable` (`EMBEDDING_UNAVAILABLE` with
+    `details.reason`) if the endpoint does not work.
     """
 
     @property
     def space(self) -> VectorSpace | None:
-        """The space of the vectors, as far as it is known; known once anything was embedded."""
+        """The space of the vectors, or None before anything was embedded."""
         ...
 
     @property
     def request_size(self) -> int:
-        """Texts that go together in one request now; more are sent in several, one by one."""
+        """How many texts one request has at present. More texts are sent in several requests."""
         ...
 
     async def prepare(self) -> VectorSpace:
-        """Return the space for a run of documents, after whatever makes sure of it."""
+        """Return the space for a run of documents, after checking the endpoint."""
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:

@@ -1,4 +1,4 @@
-"""One POST to the embedding endpoint: unit vectors, or a `Fault` of a known kind."""
+"""One POST to the embedding endpoint, which returns unit vectors or raises `Fault`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from vault_agent.embedding.embedder import Vectors
 
-# 4,096 dimensions of 25 characters are 100 KB a text; the rest is for servers that say more.
+# 4,096 dimensions of 25 characters are 100 KB a text; the rest is for additional fields.
 _REPLY_BYTES: Final = 1 << 20
 _REPLY_BYTES_PER_TEXT: Final = 1 << 17
 _ERROR_BYTES: Final = 1 << 16
@@ -25,7 +25,11 @@ class Endpoint:
     """The configured endpoint, asked for one model. An asynchronous context manager."""
 
     def __init__(self, url: str, model: str, *, allow_private: bool = False) -> None:
-        """Raise CONFIG_INVALID where the URL leads anywhere but where it may."""
+        """Check the URL.
+
+        Raises:
+            Misconfigured: `CONFIG_INVALID` if the URL is invalid or its address is not allowed.
+        """
         self._policy = AddressPolicy(allow_private=allow_private)
         self._url = self._policy.endpoint(url)
         self._model = model
@@ -40,7 +44,7 @@ class Endpoint:
                 keepalive_timeout=30,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
-            # A compressed reply could be any size; nothing is compressed on the way to oneself.
+            # A compressed reply could have any size, and a local server need not compress.
             headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
             auto_decompress=False,
             trust_env=False,
@@ -56,12 +60,15 @@ class Endpoint:
         self,
         texts: Sequence[str],
         *,
-        timeout: float,  # noqa: ASYNC109 - a socket's, not a scope's: it has a fault of its own
+        timeout: float,  # noqa: ASYNC109 - passed to the socket, and reported as a fault
         dimension: int | None = None,
     ) -> Vectors:
         """Return the unit vectors of `texts`, shape (len(texts), dimension).
 
-        `timeout` in seconds is for the whole exchange. Raises `Fault`, and nothing else.
+        `timeout` is in seconds, for the request and its reply.
+
+        Raises:
+            Fault: for any failure.
         """
         return vectors_of(await self.send(texts, timeout=timeout), len(texts), dimension)
 
@@ -71,7 +78,11 @@ class Endpoint:
         *,
         timeout: float,  # noqa: ASYNC109 - as above
     ) -> bytes:
-        """Return the reply's body as it came, for `vectors_of`. Raises as `post` does."""
+        """Return the body of the reply, for `vectors_of`.
+
+        Raises:
+            Fault: for any failure.
+        """
         if self._session is None:
             raise Fault(Kind.UNREACHABLE)
         body = orjson.dumps({"model": self._model, "input": [_utf8(text) for text in texts]})
@@ -99,7 +110,7 @@ class Endpoint:
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """Return the whole reply, or give up on it (and on its connection) past `limit` bytes."""
+    """Return the whole reply. Past `limit` bytes, close the connection and raise `Fault`."""
     parts: list[bytes] = []
     size = 0
     async for part in response.content.iter_any():

@@ -1,11 +1,11 @@
-"""How many document requests are in flight, and who goes first.
+"""The gate: limits how many document requests are in flight, so that queries go first.
 
-Additive increase, multiplicative decrease, as in TCP: halved when the endpoint says that it is
-overloaded, one more after a round of successes, never above the configured bound.
+The limit changes as in TCP (additive increase, multiplicative decrease). It is halved when the
+endpoint is overloaded, raised by one after a round of successes, and never above the bound.
 
-Queries do not pass the gate. Most endpoints take one request at a time and in order, so a query's
-wait is the work already sent: while somebody searches, documents go one request at a time, in
-small requests, and none is sent while a query is under way.
+Queries do not pass the gate. Most endpoints process one request at a time and in order, so a query
+waits for the requests already sent. While a user searches, documents are sent in small requests,
+one at a time, and none while a query is in flight.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import anyio
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-# One overload is seen by every request in flight; it counts once.
+# Times are in seconds.
+# One overload fails every request in flight; failures within this time count once.
 _ONE_EVENT: Final = 1.0
-# Successes for each request in flight before one more is tried.
+# Successes for each request in flight before one more is allowed.
 _ROUND: Final = 8
-# How long after a query its searcher is thought to be still searching.
+# How long after a query the user is assumed to be still searching.
 _ATTENTION: Final = 20.0
-# How long documents are held for one query, from the moment that it is announced.
+# How long documents are held for one query, from its announcement.
 _QUERY: Final = 0.3
-# How long at the most for queries that come one after the other: who asks without a pause, as a
-# program may, slows a run down and does not stop it.
+# How long documents are held for several queries in a row. Constant queries slow a run down but do
+# not stop it.
 _QUERIES: Final = 3.0
 
 
@@ -52,12 +53,12 @@ class Gate:
 
     @property
     def searched_lately(self) -> bool:
-        """Whether somebody is searching, so that requests should be short."""
+        """Whether a user is searching, so that requests should be short."""
         return time.monotonic() - self._query_at < _ATTENTION
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold one of the places in flight."""
+        """Wait for a place among the requests in flight, and hold it."""
         request = object()
         await self._limiter.acquire_on_behalf_of(request)
         try:
@@ -74,23 +75,23 @@ class Gate:
             self._apply()
 
     def query(self) -> None:
-        """Let a query that is about to be sent go first."""
+        """Hold documents back for a query that is about to be sent."""
         self._query_at = time.monotonic()
         self._held_until = self._query_at + _QUERY
         self._apply()
 
     def close(self, seconds: float) -> None:
-        """Send nothing for a while; requests in flight go on."""
+        """Send no new documents for a time; requests in flight continue."""
         self._closed_until = max(self._closed_until, time.monotonic() + seconds)
 
     def bind(self, bound: int) -> None:
-        """Lower the bound for good."""
+        """Lower the bound permanently."""
         self._bound = min(self._bound, bound)
         self._limit = min(self._limit, self._bound)
         self._apply()
 
     def overloaded(self) -> None:
-        """Take back half of the places; the endpoint is busy, broke down or hung up."""
+        """Halve the limit, since the endpoint is busy, failed or disconnected."""
         now = time.monotonic()
         if now - self._lowered_at < _ONE_EVENT:
             return
@@ -100,7 +101,7 @@ class Gate:
         self._apply()
 
     def succeeded(self) -> None:
-        """Count a success; a round of them gives one place back."""
+        """Count a success, and raise the limit by one after a round of them."""
         if self._limit >= self._bound:
             return
         self._successes += 1

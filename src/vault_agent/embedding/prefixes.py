@@ -1,7 +1,7 @@
-"""What a model wants to see around a text, and the exact input that follows from it.
+"""The prefixes that models expect, and the exact input of a chunk.
 
-Models trained with task prefixes lose much of their quality without them, and no server puts them
-there. The prefixes are part of the input, so they are part of what a vector is known by.
+Models trained with prefixes lose much of their quality without them, and servers do not add them.
+The prefixes are part of the input, so they are part of a vector's key.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_INPUT: Final = 8_000
-"""Characters of one input, prefix included."""
+"""Limit of characters in one input, including the prefix."""
 
 
 class Prefixes(NamedTuple):
-    """Text put before a query and before a document; `{title}` in the latter is filled in."""
+    """Text before a query and before a document; `{title}` in the latter is replaced."""
 
     query: str = ""
     document: str = ""
@@ -29,7 +29,7 @@ _QWEN: Final = (
     "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 )
 
-# From the models' cards. Matched within the name, since every server spells it differently:
+# From the model cards. Searched for in the name, since servers spell it differently:
 # "nomic-embed-text:latest", "nomic-ai/nomic-embed-text-v1.5", "text-embedding-nomic-embed-text…".
 # The first match counts.
 _KNOWN: Final = tuple(
@@ -48,7 +48,7 @@ _KNOWN: Final = tuple(
 
 
 def known_prefixes(model: str) -> Prefixes:
-    """Return the prefixes of a known model, or none."""
+    """Return the prefixes of a model, empty if it is unknown."""
     name = model.lower()
     return next((found for pattern, found in _KNOWN if pattern.search(name)), Prefixes())
 
@@ -72,5 +72,5 @@ def document_input(prefix: str, title: str, heading_path: Iterable[str], text: s
 
 
 def vector_key(model: str, text: str) -> bytes:
-    """Return what a vector is known by: SHA-256 of model and exact input, first 16 bytes."""
+    """Return a vector's key: the first 16 bytes of the SHA-256 of model and exact input."""
     return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16]

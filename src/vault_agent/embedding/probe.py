@@ -1,4 +1,4 @@
-"""A fixed text's vector: which model really answers, and whether it always answers the same."""
+"""The probe: the vector of a fixed text shows which model answers, and whether consistently."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAME: Final = 0.999
 
 
 class Probe:
-    """Asks the endpoint for the probe text and knows the space that follows from its vector."""
+    """Asks the endpoint for the vector of the probe text, which identifies the space."""
 
     def __init__(self, endpoint: Endpoint, model: str, prefixes: Prefixes) -> None:
         self._endpoint = endpoint
@@ -35,10 +35,13 @@ class Probe:
         self.space: VectorSpace | None = None
 
     async def ask(self, timeout: float) -> bool:  # noqa: ASYNC109 - passed on to the socket
-        """Return whether the space is the one known before, or the first; `space` is what it is.
+        """Update `space`, and return False if the model has changed since the last call.
 
-        One odd reply is an error, two that agree are another model. Where they differ only as much
-        as two runs of a model do, `space` stays what it was. Raises `Fault`.
+        One different reply is an error. Two equal ones mean that the model has changed. Differences
+        as small as between two runs of one model do not change `space`.
+
+        Raises:
+            Fault: if the request fails, or two replies differ.
         """
         found = await self._find(timeout)
         if self.space is not None and self.space.matches(found):
@@ -63,12 +66,14 @@ class Probe:
         )
 
     async def consistent(self, timeout: float, gate: Gate) -> bool:  # noqa: ASYNC109
-        """Whether the text has one vector alone, among others, and with other requests in flight.
+        """Whether the text has the same vector alone, in a batch, and in concurrent requests.
 
-        As many requests at once as the gate admits.
+        It sends as many requests at once as the gate admits. Servers have mixed up the rows of a
+        batch, and concurrent requests (Ollama, issue 6262). A server that returns one vector for
+        all texts is found too.
 
-        Servers have mixed up the rows of a batch, and requests that ran at once (Ollama, issue
-        6262). A server that gives all texts one vector is found here too. Raises `Fault`.
+        Raises:
+            Fault: if a request fails.
         """
         replies: dict[int, Vectors] = {}
         faults: list[Fault] = []

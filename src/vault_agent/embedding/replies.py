@@ -1,6 +1,6 @@
-"""What an endpoint's reply means: checked vectors, or a fault of a known kind. Pure.
+"""Interprets an endpoint's reply: checked vectors, or a fault of a known kind. Pure functions.
 
-Replies are judged and never repeated: some servers send the input back within their errors.
+The text of a reply is never repeated, since some servers quote the input in their errors.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What went wrong with one request, by what there is to be done about it."""
+    """What went wrong with one request, grouped by what to do about it."""
 
-    # The endpoint as a whole. Retried, since all of it may pass.
-    UNREACHABLE = auto()  # nobody listens
+    # Faults of the endpoint. Retried, since they may be temporary.
+    UNREACHABLE = auto()  # nothing listens at the address
     BUSY = auto()  # 408, 429, 502, 503, 504
-    # This request, or the endpoint: not to be told apart without asking it something else.
+    # Faults of the request or of the endpoint. Another request shows which.
     DISCONNECTED = auto()
     TIMED_OUT = auto()
     SERVER_ERROR = auto()  # other 5xx, 424, "the model has crashed"
-    BAD_REPLY = auto()  # 200 and yet no usable vectors
-    # This request. The same again gives the same again.
+    BAD_REPLY = auto()  # 200 without usable vectors
+    # Faults of the request. Sending it again does not help.
     REJECTED = auto()  # other 4xx
     TOO_LONG = auto()  # too many tokens, or too many bytes
-    # Nothing will help but the user.
+    # Only the user can fix these.
     MODEL_MISSING = auto()
     ROUTE_MISSING = auto()
     UNAUTHORIZED = auto()
@@ -50,7 +50,7 @@ FATAL: Final = frozenset(
 
 
 class Fault(Exception):
-    """One request that brought no vectors. Holds nothing that the endpoint wrote."""
+    """A request failed. Contains no text from the endpoint."""
 
     def __init__(self, kind: Kind, *, retry_after: float | None = None) -> None:
         super().__init__(kind.name)
@@ -60,7 +60,7 @@ class Fault(Exception):
 
 _BUSY: Final = frozenset({408, 429, 502, 503, 504})
 
-# Ollama, llama.cpp, vLLM, text-embeddings-inference, LM Studio, each in several versions.
+# Messages of Ollama, llama.cpp, vLLM, text-embeddings-inference and LM Studio.
 _TOO_LONG: Final = re.compile(
     r"context (length|size|window)|input length|too (large|long)|maximum (context|length|input)"
     r"|max(imum)?[ _](seq|input|length|tokens)|must have less than \d+ tokens"
@@ -80,7 +80,7 @@ _CRASHED: Final = re.compile(r"crashed|exit code|runner .{0,20}terminated|NaN|\b
 
 
 def fault_of(status: int, body: bytes, retry_after: str | None) -> Fault:
-    """Return what a reply other than 200 means, by its status and the words of its message."""
+    """Return the fault for a reply other than 200, from its status and its error message."""
     if 300 <= status < 400:
         return Fault(Kind.REDIRECTED)
     if status in (401, 403):
@@ -89,7 +89,7 @@ def fault_of(status: int, body: bytes, retry_after: str | None) -> Fault:
         return Fault(Kind.BUSY, retry_after=_seconds(retry_after))
     message = _message(body)
     if status == 404 or (status == 400 and _MODEL_MISSING.search(message)):
-        # A path that does not exist is answered with any page at all; a missing model by words.
+        # A missing path gives any error page. A missing model gives a message that mentions it.
         known = _MODEL_MISSING.search(message) or "model" in message.lower()
         return Fault(Kind.MODEL_MISSING if known else Kind.ROUTE_MISSING)
     if _BATCH.search(message):
@@ -102,10 +102,10 @@ def fault_of(status: int, body: bytes, retry_after: str | None) -> Fault:
 
 
 def _message(body: bytes) -> str:
-    """Return the words of an error in any of the shapes in use; 400 characters at most.
+    """Return the message of an error in any of the known shapes, at most 400 characters.
 
-    Only fields that hold the server's own words: validation errors (a list) repeat the input,
-    and a note that says "model not found" must not end the run.
+    Only fields with the server's own text are used. Validation errors (a list) quote the input, and
+    a note that contains "model not found" must not end the run.
     """
     try:
         found: Any = orjson.loads(body)
@@ -119,7 +119,7 @@ def _message(body: bytes) -> str:
 
 
 def _seconds(header: str | None) -> float | None:
-    """Return the seconds of a Retry-After header; its form with a date is not worth a clock."""
+    """Return the seconds of a Retry-After header, or None. Its form with a date is ignored."""
     try:
         seconds = float(header or "")
     except ValueError:
@@ -128,14 +128,15 @@ def _seconds(header: str | None) -> float | None:
 
 
 def vectors_of(body: bytes, count: int, dimension: int | None) -> Vectors:
-    """Return the unit vectors of a reply to `count` texts, in the texts' order: (count, dimension).
+    """Return the unit vectors of a reply, in the order of its texts, shape (count, dimension).
 
-    Raises `Fault` BAD_REPLY unless there are exactly `count` vectors, each index once, all of one
-    dimension (`dimension` where that is known), finite and not zero.
+    Raises:
+        Fault: BAD_REPLY unless there are exactly `count` vectors, each index once, all of one
+            dimension (`dimension` if it is known), finite and not zero.
     """
     try:
         reply = orjson.loads(body)
-    except orjson.JSONDecodeError:  # also NaN and Infinity, which are no JSON
+    except orjson.JSONDecodeError:  # also for NaN and Infinity, which are not JSON
         raise Fault(Kind.BAD_REPLY) from None
     data = reply.get("data") if isinstance(reply, dict) else None
     if not isinstance(data, list) or len(data) != count:
@@ -144,7 +145,7 @@ def vectors_of(body: bytes, count: int, dimension: int | None) -> Vectors:
     for position, item in enumerate(data):
         if not isinstance(item, dict):
             raise Fault(Kind.BAD_REPLY)
-        # Without any index the order is all there is; with some, each must be there once.
+        # Without indexes the order counts. With indexes, each must be there once.
         index = item.get("index", position if "index" not in data[0] else None)
         if type(index) is not int or not 0 <= index < count or rows[index] is not None:
             raise Fault(Kind.BAD_REPLY)
@@ -162,7 +163,7 @@ def _units(rows: list[Any], dimension: int | None) -> Vectors:
         matrix = np.array(rows)
     except (ValueError, TypeError, OverflowError):
         raise Fault(Kind.BAD_REPLY) from None
-    # One text or null among the numbers changes the kind of the whole array.
+    # A string or null among the numbers changes the kind of the whole array.
     if matrix.ndim != 2 or matrix.dtype.kind not in "iuf":
         raise Fault(Kind.BAD_REPLY)
     with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
-"""A long run of documents: the endpoint kept busy, every batch handed over as it arrives.
+"""Embeds many documents: keeps the endpoint busy, and saves vectors as they arrive.
 
-Workers send, one saver saves. The saver takes whatever has arrived since its last turn in one go,
-so that saving costs little where replies are quick, and never holds up a request.
+Workers send requests, and one saver saves. The saver takes everything that has arrived since its
+last turn, so that quick replies are saved together, and requests do not wait for it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ Document: TypeAlias = tuple[bytes, str]
 
 # Batches that may wait for the saver, for each worker, before the workers wait too.
 _AHEAD: Final = 4
-# What a cancelled run is given to save what has arrived.
+# Seconds in which a cancelled run saves what has arrived.
 _LAST_SAVE: Final = 1.5
-# What the other workers are given for the requests in flight, when one has found no way on.
+# Seconds for the other requests in flight, once a worker has found that the endpoint fails.
 _LAST_REPLIES: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What came since the last call, with the counts of the run so far."""
+    """The results since the last call of `Save`, with the counts of the run so far."""
 
     keys: list[bytes]
     vectors: list[Vector]  # as many as keys
-    truncated: list[bytes]  # among the keys
+    truncated: list[bytes]  # those of `keys` whose text was cut
     failures: list[tuple[bytes, Reason]]
-    done: int  # embedded in this run, these included
+    done: int  # embedded in this run, including these
     failed: int
     characters: int  # sent in this run, successfully or not
 
@@ -66,11 +66,14 @@ async def embed_all(
     batch_size: int,
     concurrency: int,
 ) -> None:
-    """Embed all documents; await `save` with what has arrived, again and again, one at a time.
+    """Embed all documents, and call `save` repeatedly with what has arrived, one call at a time.
 
-    `documents` is read as it is needed. The embedder sees to it that `concurrency` requests are in
-    flight at most; one batch more waits there for its turn. Raises `Unavailable` where the endpoint
-    cannot go on, and what `save` raises; before that, as on cancellation, what arrived is saved.
+    `documents` is read as it is needed. The embedder limits the requests in flight to
+    `concurrency`; one more batch waits there for its turn. Results that have arrived are saved even
+    if the run is cancelled or the endpoint fails.
+
+    Raises:
+        Unavailable: if the endpoint fails. An error of `save` is raised as it is.
     """
     batches = _batches(documents, batch_size)
     turn = anyio.Lock()
@@ -84,7 +87,7 @@ async def embed_all(
             if batch is None:
                 return
             while batch:
-                # No more than one request takes: what is embedded is handed over at once.
+                # One request at a time, so that its results can be saved at once.
                 part, batch = batch[: embedder.request_size], batch[embedder.request_size :]
                 try:
                     outcomes = await embedder.embed_documents([text for _, text in part])
@@ -95,10 +98,10 @@ async def embed_all(
                 await sent.send((part, outcomes))
 
     async def work_all() -> None:
-        # Closing the stream is what tells the saver that nothing more will come.
+        # Closing the stream ends the saver.
         with sent, workers:
             async with anyio.create_task_group() as group:
-                # One more than may send: it stands ready when the endpoint becomes free.
+                # One more than may send, so that a batch is ready when the endpoint becomes free.
                 for _ in range(concurrency + 1):
                     group.start_soon(work)
 
@@ -160,7 +163,7 @@ async def _save_rest(
 
 
 def _waiting(arrived: MemoryObjectReceiveStream[_Settled]) -> list[_Settled]:
-    """Return what can be had without waiting."""
+    """Return the results that have arrived, without waiting."""
     found: list[_Settled] = []
     while True:
         try:
@@ -198,7 +201,7 @@ def _collect(settled: list[_Settled], counts: _Counts) -> Arrived:
 
 
 def _innermost(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error itself: callers handle errors, not groups of them."""
+    """Return the first error of a group, since callers do not handle groups."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

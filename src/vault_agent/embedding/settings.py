@@ -1,4 +1,4 @@
-"""How one embedding endpoint is used; cheap to import, for whoever only passes it on."""
+"""The settings of one embedding endpoint. This module imports neither numpy nor HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vault_agent.embedding.prefixes import Prefixes, known_prefixes
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings:
-    """Which endpoint and model, and how much of it to use. Seconds throughout."""
+    """The endpoint, the model and the limits of use. Times are in seconds."""
 
     url: str
     model: str
@@ -18,8 +18,8 @@ class EndpointSettings:
     concurrency: int = 2
     timeout: float = 60.0
     query_timeout: float = 1.0
-    patience: float = 120.0  # without a single success, before a run gives up
-    query_prefix: str | None = None  # None: what the model is known to want
+    patience: float = 120.0  # time without a success before a run gives up
+    query_prefix: str | None = None  # None: the known prefix of the model
     document_prefix: str | None = None
 
     @property

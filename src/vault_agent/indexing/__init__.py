@@ -1,1 +1,1 @@
-"""From what changed in the vault to a published revision of the index."""
+"""Indexing: from changes in the vault to a published revision of the index."""

@@ -1,7 +1,7 @@
-"""Parsing by worker processes: batches go out, and a note that breaks its worker goes alone.
+"""Distributes batches over worker processes, and isolates a note that crashes its worker.
 
-The workers are kept from run to run. They hold nothing of a vault between two batches, so that it
-can be unmounted at any time.
+The workers are kept between runs. They hold no file of a vault open between two batches, so it can
+be unmounted at any time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing.changes import vault_moved
-from vault_agent.indexing.parse import FileTask, ParsedFile, parse_file, put_aside
+from vault_agent.indexing.parse import FileTask, ParsedFile, parse_file, unparsed
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 SECONDS_PER_BATCH = 30.0
 SECONDS_PER_NOTE = 5.0
 SECONDS_PER_MEGABYTE = 2.0
-"""Processor time that a worker may use; a hundred times what the slowest hostile note took."""
+"""Processor time that a worker may use: a hundred times what the slowest hostile note took."""
 WORKERS_TRIED = 3
-"""For one batch, where they end before they have seen it."""
+"""Attempts for one batch if workers end before they receive it."""
 
 
 class Folder(NamedTuple):
-    """What a folder is known by, whatever its path: another one may be mounted over it."""
+    """The identity of a folder. Another folder may be mounted at the same path."""
 
     device: int
     inode: int
 
     @classmethod
     def at(cls, path: str) -> Folder | None:
-        """Return the folder at a path, or None where there is none."""
+        """Return the identity of the folder at a path, or None if there is none."""
         try:
             found = os.stat(path)  # noqa: PTH116 - the path is text here
         except OSError:
@@ -48,10 +48,10 @@ class Folder(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Files of one vault to parse; an empty batch only makes sure that a worker is ready."""
+    """Files of one vault to parse. An empty batch only makes sure that a worker is ready."""
 
     root: str
-    folder: Folder | None  # that the run found at `root`
+    folder: Folder | None  # the folder at `root` when the run began
     exclude: tuple[str, ...]
     max_note_bytes: int
     files: list[FileTask]
@@ -62,7 +62,7 @@ NO_FILES = Batch("", None, (), 0, [])
 
 
 def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
-    """Set up a worker and return its handler: None for a batch whose vault has gone."""
+    """Return the handler of a worker. It returns None if the batch's vault is missing."""
 
     def parse_batch(batch: Batch) -> list[ParsedFile] | None:
         if not batch.files:
@@ -87,7 +87,7 @@ def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
 class Parser:
     """Parses the batches of one run in the workers of a pool.
 
-    `on_crash` is told of every error that a note raised.
+    `on_crash` gets a report of every error that a note raised.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class Parser:
         """Parse a batch, in order.
 
         Raises:
-            Misconfigured: `VAULT_NOT_FOUND` where the vault has gone.
-            Failed: `INDEXER_FAILED` where no worker gets as far as reading a note.
+            Misconfigured: `VAULT_NOT_FOUND` if the vault was moved or unmounted.
+            Failed: `INDEXER_FAILED` if no worker starts.
         """
         return await self._settle(tasks, SECONDS_PER_BATCH)
 
@@ -112,24 +112,24 @@ class Parser:
             return await self._run(tasks, seconds)
         except WorkerCrashed as crash:
             if len(tasks) == 1 and (isinstance(crash, WorkerTimedOut) or crash.report):
-                return [self._put_aside(tasks[0], crash)]
+                return [self._skipped(tasks[0], crash)]
         if len(tasks) == 1:
             try:
-                # Somebody else may have ended the worker: a note is to blame if it ends another.
+                # The worker may have been killed from outside, so the note gets a second attempt.
                 return await self._run(tasks, seconds)
             except WorkerCrashed as crash:
-                return [self._put_aside(tasks[0], crash)]
-        # One of them did it. Halving finds it in a few steps and keeps the others together.
+                return [self._skipped(tasks[0], crash)]
+        # Halving finds the note in a few steps and keeps the others together.
         middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
         return [
             *await self._settle(tasks[:middle], seconds),
             *await self._settle(tasks[middle:], seconds),
         ]
 
-    def _put_aside(self, task: FileTask, crash: WorkerCrashed) -> ParsedFile:
+    def _skipped(self, task: FileTask, crash: WorkerCrashed) -> ParsedFile:
         if crash.report is not None:
             self._on_crash(crash.report)
-        return put_aside(task.entry)
+        return unparsed(task.entry)
 
     async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)

@@ -1,9 +1,8 @@
-"""The change set: what a run has to read and to remove, and what it knows of that.
+"""The change set: which files a run reads, and which it removes from the index.
 
-A run looks at everything, or at some paths and what lies below them. Only the looking differs: a
-walk of the vault against all rows, or a walk of these paths against the rows there. What follows is
-the same, and so is the result. Where a look at single paths could not tell the whole story, the run
-looks at everything after all.
+A run scans the whole vault, or some paths and everything below them. A full scan is compared with
+all rows, a partial one with the rows at these paths. The rest of the run is the same, and so is the
+result. If a partial scan could miss something, the run scans the whole vault instead.
 """
 
 from __future__ import annotations
@@ -33,35 +32,35 @@ if TYPE_CHECKING:
 
 MANY_REMOVED = 500
 MANY_REMOVED_SHARE = 0.2
-"""A run of paths that would remove more notes than this looks at everything before it does."""
+"""A run of paths that would remove more notes than either limit scans the whole vault first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a run has to do. Paths and files are those at the places it has looked at."""
+    """What a run has to do at the paths it has scanned."""
 
-    base: Meta | None  # of the generation that goes on; None begins a new one
-    had_notes: bool  # whether the index that serves has any, also where a new one is begun
-    known: Mapping[str, StoredFile]  # the notes that the generation has there
+    base: Meta | None  # of the generation to update; None starts a new generation
+    had_notes: bool  # whether the current index has notes, even if a new generation is started
+    known: Mapping[str, StoredFile]  # the notes in the generation
     to_read: list[FileEntry]  # new files, and files that may have changed
-    removed: list[str]  # notes that are no longer there
-    left_out_before: Mapping[str, tuple[FileEntry, bool]]  # with whether it was unread
-    left_out: dict[str, FileEntry]  # those that stay so without being read again
+    removed: list[str]  # notes whose files are missing
+    left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file could not be read
+    left_out: dict[str, FileEntry]  # those that stay left out without being read again
     new_attachments: list[str]
     lost_attachments: list[str]
-    new_symlinks: dict[str, str | None]  # where they lead, None where nowhere
+    new_symlinks: dict[str, str | None]  # path and target; None if it cannot be followed
     lost_symlinks: list[str]
-    differs: bool  # whether there is anything to do at all
+    differs: bool  # whether there is anything to do
 
 
 async def find_changes(
     root: VaultRoot, directory: IndexDirectory, task: IndexTask, report: Report
 ) -> Changes:
-    """Look at what the task names, and compare it with what the index holds.
+    """Scan the paths of the task, or the whole vault, and compare them with the index.
 
     Raises:
-        Failed: `VAULT_EMPTY` where an indexed vault suddenly has no notes.
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index must be rebuilt.
+        Failed: `VAULT_EMPTY` if an indexed vault suddenly has no notes.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index must be rebuilt.
     """
     places = None if task.paths is None else _places(task.paths, root.exclusions)
     if places is not None and not task.rebuild:
@@ -70,11 +69,11 @@ async def find_changes(
             found = scan(root, paths=stored.paths)
             changes = _compare(stored, found)
             if not found.symlinks and not _removes_many(changes):
-                _tell(found, report)
+                _report_scan(found, report)
                 return changes
     stored = await read_stored(directory, task)
     found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
-    _tell(found, report)
+    _report_scan(found, report)
     if stored is not None and stored.meta.notes and not found.notes:
         raise sudden_emptiness()
     changes = _compare(None if task.rebuild else stored, found)
@@ -82,7 +81,7 @@ async def find_changes(
 
 
 def sudden_emptiness() -> Failed:
-    """Return the error of a run that would remove all notes of an index."""
+    """Return the error for a run that would remove all notes of an index."""
     return Failed(
         "VAULT_EMPTY",
         "The vault has no notes, but the index has some: is the vault unmounted or moved? "
@@ -91,7 +90,7 @@ def sudden_emptiness() -> Failed:
 
 
 def vault_moved() -> Misconfigured:
-    """Return the error of a run whose vault was moved or unmounted meanwhile."""
+    """Return the error for a vault that was moved or unmounted during the run."""
     return Misconfigured(
         "VAULT_NOT_FOUND",
         "The vault's folder was moved or unmounted during the run. Nothing was removed from the "
@@ -100,17 +99,17 @@ def vault_moved() -> Misconfigured:
     )
 
 
-def _tell(found: Scan, report: Report) -> None:
+def _report_scan(found: Scan, report: Report) -> None:
     report.phase("scan", len(found.notes), len(found.notes))
     for warning in found.warnings:
         report.warn(warning)
 
 
 def _places(paths: Iterable[str], exclusions: Exclusions) -> list[str] | None:
-    """Return where to look, or None for everywhere.
+    """Return the paths to scan, or None for the whole vault.
 
-    Paths that no walk would come to are passed over: those that lead out of the vault, are hidden,
-    lie in an excluded folder, or are no Unicode.
+    Paths that a full scan would not reach are ignored: those that lead out of the vault, are
+    hidden, lie in an excluded folder, or are not valid Unicode.
     """
     places = []
     for path in paths:
@@ -126,7 +125,7 @@ def _places(paths: Iterable[str], exclusions: Exclusions) -> list[str] | None:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether a path is a run of names: none is empty, `.` or `..`."""
+    """Whether a path consists of plain names: none is empty, `.` or `..`."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -135,22 +134,24 @@ def _is_plain(path: str) -> bool:
 
 
 def _meets_symlinks(root: VaultRoot, stored: Stored) -> bool:
-    """Whether a place is, holds or is seen through a symbolic link, or a link leads elsewhere now.
+    """Whether a scanned path touches a symbolic link, or any link has a new target.
 
-    Which folders are walked through links depends on all links of a vault.
+    It touches a link if it is, contains or lies below the link or its target.
+
+    Which folders are scanned through links depends on all links of a vault.
     """
     if not stored.symlinks or stored.paths is None:
         return False
-    looked_at = set(stored.paths)
-    on_the_way = {folder for place in looked_at for folder in folders_of(place)}
+    scanned = set(stored.paths)
+    above = {folder for path in scanned for folder in folders_of(path)}
 
-    def is_met(path: str) -> bool:
+    def is_touched(path: str) -> bool:
         folders = folders_of(path)
-        return path in looked_at or path in on_the_way or any(map(looked_at.__contains__, folders))
+        return path in scanned or path in above or any(map(scanned.__contains__, folders))
 
     return any(
-        is_met(path)
-        or (target is not None and (not target or is_met(target)))
+        is_touched(path)
+        or (target is not None and (not target or is_touched(target)))
         or _target(root, path) != target
         for path, target in stored.symlinks.items()
     )
@@ -176,8 +177,8 @@ def _compare(stored: Stored | None, found: Scan) -> Changes:
     left_out = stored.left_out if stored else {}
     unread = stored.unread if stored else frozenset()
     seen = diff(settled, found.notes, found.unlisted)
-    # Files that are read again, or have gone, are taken off; those that fail again are put back.
-    # Unread files are always read again: they are not settled.
+    # Files that are missing or are read again leave the list. Those that fail again return to it.
+    # Files that could not be read are not settled, so every run reads them again.
     stay = {path: settled[path] for path in settled.keys() - known.keys()}
     for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):
         stay.pop(path, None)
@@ -187,7 +188,7 @@ def _compare(stored: Stored | None, found: Scan) -> Changes:
     lost_attachments = sorted(
         path for path in before - attachments if not is_unknown(path, found.unlisted)
     )
-    # A look at single paths finds no links, or else the run looks at everything.
+    # A partial scan finds no symbolic links; if it does, the run scans the whole vault.
     links = stored.symlinks if stored and stored.paths is None else {}
     lost_symlinks = [
         path

@@ -1,4 +1,4 @@
-"""What the index holds, to be compared with what the vault holds now."""
+"""Reads the files that the index knows, and compares them with the vault."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ class Stored:
 
     meta: Meta
     files: dict[str, reading.StoredFile]  # notes by path
-    left_out: dict[str, FileEntry]  # notes that were there before among them
-    unread: frozenset[str]  # those of `left_out` that the next run tries to read again
+    left_out: dict[str, FileEntry]  # files named like notes that were not indexed or not re-read
+    unread: frozenset[str]  # paths in `left_out` that the next run reads again
     attachments: frozenset[str]
-    symlinks: dict[str, str | None]  # all of the vault, and where they lead
-    paths: Collection[str] | None  # these are the files at and below; None: all
+    symlinks: dict[str, str | None]  # all links of the vault, with their targets
+    paths: Collection[str] | None  # the files are those at or below these paths; None: all files
 
     @property
     def entries(self) -> dict[str, FileEntry]:
-        """Every file with a note's name, whatever became of it."""
+        """All files named like notes, indexed or not."""
         return {**{path: file.entry for path, file in self.files.items()}, **self.left_out}
 
     @property
     def settled(self) -> dict[str, FileEntry]:
-        """Every file that need not be read again while it stays as it was."""
+        """All files that are read again only if they change."""
         return {
             **{path: file.entry for path, file in self.files.items()},
             **{path: entry for path, entry in self.left_out.items() if path not in self.unread},
@@ -59,14 +59,14 @@ class Stored:
 async def read_stored(
     directory: IndexDirectory, task: IndexTask, paths: Collection[str] | None = None
 ) -> Stored | None:
-    """Return what the current generation holds, or None where there is none.
+    """Return the files of the current generation, or None if there is none.
 
-    With `paths` it is what the generation holds at these and below, and at their other spellings:
-    a file system may find one file by names that differ in letter case or normal form.
+    With `paths`, only files at or below these paths and their other spellings are returned: a file
+    system may find one file by names that differ in letter case or normal form.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where it can't be used; for a task that rebuilds,
-            that is as good as none.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index cannot be used. A task that rebuilds
+            gets None instead.
     """
     number = directory.current()
     if number is None:
@@ -95,7 +95,7 @@ async def read_stored(
             )
     except IndexUnavailable:
         if not task.rebuild:
-            raise  # "must not silently repair": the message says to reindex
+            raise  # the index is never repaired silently: the user is asked to reindex
         return None
 
 
@@ -108,10 +108,10 @@ async def _other_spellings(connection: Connection, paths: Collection[str]) -> li
 
 
 async def is_stale(task: IndexTask) -> bool:
-    """Tell whether notes have visibly changed since the last run, by a walk of `stat`.
+    """Return whether notes have changed since the last run, by file size, times and inode.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index can't be compared.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index cannot be used.
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID` (a bad exclusion).
     """
     stored = await read_stored(IndexDirectory(Path(task.directory)), task)

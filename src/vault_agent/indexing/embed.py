@@ -1,4 +1,4 @@
-"""The embedding phase of an index run: what has no vector yet gets one, and is kept at once.
+"""The embedding phase of a run: embeds chunks without a vector, and saves each vector at once.
 
 Begins when the lexical index is complete and serves. What was paid for is never sent twice: vectors
 are known by their exact input, across runs, rebuilds, renames and kills.
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from vault_agent.store.vectors.matrix import Integers
 
 PUBLISH_SECONDS = 1.0
-"""How often searches get what has arrived so far."""
+"""How often new vectors are published to searches."""
 
 _PUBLISHING_SHARE = 1 / 20
-"""Of a run's time, where a large vault's map takes long to write."""
+"""Limit of a run's time for publishing, since the map of a large vault takes long to write."""
 _PAGE = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of the chunks: the three add up to all of them."""
+    """The numbers of chunks by result. Their sum is the number of all chunks."""
 
     embedded: int
     reused: int
@@ -60,14 +60,15 @@ async def embed(
     fresh: bool = False,
     doubted: bool = False,
 ) -> Account:
-    """Give every chunk of the current generation its vector, as far as the endpoint can.
+    """Embed the chunks of the current generation that have no vector.
 
-    An endpoint that fails is a warning and shows in the account. `fresh` makes all vectors anew;
-    `doubted` asks the endpoint which model it serves also where no vector is missing.
+    An endpoint that fails causes a warning, and its chunks count as failed. `fresh` embeds all
+    chunks again. `doubted` asks the endpoint which model it serves even if no vector is missing.
 
     Raises:
         Busy: `INDEX_LOCKED` while another process writes this index.
-        Failed: `DISK_FULL`.
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
     folder = IndexDirectory(Path(directory))
     with folder.writing():  # two writers would give one row to two vectors
@@ -87,10 +88,10 @@ async def embed(
 
 
 async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
-    """Look through the vectors that are searched; False where some were damaged.
+    """Check the vectors of the current map. Return False if some were damaged.
 
-    Those are forgotten and no longer searched, and the next run makes them anew. While a run is
-    writing nothing is changed: the next start looks again.
+    Damaged vectors are removed, and the next run embeds their texts again. Nothing is changed while
+    a run is writing; the next start checks again.
     """
     folder = IndexDirectory(Path(directory))
     number = folder.current()
@@ -108,13 +109,13 @@ async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
 
 
 async def _mend(folder: IndexDirectory, settings: EndpointSettings) -> None:
-    """Forget what is damaged, and let searches have the rest."""
+    """Remove damaged vectors, and publish the others."""
     number = folder.current()
     assert number is not None  # noqa: S101 - there is an index, or nothing would be damaged
     async with open_vectors(folder.vectors) as store:
         known = await store.last_space(settings.model, *settings.prefixes)
         if known is None:
-            # Nothing vouches for what the map names.
+            # Without the database, the rows in the map cannot be checked.
             folder.vectors_map(number).unlink(missing_ok=True)
             return
         await store.use(known)
@@ -125,9 +126,9 @@ async def _mend(folder: IndexDirectory, settings: EndpointSettings) -> None:
 
 
 class _Run:
-    """One phase: a plan of which chunks lack a vector, filled as replies come."""
+    """One phase: a plan of the chunks without a vector, filled as replies arrive."""
 
-    def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
+    def __init__(  # noqa: PLR0917 - one caller, and the arguments' types differ
         self,
         connection: Connection,
         store: VectorStore,
@@ -156,8 +157,8 @@ class _Run:
         self._total = len(chunks)
         served_in_full = False
         if known is not None:
-            # Before the endpoint is asked for anything: an unchanged vault asks for nothing, and
-            # searches have the vectors that there are.
+            # Before any request to the endpoint: an unchanged vault needs none, and searches get
+            # the existing vectors.
             old = await self._store.plan(chunks, keys)
             await self._serve(old)
             served_in_full = not old.waiting
@@ -172,7 +173,7 @@ class _Run:
             self._adopt(await self._store.plan(chunks, keys))
         plan = self._plan
         assert plan is not None  # noqa: S101 - adopted just now, or before the endpoint was asked
-        # Not where as good a vector of every chunk serves until the end.
+        # Not if every chunk has a vector of the same model until the end.
         gradual = not (same and served_in_full)
         total = len(plan.waiting)
         self._report.phase("embed", 0, total)
@@ -188,7 +189,7 @@ class _Run:
             self._report.phase("embed", settled, total, arrived.characters)
             self._arrived.set()
 
-        # Beside the saving, which it does not hold up, and on time also where replies are slow.
+        # In a separate task, so that publishing does not delay saving or wait for slow replies.
         publishing = asyncio.create_task(self._publish_as_they_come(plan)) if gradual else None
         try:
             await embed_all(
@@ -219,7 +220,7 @@ class _Run:
             )
 
     def account(self) -> Account:
-        """Count the chunks by what became of them."""
+        """Count the chunks by result."""
         if self._plan is None:
             return Account(0, self._reused, self._total - self._reused)
         have = int(np.count_nonzero(self._plan.rows >= 0))
@@ -250,12 +251,12 @@ class _Run:
                 yield key, texts[chunk_key]
 
     def _adopt(self, plan: Plan) -> None:
-        """Make a plan this run's own: what has a vector in it is reused."""
+        """Use a plan for this run. Chunks that have a vector in it count as reused."""
         self._plan = plan
         self._reused = int(np.count_nonzero(plan.rows >= 0))
 
     async def _serve(self, plan: Plan) -> None:
-        """Let searches have the vectors that there are, unless they have."""
+        """Publish the existing vectors, unless they are published already."""
         have = plan.rows >= 0
         served = open_matrix(self._map, self._store.folder)
         if served is None or not served.holds(plan.chunks[have], len(plan.chunks)):

@@ -1,10 +1,10 @@
-"""The indexing run: look at the vault, compare, parse, store, publish.
+"""The indexing run: scan, compare, parse, store, publish.
 
-One class, because its steps share what the run has learnt so far.
+Over 300 lines: the steps of a run share its state, so they are one class.
 
-Runs in the indexing process. An incremental run is one SQLite transaction; a rebuild is a new
-generation beside the old one. Either way nothing changes for a reader before the last step, and a
-run that is killed leaves the index as it was.
+It runs in the indexing process. An incremental run is one SQLite transaction. A rebuild writes a
+new generation beside the old one. Readers see no change before the last step, and a run that is
+killed leaves the index as it was.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
 
 
 async def index(task: IndexTask, parse: Parse, report: Report) -> IndexRun:
-    """Bring the index up to what the vault holds now, and return the account of it.
+    """Update the index to match the vault, and return the summary and the revision.
 
     Raises:
         Busy: `INDEX_LOCKED` while another process writes this index.
-        Failed: `VAULT_EMPTY` where an indexed vault suddenly has no notes; `ID_COLLISION`;
-            `DISK_FULL`, `INDEX_IO_ERROR`.
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index must be rebuilt.
+        Failed: `VAULT_EMPTY` if an indexed vault suddenly has no notes; `ID_COLLISION`;
+            `DISK_FULL`; `INDEX_IO_ERROR`.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index must be rebuilt.
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID` (a bad exclusion).
     """
     directory = IndexDirectory(Path(task.directory))
@@ -99,11 +99,11 @@ class _Target(NamedTuple):
     writer: NoteWriter
     fulltext: FulltextWriter
     folder: Path  # of the full text
-    shared: Path | None  # of the revision before, whose files it shares
+    shared: Path | None  # full-text folder of the previous revision, which shares its files
 
 
 class _Run:
-    """One run's state, from the comparison to the switch."""
+    """The state of one run, from the comparison to the publication."""
 
     def __init__(
         self,
@@ -128,10 +128,10 @@ class _Run:
         self._added = self._changed = self._renamed = self._gone = 0
 
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
-        """Do it all; `check` is told the number of notes before the last step, and may raise."""
+        """Run all steps. `check` gets the number of notes before the last step, and may raise."""
         base = self._base
         if base and not self._changes.differs:
-            return _account(base)
+            return _result(base)
         async with AsyncExitStack() as stack:
             async with AsyncExitStack() as database:
                 target = await self._open(database, stack)
@@ -145,7 +145,7 @@ class _Run:
             self._report.published()
             if base is not None:
                 await in_thread(self._tidy, target)
-        return _account(
+        return _result(
             meta,
             added=self._added,
             changed=self._changed,
@@ -154,10 +154,10 @@ class _Run:
         )
 
     def _tidy(self, target: _Target) -> None:
-        """Merge what is small for the next run, and remove what no run needs any more.
+        """Merge small full-text segments for the next run, and remove old folders.
 
-        Only now: nobody who waits for this revision should wait for that. It is published, so what
-        fails here fails nothing.
+        This comes after publication, so that nobody who waits for the revision waits for it. The
+        revision is complete, so errors here are ignored.
         """
         directory, fulltext = self._directory, target.fulltext
         with suppress(VaultAgentError, OSError):
@@ -169,7 +169,7 @@ class _Run:
             directory.remove_older_fulltext(target.generation, target.revision)
 
     async def _open(self, database: AsyncExitStack, stack: AsyncExitStack) -> _Target:
-        """Open the next revision of the generation that serves, or the first of a new one."""
+        """Open the next revision of the current generation, or the first of a new one."""
         directory = self._directory
         if self._base:
             generation, revision = self._base.generation, self._base.revision + 1
@@ -198,7 +198,7 @@ class _Run:
         await self._store_notes(target)
         await self._store_left_out(writer)
         await writer.change_symlinks(changes.new_symlinks, changes.lost_symlinks)
-        # The full-text engine commits in threads of its own while links are resolved here.
+        # The full-text engine commits in other threads while links are resolved here.
         committed = asyncio.create_task(in_thread(target.fulltext.commit))
         try:
             await self._store_attachments(writer)
@@ -252,7 +252,7 @@ class _Run:
             self._report.phase("parse", done, len(tasks))
 
     async def _parsed(self, tasks: Sequence[FileTask]) -> AsyncIterator[list[ParsedFile]]:
-        """Yield parsed batches in the order of the tasks, so that every run writes the same."""
+        """Yield parsed batches in the order of the tasks, so that equal runs write equal rows."""
         window: deque[asyncio.Task[list[ParsedFile]]] = deque()
         try:
             for batch in _batches(tasks):
@@ -317,7 +317,7 @@ class _Run:
         )
 
     async def _resolve_links(self, target: _Target) -> None:
-        self._affected.update(*self._names_before.values())  # of notes that are gone
+        self._affected.update(*self._names_before.values())  # of removed notes
         await resolve_links(
             target.connection,
             target.writer,
@@ -327,7 +327,7 @@ class _Run:
         )
 
 
-def _account(
+def _result(
     meta: Meta, *, added: int = 0, changed: int = 0, removed: int = 0, renamed: int = 0
 ) -> IndexRun:
     summary = JobSummary(

@@ -1,9 +1,8 @@
-"""The keeper: the indexing process, which lives on between runs with one parser process ready.
+"""The keeper: the indexing process. It stays between runs and keeps one parser process ready.
 
-It reads requests from standard input, one at a time, and tells on standard output how they go;
-`protocol` has the messages. It ends as soon as its standard input does, whatever it is doing: a
-killed server leaves nothing running behind it, and a run that is cut off leaves the index as it
-was.
+It reads requests from standard input, carries them out one at a time, and writes events to standard
+output; `protocol` defines the messages. It exits as soon as its standard input closes, so a killed
+server leaves no process behind. An interrupted run leaves the index as it was.
 """
 
 from __future__ import annotations
@@ -62,9 +61,9 @@ if TYPE_CHECKING:
 
 PROGRESS_INTERVAL_SECONDS = 0.1
 SECONDS_TO_BE_READY = 60.0
-"""Processor time that a new worker may use until it has answered for the first time."""
+"""Processor time that a new worker may use before its first answer."""
 NICENESS = 10
-"""Below the server, so that a search goes first where both want the processor."""
+"""Lower priority than the server, so that searches go first."""
 
 
 def main() -> None:
@@ -72,13 +71,13 @@ def main() -> None:
     with suppress(AttributeError, OSError):  # Windows has no niceness
         os.nice(NICENESS)
     keep_new_files_private()
-    gc.freeze()  # imports stay; and rows by the hundred thousand are not worth looking through
+    gc.freeze()  # imported modules stay; and rows form no cycles, so collect rarely
     gc.set_threshold(200_000, 20, 20)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which decides
     try:
         asyncio.run(_answer_requests())
     finally:
-        # The reading thread still waits for input, and would hold up an orderly end.
+        # The reading thread still waits for input and would block a normal exit.
         os._exit(1)
 
 
@@ -93,12 +92,12 @@ async def _answer_requests() -> None:
             reading.start()
             while True:
                 await keeper.answer(await keeper.requests.get())
-    except Exception as error:  # noqa: BLE001 - told, without what it says, before the end
-        report.say(Crashed("keeper", describe_crash(error)))
+    except Exception as error:  # noqa: BLE001 - reported without its message before the exit
+        report.send(Crashed("keeper", describe_crash(error)))
 
 
 def _read(loop: asyncio.AbstractEventLoop, keeper: _Keeper) -> None:
-    """Pass requests on until there is nobody left to send any, then end the process."""
+    """Pass requests on until standard input closes, then end the process."""
     try:
         for line in sys.stdin.buffer:
             loop.call_soon_threadsafe(keeper.receive, decode_request(line))
@@ -107,7 +106,7 @@ def _read(loop: asyncio.AbstractEventLoop, keeper: _Keeper) -> None:
 
 
 class _Keeper:
-    """Answers one request after the other, with the same pool of parsers."""
+    """Answers requests one after the other, with one pool of parsers."""
 
     def __init__(self, pool: Pool, report: _Report) -> None:
         self.requests: asyncio.Queue[Request] = asyncio.Queue()
@@ -116,7 +115,7 @@ class _Keeper:
         self._on_query: Callable[[], object] | None = None
 
     def receive(self, request: Request) -> None:
-        """Take a request in; the announcement of a query is heeded at once."""
+        """Queue a request, or act on an announced query at once."""
         if not isinstance(request, QueryAnnounced):
             self.requests.put_nowait(request)
         elif self._on_query is not None:
@@ -128,7 +127,7 @@ class _Keeper:
             answer = await self._carry_out(request)
         except VaultAgentError as error:
             answer = Refused.of(error)
-        self._report.say(answer)
+        self._report.send(answer)
         give_memory_back()
 
     async def _carry_out(self, request: Request) -> Answer:
@@ -148,21 +147,21 @@ class _Keeper:
             await self._pool.run(NO_FILES, cpu_seconds=SECONDS_TO_BE_READY)
         except (WorkerCrashed, WorkerNotReady) as failure:
             if failure.report is not None:
-                self._tell_of_worker(failure.report)
+                self._report_crash(failure.report)
             raise Failed("INDEXER_FAILED", "The process that reads notes does not start.") from None
 
     async def _verify(self, request: Verify) -> bool:
-        """Look through the index and its vectors; False where some of those were damaged."""
+        """Check the index and its vectors. Return False if some vectors were damaged."""
         await verify(request.task)
         if request.endpoint is None:
             return True
-        from vault_agent.indexing.embed import verify_vectors  # as below
+        from vault_agent.indexing.embed import verify_vectors  # imports numpy
 
         return await verify_vectors(request.task.directory, request.endpoint)
 
     async def _run(self, request: Index) -> Done:
         run = await self._index(request.task)
-        self._report.say(Indexed())
+        self._report.send(Indexed())
         summary = run.summary
         if request.embed is not None:
             summary = await self._embed(request.task, request.embed, summary)
@@ -171,7 +170,7 @@ class _Keeper:
     async def _index(self, task: IndexTask) -> IndexRun:
         self._pool.resize(task.parallel)
         try:
-            parser = Parser(self._pool, task, on_crash=self._tell_of_worker)
+            parser = Parser(self._pool, task, on_crash=self._report_crash)
             return await index(task, parser.parse, self._report)
         finally:
             self._pool.trim(1)
@@ -179,7 +178,7 @@ class _Keeper:
     async def _embed(
         self, task: IndexTask, options: EmbedOptions, summary: JobSummary
     ) -> JobSummary:
-        # Only here: they bring numpy and an HTTP client, which most runs have no use for.
+        # Imported here: they import numpy and an HTTP client, which most runs do not need.
         from vault_agent.embedding.client import HttpEmbedder
         from vault_agent.indexing.embed import embed
 
@@ -200,7 +199,7 @@ class _Keeper:
             raise Unavailable(
                 "EMBEDDING_UNAVAILABLE",
                 f"{account.failed:,} chunks could not be embedded, and embeddings were required. "
-                "The index itself is complete and serves; the job's warnings say what failed.",
+                "The index itself is complete and serves; see the job's warnings.",
                 remedy="",
             )
         return replace(
@@ -210,30 +209,30 @@ class _Keeper:
             embedding_failed=account.failed,
         )
 
-    def _tell_of_worker(self, report: CrashReport) -> None:
-        self._report.say(Crashed("worker", report))
+    def _report_crash(self, report: CrashReport) -> None:
+        self._report.send(Crashed("worker", report))
 
 
 class _Report:
-    """Sends events; progress ten times a second at most."""
+    """Sends events, and progress at most ten times a second."""
 
     def __init__(self) -> None:
-        self._said: tuple[str, float] = ("", 0.0)
+        self._last_phase: tuple[str, float] = ("", 0.0)
 
     def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
-        last, at = self._said
+        last, at = self._last_phase
         now = time.monotonic()
         if name == last and done != total and now - at < PROGRESS_INTERVAL_SECONDS:
             return
-        self._said = (name, now)
-        self.say(Phase(name, done, total, characters))
+        self._last_phase = (name, now)
+        self.send(Phase(name, done, total, characters))
 
     def warn(self, warning: Warning) -> None:
-        self.say(Warned.of(warning))
+        self.send(Warned.of(warning))
 
     def published(self) -> None:
-        self.say(Published())
+        self.send(Published())
 
-    def say(self, event: Event) -> None:
+    def send(self, event: Event) -> None:
         sys.stdout.buffer.write(encode(event))
         sys.stdout.buffer.flush()

@@ -1,7 +1,7 @@
-"""Where links lead after a run: those of new notes, and those whose names are affected.
+"""Resolves the links of new notes, and links to names that a run has added or removed.
 
-A few links ask the index for the files that they could mean. Many are resolved against all names:
-one pass is cheaper then. The rules are those of `LinkResolver` either way.
+A few links are resolved against the files that they could mean, looked up in the index. Many links
+are resolved against all names in one pass, which is faster then. `LinkResolver` has the rules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.store.index.writer import NoteWriter, StoredLink
 
 MANY_NAMES = 500
-"""With more names than this affected, all links are resolved again."""
+"""If more names than this are affected, all links are resolved again."""
 NOTES_AT_ONCE = 500
 """New notes whose links are resolved together."""
 
@@ -37,9 +37,9 @@ async def resolve_links(
     fresh: Sequence[int],
     affected: Collection[str] | None,
 ) -> None:
-    """Resolve the links of the notes `fresh` and those that ask for `affected` names, or all.
+    """Resolve the links of the notes `fresh`, and all links to the names `affected`.
 
-    Names are as `names_of` gives them; None stands for all of them.
+    `affected` holds names as `names_of` returns them. None means all links.
     """
     few = affected is not None and len(affected) <= MANY_NAMES
     names = affected if few else None
@@ -69,7 +69,7 @@ async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[St
         if dest is not None and not found.is_note:
             to_attachments.add(link.key)
     changed = await writer.resolve(resolved)
-    # What a link has led to until now may have been an attachment too.
+    # The previous target of a changed link may have been an attachment too.
     await writer.count_attachments(
         {
             link.key >> CHUNK_BITS
@@ -82,7 +82,7 @@ async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[St
 async def _pages(
     writer: NoteWriter, fresh: Sequence[int], names: Collection[str] | None
 ) -> AsyncIterator[list[StoredLink]]:
-    """Yield the links to resolve: of new notes and of affected names, or else all."""
+    """Yield the links to resolve: those of new notes and to affected names, or all."""
     lookups: list[int] | None = None
     if names is not None:
         lookups = [name_hash(name) for name in names]
@@ -97,7 +97,7 @@ async def _pages(
 async def _resolver(
     connection: Connection, page: Sequence[StoredLink] | None = None
 ) -> LinkResolver:
-    """Return a resolver over all names, or over those that the links of a page ask for."""
+    """Return a resolver over all names, or over the names that the links of a page use."""
     if page is None:
         return LinkResolver(await reading.names(connection), await reading.attachments(connection))
     lookups = {link.lookup for link in page}

@@ -1,4 +1,4 @@
-"""Files into rows and prepared text: what the disposable worker processes do."""
+"""Parses files into rows and full text, in the worker processes."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ GARBAGE_THRESHOLD = 100_000
 
 
 class FileTask(NamedTuple):
-    """A file to read, and the hash of its content as the index knows it."""
+    """A file to read, and the hash of its content in the index."""
 
     entry: FileEntry
     known_hash: bytes | None
 
 
 class Outcome(Enum):
-    """What became of a file."""
+    """The result of reading a file."""
 
     PARSED = auto()
-    SAME = auto()  # touched, but its content is what the index holds
-    GONE = auto()  # no longer there, or no longer a note
-    KEPT = auto()  # can't be read for now: what the index holds of it stays
+    SAME = auto()  # touched, but its content is the one in the index
+    GONE = auto()  # missing, or no longer a note
+    KEPT = auto()  # cannot be read for now: the index keeps what it has
 
 
 class ParsedFile(NamedTuple):
-    """What a worker sends back; `rows` and `text` where the outcome is PARSED."""
+    """What a worker returns; `rows` and `text` are set if the outcome is PARSED."""
 
     entry: FileEntry
     outcome: Outcome
@@ -63,10 +63,10 @@ class ParsedFile(NamedTuple):
 def parser(
     root: str, exclude: Sequence[str], max_note_bytes: int
 ) -> Callable[[list[FileTask]], list[ParsedFile]]:
-    """Set a worker process up and return its handler of batches."""
+    """Set up a process and return its handler of batches."""
     vault = VaultRoot.open(root, Exclusions(exclude))
-    # A note is many small tuples and hardly a cycle: looking for cycles as often as usual costs
-    # more than a tenth of the time.
+    # A note is many small tuples and hardly any cycles: the default threshold takes more than a
+    # tenth of the time.
     gc.set_threshold(GARBAGE_THRESHOLD)
 
     def parse_batch(tasks: list[FileTask]) -> list[ParsedFile]:
@@ -76,7 +76,7 @@ def parser(
 
 
 def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFile:
-    """Read and parse one file; whatever it holds, there is an outcome."""
+    """Read and parse one file. Any content gives an outcome."""
     path = task.entry.path
     if task.entry.size > max_note_bytes:
         return _too_large(task.entry)
@@ -97,7 +97,7 @@ def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
 
 
 def _origin(data: bytes, text: str) -> int | None:
-    """Return how many bytes of a file precede its text; None where they are not plain UTF-8."""
+    """Return how many bytes of a file precede its text, or None if it is not plain UTF-8."""
     start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     if text.isascii():
         return start if len(text) == len(data) - start else None
@@ -114,7 +114,7 @@ def _too_large(entry: FileEntry) -> ParsedFile:
 
 
 def _registered(entry: FileEntry, warning: Warning) -> ParsedFile:
-    """Keep a note that can't be parsed findable by its name."""
+    """Return a note without content, found by its title and path only."""
     note = replace(_NAMELESS, title=stem(entry.path))
     identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
     return _parsed(entry, identity, note, (warning,))
@@ -134,11 +134,12 @@ def _parsed(
     )
 
 
-def put_aside(entry: FileEntry) -> ParsedFile:
-    """Return what is kept of a note that broke the process that parsed it."""
+def unparsed(entry: FileEntry) -> ParsedFile:
+    """Return the result for a note that crashed its worker: found by title and path only."""
     warning = Warning(
         "NOTE_PARSER_CRASHED",
-        "A note could not be parsed in its time or memory: it is found by title and path only.",
+        "A note could not be parsed within its limits of time and memory: it is found by title "
+        "and path only.",
         {"path": entry.path},
     )
     return _registered(entry, warning)

@@ -1,10 +1,10 @@
 """The messages between the server and its indexing process, and their form on the pipe.
 
-Each message is a frozen dataclass, and one JSON object on one line: its class's name under "type",
-and its fields. Both ends decode into the same classes and refuse what does not fit them. Paths may
-hold bytes that are not UTF-8: Python's JSON carries them as lone surrogates, both ways.
+Each message is a frozen dataclass. On the pipe it is one line with one JSON object: the class name
+under "type", and the fields. Both ends decode into the same classes and reject anything else. Paths
+may contain bytes that are not UTF-8; JSON carries them as lone surrogates.
 
-The process sends what notes and folders are called, so it bounds what a message may hold.
+Events contain names of notes and folders, which may be long, so their size is limited.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from vault_agent.model.warning import Warning
 from vault_agent.system.crash import CrashReport  # noqa: TC001 - read by _hints
 
 MAX_EVENT_BYTES = 1 << 20
-"""What one event takes on the pipe at most; the server reads lines of four times that."""
+"""Limit of a warning or an error on the pipe. The server reads lines of four times this size."""
 MAX_DETAIL_CHARACTERS = 4_096
-"""Of one text in an error or a warning. The longest path of most systems is as long."""
+"""Limit of one text in an error or a warning: the longest path of most systems."""
 _MAX_DETAIL_ITEMS = 100
 
 # --- what the server sends ------------------------------------------------------------------
@@ -34,17 +34,17 @@ _MAX_DETAIL_ITEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class EmbedOptions:
-    """How an index run is to embed what it has indexed."""
+    """How an index run embeds the chunks it has indexed."""
 
     endpoint: EndpointSettings
-    require: bool = False  # a chunk without a vector fails the run
-    fresh: bool = False  # make all vectors again
+    require: bool = False  # fail the run if a chunk has no vector
+    fresh: bool = False  # embed all chunks again
     doubted: bool = False  # ask which model the endpoint serves, even if no vector is missing
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Bring the index up to date; answered by `Done`."""
+    """Update the index. Answered by `Done`."""
 
     task: IndexTask
     embed: EmbedOptions | None = None
@@ -52,14 +52,14 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Has the vault changed since the last run? Answered by `Compared`."""
+    """Check whether the vault has changed since the last run. Answered by `Compared`."""
 
     task: IndexTask
 
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """Read the whole index, and the vectors of `endpoint`; answered by `Verified`."""
+    """Check the whole index, and the vectors of `endpoint`, for damage. Answered by `Verified`."""
 
     task: IndexTask
     endpoint: EndpointSettings | None = None
@@ -67,12 +67,12 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """Have a parser process ready; answered by `WarmedUp`."""
+    """Start a parser process. Answered by `WarmedUp`."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryAnnounced:
-    """A search is about to use the embedding endpoint. Has no answer."""
+    """A search is about to use the embedding endpoint. Not answered."""
 
 
 Question = Compare | Verify | WarmUp
@@ -83,7 +83,7 @@ Request = Index | Question | QueryAnnounced
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """How far a phase is."""
+    """Progress of a phase."""
 
     name: str
     done: int
@@ -101,7 +101,7 @@ class Warned:
 
     @classmethod
     def of(cls, warning: Warning) -> Warned:
-        """Return the event for a warning, cut to what a message may hold."""
+        """Return the event for a warning, cut to the limits of a message."""
         return cls(warning.code, _bounded(warning.message), _bounded(dict(warning.details)))
 
     @property
@@ -112,17 +112,17 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Readers may take up a new state."""
+    """A new state is published; readers may open it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """The index is complete and serves; what follows in the run is embedding."""
+    """The index is complete and published. The rest of the run embeds chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """Something failed unexpectedly. After one of the keeper's own the process ends."""
+    """A process failed unexpectedly. If it is the keeper, it ends after this event."""
 
     process: str  # "keeper" or "worker"
     report: CrashReport
@@ -130,7 +130,7 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The run has ended well."""
+    """The run has succeeded."""
 
     summary: JobSummary
     generation: int
@@ -138,7 +138,7 @@ class Done:
 
     @property
     def run(self) -> IndexRun:
-        """The account of the run."""
+        """The result of the run."""
         return IndexRun(self.summary, self.generation, self.revision)
 
 
@@ -151,9 +151,9 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The index is whole."""
+    """The index is intact."""
 
-    vectors_whole: bool  # False where damaged ones were taken out
+    vectors_whole: bool  # False if damaged vectors were removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class WarmedUp:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The request failed with an error of ours."""
+    """The request failed with a `VaultAgentError`."""
 
     code: str
     message: str
@@ -171,12 +171,12 @@ class Refused:
 
     @classmethod
     def of(cls, error: VaultAgentError) -> Refused:
-        """Return the event for an error, cut to what a message may hold."""
+        """Return the event for an error, cut to the limits of a message."""
         return cls(error.code, _bounded(error.message), _bounded(error.details))
 
     @property
     def error(self) -> VaultAgentError:
-        """The error itself, of the class that its code has."""
+        """The error itself, of the class that belongs to its code."""
         return error_of(self.code, self.message, self.details)
 
 
@@ -200,13 +200,13 @@ _T = TypeVar("_T")
 
 
 class ProtocolError(Exception):
-    """A line that is not a message. Says which part of it, never what that holds."""
+    """A line is not a message. The text names the wrong field, never its value."""
 
 
 def encode(message: Request | Event) -> bytes:
     """Return a message as a line.
 
-    A warning or an error that is still over `MAX_EVENT_BYTES` loses its details.
+    A warning or an error over `MAX_EVENT_BYTES` loses its details.
     """
     line = _line(message)
     if isinstance(message, (Warned, Refused)) and len(line) > MAX_EVENT_BYTES:
@@ -218,7 +218,7 @@ def decode_request(line: bytes) -> Request:
     """Return the request on a line.
 
     Raises:
-        ProtocolError: where there is none.
+        ProtocolError: if the line is not a request.
     """
     return _decode(line, REQUESTS)
 
@@ -227,7 +227,7 @@ def decode_event(line: bytes) -> Event:
     """Return the event on a line.
 
     Raises:
-        ProtocolError: where there is none.
+        ProtocolError: if the line is not an event.
     """
     return _decode(line, EVENTS)
 
@@ -248,7 +248,7 @@ def _decode(line: bytes, kinds: Mapping[str, type[_T]]) -> _T:
         raise ProtocolError("not JSON") from None
     kind = kinds.get(str(document.pop("type", ""))) if isinstance(document, dict) else None
     if kind is None:
-        raise ProtocolError("not a message that is known here")
+        raise ProtocolError("unknown message type")
     message: _T = _read(document, kind, kind.__name__)
     return message
 
@@ -259,7 +259,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _read(value: Any, kind: Any, where: str) -> Any:
-    """Return a JSON value as what a field's annotation asks for."""
+    """Convert a JSON value to the type of a field's annotation."""
     origin = get_origin(kind)
     if origin in (Union, UnionType):
         choices = get_args(kind)
@@ -272,7 +272,7 @@ def _read(value: Any, kind: Any, where: str) -> Any:
     if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
         hints = _hints(kind)
         if not value.keys() <= hints.keys():
-            raise ProtocolError(f"{where} has a field that is not known here")
+            raise ProtocolError(f"{where} has an unknown field")
         found = {name: _read(item, hints[name], f"{where}.{name}") for name, item in value.items()}
         try:
             return kind(**found)
@@ -282,11 +282,11 @@ def _read(value: Any, kind: Any, where: str) -> Any:
         return float(value)
     if type(value) is (origin or kind):
         return value
-    raise ProtocolError(f"{where} is of another type")
+    raise ProtocolError(f"{where} has the wrong type")
 
 
 def _bounded(value: Any) -> Any:
-    """Return a detail cut to what a message may hold."""
+    """Return a detail cut to the limits of a message."""
     if isinstance(value, str) and len(value) > MAX_DETAIL_CHARACTERS:
         return value[: MAX_DETAIL_CHARACTERS - 1] + "…"
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What the indexing process is asked to do, and whom it tells how that goes."""
+"""The task of an indexing run, its result, and the interface for its progress."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexTask:
-    """What the server asks of the indexing process."""
+    """What the server asks the indexing process to do."""
 
     root: str
     directory: str
     vault: str  # identity of the root
     exclude: tuple[str, ...]
     max_note_bytes: int
-    fingerprint: str  # of all that decides what is indexed and how
+    fingerprint: str  # from `fingerprint_of`
     rebuild: bool
     parallel: int  # batches in flight
-    # Vault-relative places to look at, with all that is below them; None is everything.
+    # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRun:
-    """What a run did, and the revision that serves after it."""
+    """What a run did, and the revision that is current after it."""
 
     summary: JobSummary
     generation: int
@@ -42,20 +42,23 @@ class IndexRun:
 
 
 class Report(Protocol):
-    """Who is told how the run goes."""
+    """Receives the progress of a run."""
 
     def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
-        """Say how far a phase is, and how much text it has gone through where that counts."""
+        """Report the progress of a phase; `characters` is the text embedded so far."""
 
     def warn(self, warning: Warning) -> None:
-        """Pass a warning on."""
+        """Report a warning."""
 
     def published(self) -> None:
-        """Say that readers may take up a new state."""
+        """Report that a new state is published."""
 
 
 def fingerprint_of(exclusions: Exclusions, max_note_bytes: int) -> str:
-    """Name everything that decides what is indexed and how: another value needs a rebuild."""
+    """Return a hash of everything that decides what is indexed and how.
+
+    An index with another value must be rebuilt.
+    """
     parts = (
         NOTE_SUFFIXES,
         exclusions.fingerprint,

@@ -1,4 +1,4 @@
-"""Looking through an index for damage: every page, row and checksum of the current generation."""
+"""Checks an index for damage: every page, row and checksum of the current generation."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 async def verify(task: IndexTask) -> None:
-    """Compare the files of the current generation with what was written.
+    """Compare the files of the current generation with their checksums.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where they differ.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if they differ.
     """
     directory = IndexDirectory(Path(task.directory))
     number = directory.current()
     if number is None:
         return
     async with open_reader(directory.database(number)) as connection:
-        # One state of it: a run may commit another in the middle.
+        # A transaction reads one state, even if a run commits another meanwhile.
         await connection.execute_fetchall("BEGIN")
         meta = await read_meta(connection)
         await check_database(connection, meta)
@@ -41,7 +41,7 @@ async def verify(task: IndexTask) -> None:
 
 
 async def _check_names(connection: Connection) -> None:
-    """Compare the names by which links find files with those that the files have."""
+    """Compare the table of names with the names that the files have."""
     held = dict(await reading.names(connection))
     expected = {
         (name_hash(name), handle_of(path))

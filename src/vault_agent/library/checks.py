@@ -137,4 +137,4 @@ class Checks:
 
     async def _put_aside(self, generation: int, answer: Refused) -> None:
         await self._index.refuse(IndexUnavailable(answer.code, answer.message, remedy=""))
-        await asyncio.to_thread(self._directory.put_aside, generation)
+        await asyncio.to_thread(self._directory.set_aside, generation)

@@ -1,1 +1,1 @@
-"""The index on disk: the only package that speaks SQL and to the full-text engine."""
+"""The index on disk. Only this package uses SQL and the full-text engine."""

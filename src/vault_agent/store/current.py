@@ -1,4 +1,4 @@
-"""The generation that serves: opened read-only, replaced without pausing a reader."""
+"""The current generation: opened read-only, replaced without pausing a reader."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2
-"""Connections a snapshot keeps: one more than the engine's threads gain from on small machines."""
+"""Connections in a snapshot."""
 _SEARCH_THREADS = max(4, os.cpu_count() or 1)
-"""Searches at once; the engine computes without the interpreter's lock."""
+"""Searches at once; the full-text engine computes without the interpreter's lock."""
 
 
 class SnapshotOutdated(Exception):
-    """The database has moved on since the snapshot was taken: take another and ask again.
+    """The database has changed since the snapshot was taken. Take a new snapshot and try again.
 
-    Readers hold no transaction open between statements, which would keep SQLite's log growing.
-    Rowids are never used again, so what moved on is missing, and never something else.
+    Readers hold no transaction between statements, since SQLite's log would grow meanwhile. Rowids
+    are never used again, so a changed row is missing; it is never another row.
     """
 
 
 class _Open:
-    """What a snapshot holds open, until its last user has left."""
+    """The open files of a snapshot. The last user closes them."""
 
     def __init__(
         self,
@@ -51,21 +51,21 @@ class _Open:
         for connection in connections:
             self.idle.put_nowait(connection)
         self._resources = resources
-        self._users = 1  # whoever holds it as the current one
+        self._users = 1  # `CurrentIndex`, while this is the current snapshot
 
     def enter(self) -> None:
-        """Count one more user."""
+        """Add a user."""
         self._users += 1
 
     async def leave(self) -> None:
-        """Count one user less; the last one closes."""
+        """Remove a user, and close the files after the last one."""
         self._users -= 1
         if self._users == 0:
             await self._resources.aclose()
 
 
 class Snapshot:
-    """One revision of one generation with the vectors there were, open for reading."""
+    """One revision of one generation with its vectors, open for reading."""
 
     def __init__(
         self,
@@ -86,11 +86,11 @@ class Snapshot:
         """Share of the chunks that have a vector."""
         if not self.meta.chunks:
             return 1.0
-        # A run that removed notes replaces the map a moment later.
+        # After notes are removed, the map of vectors is replaced a moment later.
         return min(1.0, self.matrix.count / self.meta.chunks) if self.matrix is not None else 0.0
 
     def with_vectors(self, matrix: Matrix | None) -> Snapshot:
-        """Return the same revision with other vectors, sharing all that is open."""
+        """Return the same revision with other vectors and the same open files."""
         return Snapshot(self.meta, self.fulltext, matrix, self.held, self.threads)
 
     @asynccontextmanager
@@ -98,7 +98,7 @@ class Snapshot:
         """Lend a read-only connection.
 
         Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` where using it would end the process.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
         """
         connection = await self.held.idle.get()
         try:
@@ -109,7 +109,7 @@ class Snapshot:
 
 
 class CurrentIndex:
-    """Follows the index directory from one complete state to the next."""
+    """Serves the latest complete state of an index directory."""
 
     def __init__(
         self, directory: IndexDirectory, *, vault: str, fingerprint: str, vectors: bool = False
@@ -125,21 +125,21 @@ class CurrentIndex:
 
     @property
     def meta(self) -> Meta | None:
-        """What is being served, or None."""
+        """The metadata of the current state, or None."""
         return self._snapshot.meta if self._snapshot else None
 
     @property
     def latest(self) -> Snapshot | None:
-        """The current state for a look that does not wait; to read, use `snapshot`."""
+        """The current state, only for use without an `await`; to read, use `snapshot`."""
         return self._snapshot
 
     @property
     def refusal(self) -> IndexUnavailable | None:
-        """Why an index that exists may not be queried, or None."""
+        """The reason why an existing index is not served, or None."""
         return self._refusal
 
     async def refresh(self) -> None:
-        """Take up the newest complete state; readers of the old one finish undisturbed."""
+        """Open the newest complete state. Readers of the old one can finish."""
         async with self._refreshing:
             with translated():
                 number = await asyncio.to_thread(self._directory.current)
@@ -156,7 +156,7 @@ class CurrentIndex:
                 await self._replace(snapshot, None)
 
     async def refuse(self, refusal: IndexUnavailable) -> None:
-        """Stop serving: the files turned out to be damaged."""
+        """Stop serving an index whose files are damaged."""
         async with self._refreshing:
             await self._replace(None, refusal)
 
@@ -177,7 +177,7 @@ class CurrentIndex:
             await snapshot.held.leave()
 
     async def close(self) -> None:
-        """Let go of the current state."""
+        """Close the current state."""
         await self._replace(None, None)
 
     async def _replace(self, snapshot: Snapshot | None, refusal: IndexUnavailable | None) -> None:
@@ -186,7 +186,7 @@ class CurrentIndex:
             await old.held.leave()
 
     async def _only_vectors_changed(self, number: int) -> bool:
-        """Take up new vectors where all else is as it was: during a run, once a second."""
+        """Open new vectors if nothing else has changed, as once a second during a run."""
         now = self._snapshot
         if now is None or now.meta.generation != number:
             return False
@@ -218,7 +218,7 @@ class CurrentIndex:
         if not self._vectors:
             return None
         from vault_agent.store.vectors.matrix import (
-            open_matrix,  # brings numpy: 20 MB for nothing if off
+            open_matrix,  # imports numpy, which takes 20 MB
         )
 
         return open_matrix(self._directory.vectors_map(number), self._directory.vectors_folder)

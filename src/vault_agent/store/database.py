@@ -1,4 +1,4 @@
-"""SQLite connections: how they are opened, and what their failures mean."""
+"""Opens SQLite connections, and translates their errors."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from vault_agent.errors import VaultAgentError
 
 Connection = aiosqlite.Connection
-"""A connection by its name outside this package, which is the only one to know SQLite."""
+"""The type of a connection for other packages, which do not import aiosqlite."""
 
 _BUSY_SECONDS = 5.0
-"""How long a statement waits for another connection's lock."""
+"""Seconds that a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_OUR_SCHEMA = ("no such ", "has no column", "unsupported file format")
 _NOT_ALLOWED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
@@ -39,13 +39,13 @@ _DISK = {
 
 
 def script(name: str) -> str:
-    """Return the SQL script of this package called `name`."""
+    """Return the SQL script `name` of this package."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn what SQLite and the disk raise into our errors; anything else passes through."""
+    """Turn errors of SQLite and the disk into our errors. Other errors pass through."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -63,10 +63,12 @@ def translated() -> Iterator[None]:
 
 
 async def make_schema(connection: Connection, name: str) -> None:
-    """Run the script `name`, of statements that make what is not there yet.
+    """Run the script `name`, whose statements create what is missing.
+
+    The database must then have exactly this schema, down to the comments inside statements.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the schema is not what the script makes.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if it has another schema.
     """
     statements = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
     with translated():
@@ -79,29 +81,29 @@ async def make_schema(connection: Connection, name: str) -> None:
 
 
 async def check_pages(connection: Connection, *, indexes: bool = False) -> None:
-    """Read every page of a database, and with `indexes` compare them with their tables.
+    """Read every page of a database. With `indexes`, compare its SQL indexes with their tables.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where it is damaged.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the database is damaged.
     """
     check = "integrity_check" if indexes else "quick_check"
     with translated():
-        said = await connection.execute_fetchall(f"PRAGMA {check}(1)")
-    if [tuple(row) for row in said] != [("ok",)]:
+        results = await connection.execute_fetchall(f"PRAGMA {check}(1)")
+    if [tuple(row) for row in results] != [("ok",)]:
         raise damaged()
 
 
 async def open_or_renew(path: Path, prepare: Callable[[Connection], Awaitable[None]]) -> Connection:
-    """Open a database that is no part of a generation, making it where there is none.
+    """Open a database outside the generations, and create it if it is missing.
 
-    `prepare` makes its schema and raises `IndexUnavailable` where something in it is damaged: then
-    the file is put aside, and a new one begun.
+    `prepare` creates its schema, and raises `IndexUnavailable` if the database is damaged. The file
+    is then renamed and replaced by a new one.
     """
     with translated():
         try:
             return await _prepared(path, prepare)
         except IndexUnavailable:
-            put_aside(path)
+            set_aside(path)
             return await _prepared(path, prepare)
 
 
@@ -116,17 +118,17 @@ async def _prepared(path: Path, prepare: Callable[[Connection], Awaitable[None]]
     return connection
 
 
-def put_aside(path: Path) -> None:
-    """Rename a damaged database; its journals belong to its name and go."""
+def set_aside(path: Path) -> None:
+    """Rename a damaged database to `.damaged` and remove its journals."""
     path.replace(path.with_suffix(".damaged"))
     for suffix in ("-journal", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
-    code = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF  # without its extension
-    # Text that is no text carries no code: Python found that out, not SQLite. And our statements
-    # name nothing that our schema does not have: then it is the schema that has changed.
+    code = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF  # the primary result code
+    # Python, not SQLite, finds invalid UTF-8, so that error has no code. Our statements fit our
+    # schema, so an unknown table or column means that the schema is damaged.
     if (
         code in _DAMAGE
         or (not code and "decode to UTF-8" in str(error))
@@ -144,18 +146,18 @@ def _translate(error: sqlite3.DatabaseError) -> VaultAgentError | None:
 
 @asynccontextmanager
 async def open_bulk(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open a new database that nobody reads until it is published: no journal, no sync.
+    """Open a new database that is not read before it is published: no journal, no sync.
 
-    A crash leaves a file that was never named as current, so nothing is lost by it. It ends in WAL
-    mode: changed to that later, it would have a journal for a moment, and a run that is killed then
-    would leave it to readers, who may not roll it back.
+    After a crash the file is not the current one, so nothing is lost. The database is closed in WAL
+    mode. A later change to WAL would need a journal for a moment; if the run were killed then,
+    readers would find a journal that they may not roll back.
     """
     with translated():
-        # By ourselves, since SQLite does not say why it can't. There is no connection yet.
+        # Not left to SQLite, which does not report why it cannot create a file.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     async with _connect(path, mode="rw") as connection:
         for pragma in (
-            "page_size = 8192",  # fewer, fuller pages for text; measured 4 % smaller than 4096
+            "page_size = 8192",  # measured: 4 % smaller than with 4096
             "journal_mode = OFF",
             "synchronous = OFF",
             "locking_mode = EXCLUSIVE",
@@ -168,7 +170,7 @@ async def open_bulk(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 @asynccontextmanager
 async def open_writer(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open the current database for the one incremental transaction (synced at commit)."""
+    """Open the current database for one incremental run (synced at commit)."""
     async with _connect(path, mode="rw") as connection:
         for pragma in ("synchronous = FULL", "cache_size = -32768"):
             await connection.execute_fetchall(f"PRAGMA {pragma}")
@@ -179,7 +181,7 @@ async def open_writer(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     """Open a published database read-only.
 
-    Read and not mapped: a mapped file that somebody cuts short ends the process.
+    The file is not mapped into memory: a mapped file that is truncated kills the process.
     """
     async with _connect(path, mode="ro") as connection:
         for pragma in ("query_only = ON", "mmap_size = 0"):
@@ -188,21 +190,21 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 
 def mapped_files(path: Path) -> MappedFiles:
-    """Return the one file that SQLite maps for a reader: the index of the log."""
+    """Return the one file that SQLite maps for a reader: the index of its write-ahead log."""
     return MappedFiles([path.with_name(f"{path.name}-shm")])
 
 
 async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Connection:
-    """Return a connection without transactions of its own accord.
+    """Return a connection in autocommit mode.
 
-    A wait that fails or is cancelled ends with its thread: left alone, aiosqlite's would answer to
-    a loop that may be closed by then, and die of it on standard error.
+    If opening fails or is cancelled, this waits for aiosqlite's thread to end. Otherwise the thread
+    could call a closed event loop, and print a traceback on standard error.
     """
     opening = asyncio.ensure_future(_opened(database, uri=uri))
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
-        # Shielded: anyio's cancellations come again and again.
+        # Shielded, since anyio repeats a cancellation.
         with anyio.CancelScope(shield=True), suppress(sqlite3.Error):
             await (await opening).close()
         raise
@@ -213,7 +215,7 @@ async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
     try:
         return await connection
     except sqlite3.Error:
-        await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - told to end already
+        await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - it is ending already
         raise
 
 
@@ -222,13 +224,13 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     with translated():
         if not path.exists():
-            raise damaged()  # it was put aside, or somebody took it away
+            raise damaged()  # renamed since it is damaged, or removed
         connection = await connect(uri, uri=True)
     try:
         yield connection
     except BaseException:
-        # aiosqlite's thread outlives a cancelled await: stop what it runs, or close() waits for it.
-        # Not otherwise: after an interrupt SQLite closes without its last checkpoint.
+        # aiosqlite's thread outlives a cancelled await: interrupt it, or close() waits for it. Only
+        # then, since after an interrupt SQLite closes without a checkpoint.
         await connection.interrupt()
         raise
     finally:

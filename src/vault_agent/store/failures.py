@@ -1,4 +1,4 @@
-"""What a store can fail at, whatever raised it: damage, a full disk, a disk that does not work."""
+"""Errors of the store: damage, a full disk, a failing disk."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from vault_agent.errors import Failed, IndexUnavailable
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
-# Of processes and their pipes, not of a folder.
+# Errors of processes and pipes, not of a folder.
 _NOT_THE_DISK = {errno.EPIPE, errno.EAGAIN, errno.ENOMEM}
-# ERROR_HANDLE_DISK_FULL and ERROR_DISK_FULL, as the full-text engine reports them there.
+# ERROR_HANDLE_DISK_FULL and ERROR_DISK_FULL, as the full-text engine reports them on Windows.
 _NO_ROOM_ON_WINDOWS = {39, 112}
 
 
 def damaged() -> IndexUnavailable:
-    """Return the refusal for an index whose files can't be trusted."""
+    """Return the error for an index with damaged files."""
     return IndexUnavailable("INDEX_INCOMPATIBLE", "The index is damaged.")
 
 
 def disk_full() -> Failed:
-    """Return the failure of a full disk."""
+    """Return the error for a full disk."""
     return Failed(
         "DISK_FULL",
         "There is no room left for the index. The last complete index still serves.",
@@ -30,7 +30,7 @@ def disk_full() -> Failed:
 
 
 def not_writable() -> Failed:
-    """Return the failure of a folder that may not be written."""
+    """Return the error for an index folder that is not writable."""
     return Failed(
         "INDEX_IO_ERROR",
         "Nothing may be written to the index's folder: permission is denied, or it is on a "
@@ -39,7 +39,7 @@ def not_writable() -> Failed:
 
 
 def no_locks() -> Failed:
-    """Return the failure for a folder on a file system without locks."""
+    """Return the error for an index folder on a file system without locks."""
     return Failed(
         "INDEX_IO_ERROR",
         "The file system of the index's folder has no locks, as some network drives do not. Set "
@@ -48,7 +48,7 @@ def no_locks() -> Failed:
 
 
 def disk_failed(reason: str) -> Failed:
-    """Return the failure to read or write the index's folder; `reason` is the system's word."""
+    """Return the error for an index folder that cannot be read or written."""
     return Failed(
         "INDEX_IO_ERROR",
         f"The index's folder can't be read or written ({reason.lower()}).",
@@ -56,7 +56,7 @@ def disk_failed(reason: str) -> Failed:
 
 
 def system_failure(number: int | None) -> Failed | None:
-    """Return what a system's error number means for the index; None where it is not the disk's."""
+    """Return the error for a system error number, or None if it does not concern the disk."""
     if number is None or number in _NOT_THE_DISK:
         return None
     if number in _NO_ROOM or (sys.platform == "win32" and number in _NO_ROOM_ON_WINDOWS):

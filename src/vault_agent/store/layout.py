@@ -1,15 +1,16 @@
-"""Where one vault's index lives on disk, and which generation of it is current.
+"""The folder of one vault's index: its files, its locks and its current generation.
 
     {directory}/
-        server.lock  writer.lock   advisory locks, each on a file of its own
-        server.address             where the server that holds its lock listens
+        server.lock  writer.lock   advisory locks
+        server.address             the address of the server that holds server.lock
         jobs.db                    the record of jobs
-        current                    the number of the generation that serves
+        current                    the number of the current generation
         generation-7/
             index.db               notes, chunks, links, meta
             fulltext-3/            the full-text engine's files of revision 3
             vectors.map            which chunk has which vector
-        vectors.db  vectors/       vectors by their exact input: they outlive generations
+        damaged-6/                 a damaged generation, renamed
+        vectors.db  vectors/       vectors by their exact input, shared by all generations
 
 `current` is replaced atomically, and only after the generation is complete and on disk.
 """
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WRITER_WAIT_SECONDS: Final = 5.0
-"""How long a run waits for another one to end: a server that was killed leaves one for a moment."""
+"""How long a run waits for another to end. After a server is killed, its run lasts a moment."""
 
 _CURRENT = "current"
 _GENERATION = "generation-"
@@ -49,18 +50,18 @@ _ADDRESS = re.compile(r"http://[0-9A-Za-z.:\[\]-]{1,253}")
 
 
 class IndexDirectory:
-    """The folder of one vault's index; made on first use, readable by its owner only."""
+    """The folder of one vault's index. `create` makes it; only its owner can read it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def create(self) -> None:
-        """Make the folder with its missing parents, all with mode 0700."""
+        """Create the folder and its missing parents with mode 0700."""
         make_private_folder(self.path)
 
     @property
     def is_full(self) -> bool:
-        """Whether the disk has no room for anything: SQLite does not always say so itself."""
+        """Whether the disk is full. SQLite does not always report that."""
         try:
             return shutil.disk_usage(self.path).free < _NO_ROOM_BYTES
         except OSError:
@@ -71,8 +72,8 @@ class IndexDirectory:
         """Hold the server's lock.
 
         Raises:
-            Busy: `INDEX_LOCKED` while another server does, and where that listens.
-            Failed: `INDEX_IO_ERROR` where the file system has no locks.
+            Busy: `INDEX_LOCKED` while another server holds it; the message has its address.
+            Failed: `INDEX_IO_ERROR` if the file system has no locks.
         """
         where = self._address()
         lock = self._locked(
@@ -81,23 +82,23 @@ class IndexDirectory:
             "that one, stop it, or give this one another index.dir.",
         )
         with lock:
-            self._forget_address()  # of a server that was killed
+            self._forget_address()  # left by a server that was killed
             try:
                 yield
             finally:
                 self._forget_address()
 
     def note_address(self, address: str) -> None:
-        """Note where the holder of the server's lock listens, for one that comes too late.
+        """Record the server's address for the error message of a second server.
 
-        It is a courtesy: where it can't be written, that one is told no address.
+        If it cannot be written, that message has no address.
         """
         with suppress(OSError):
             data = address.encode("ascii", "replace")
             replace_file(self.path / "server.address", data, durable=False)
 
     def _address(self) -> str:
-        """Return what was noted, or nothing where that is no address."""
+        """Return the recorded address, or an empty string if it is missing or invalid."""
         try:
             noted = (self.path / "server.address").read_text(encoding="ascii")
         except (OSError, UnicodeDecodeError):
@@ -112,8 +113,8 @@ class IndexDirectory:
         """Hold the writer's lock.
 
         Raises:
-            Busy: `INDEX_LOCKED` while another process does, at once or after a wait.
-            Failed: `INDEX_IO_ERROR` where the file system has no locks.
+            Busy: `INDEX_LOCKED` if another process holds it, at once or after a wait.
+            Failed: `INDEX_IO_ERROR` if the file system has no locks.
         """
         return self._locked(
             "writer.lock",
@@ -139,7 +140,7 @@ class IndexDirectory:
 
     @property
     def vectors(self) -> Path:
-        """The database of vectors: it outlives generations."""
+        """The database of vectors, shared by all generations."""
         return self.path / "vectors.db"
 
     @property
@@ -156,7 +157,7 @@ class IndexDirectory:
         return self.generation(number) / "index.db"
 
     def vectors_map(self, number: int) -> Path:
-        """Return the file that says which vectors the chunks of one generation have."""
+        """Return the file that maps the chunks of one generation to their vectors."""
         return self.generation(number) / "vectors.map"
 
     def fulltext(self, number: int, revision: int) -> Path:
@@ -164,10 +165,10 @@ class IndexDirectory:
         return self.generation(number) / f"{_FULLTEXT}{revision}"
 
     def current(self) -> int | None:
-        """Return the number of the generation that serves, or None where there never was one.
+        """Return the number of the current generation, or None if there was none yet.
 
-        Its files may be missing: then it was damaged and put aside, and only a rebuild helps. So it
-        is where this very file is damaged: that reads as 0, which no generation is.
+        Its files may be missing: then it was damaged and renamed, and the index must be rebuilt.
+        Return 0, the number of no generation, if the file `current` is damaged.
         """
         try:
             return int((self.path / _CURRENT).read_text(encoding="ascii"))
@@ -177,20 +178,20 @@ class IndexDirectory:
             return 0
 
     def publish(self, number: int) -> None:
-        """Make a complete generation current, in one atomic and durable step.
+        """Make a complete generation the current one, in one atomic and durable step.
 
-        Its database must be closed: it was written without a sync.
+        Its database must be closed. It was written without a sync, so it is synced here.
         """
         sync_file(self.database(number))
         sync_folder(self.generation(number))
         replace_file(self.path / _CURRENT, b"%d\n" % number)
 
     def next_generation(self) -> int:
-        """Return a number no generation has had, damaged and abandoned ones included."""
+        """Return a number above those of all generations, including damaged and abandoned ones."""
         return max((number for number, _ in self._numbered()), default=0) + 1
 
-    def put_aside(self, number: int) -> None:
-        """Rename a damaged generation, so that it is never trusted and can still be looked at."""
+    def set_aside(self, number: int) -> None:
+        """Rename a damaged generation to `damaged-N`: it is not used, but can be examined."""
         aside = self.path / f"{_DAMAGED}{number}"
         shutil.rmtree(aside, ignore_errors=True)
         with suppress(FileNotFoundError):
@@ -199,11 +200,11 @@ class IndexDirectory:
     def sweep(self, *, keep: int | None) -> None:
         """Remove abandoned generations, unfinished files, and all but the newest damaged one.
 
-        Nothing is removed where there is no generation `keep` and never was one: then the file
-        that names it is damaged, and any of them may be the one that it named.
+        Nothing is removed if there is no generation `keep`, damaged or not. The file `current` is
+        damaged then, and any generation may be the current one.
 
-        Only the holder of the writer's lock may call this. On Windows a file that a reader still
-        has open stays for the next sweep.
+        Only the holder of the writer's lock may call this. On Windows a file that a reader has open
+        stays until the next sweep.
         """
         numbered = self._numbered()
         if keep is not None and all(number != keep for number, _ in numbered):
@@ -219,14 +220,14 @@ class IndexDirectory:
             remove_unfinished(self.generation(keep))
 
     def sweep_fulltext(self, number: int, *, keep: int) -> None:
-        """Remove the full-text revisions of a generation that are not in use."""
+        """Remove all full-text folders of a generation except those of the revision `keep`."""
         kept = (self.fulltext(number, keep), self.merged(number, keep))
         for path in self.generation(number).glob(f"{_FULLTEXT}*"):
             if path not in kept:
                 shutil.rmtree(path, ignore_errors=True)
 
     def merged(self, number: int, revision: int) -> Path:
-        """Return the folder of a full-text revision with its segments merged, for the next run."""
+        """Return the folder of a revision's merged full-text segments, the base of the next run."""
         return self.generation(number) / f"{_FULLTEXT}{revision}.merged"
 
     def remove_fulltext(self, number: int, revision: int) -> None:
@@ -236,9 +237,9 @@ class IndexDirectory:
                 shutil.rmtree(path)
 
     def remove_older_fulltext(self, number: int, revision: int) -> None:
-        """Remove what no run builds on any more once there is a `revision`.
+        """Remove the full-text folders that are not needed after `revision` is published.
 
-        The revision before it stays: a reader may be about to open it.
+        The folder of the previous revision stays: a reader may be about to open it.
         """
         for path in self.generation(number).glob(f"{_FULLTEXT}*"):
             name, is_aside, _ = path.name.removeprefix(_FULLTEXT).partition(".")

@@ -1,8 +1,8 @@
-"""Mapped files: reading one that somebody has cut short ends the process (SIGBUS).
+"""Checks the sizes of mapped files: reading a truncated one kills the process (SIGBUS).
 
-Only another program of the same user, or a failing disk, does that to the index's private folder.
-So the sizes are looked at before each use, which takes about a microsecond a file. A file that is
-cut short between the look and the read is not noticed.
+In the index's private folder only another program of the same user, or a failing disk, truncates a
+file. So the sizes are checked before each use, which takes about a microsecond a file. A file that
+is truncated between the check and the read is not noticed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MappedFiles:
-    """Files that may grow, but never get shorter; the sizes that count are the largest seen."""
+    """Files that may grow, but not shrink. Each is compared with its largest size seen."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._sizes = dict.fromkeys(map(str, paths), 0)
@@ -26,12 +26,12 @@ class MappedFiles:
         self.check()
 
     def check(self) -> None:
-        """Make sure that no file is shorter than it was.
+        """Make sure that no file is shorter than before.
 
-        A file that was removed stays mapped as it was when it was last looked at.
+        A removed file is no error: it stays mapped, with the size of the last check.
 
         Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` where one is shorter.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a file is shorter.
         """
         for path, least in self._sizes.items():
             try:

@@ -1,4 +1,4 @@
-"""Clauses of the full-text engine: built as objects, so that no text is ever parsed as a query."""
+"""Builds clauses of the full-text engine as objects, so that no text is parsed as a query."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _REGEX_SYNTAX = re.compile(r"[\\^$.|?*+()\[\]{}\-~&#\s]")
 MAX_WILDCARDS = 16
 MAX_WILDCARDS_IN_ALL = 100
-"""A pattern becomes an automaton, built before anything is searched: these cost 0.1 s at most."""
-_FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days; the calendar's own ends lie between
+"""A pattern becomes an automaton, built before the search. With these limits it takes 0.1 s."""
+_FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days, outside the range of `datetime.date`
 
 
 class Clauses:
-    """Makes clauses for one of the two indexes."""
+    """Builds clauses for one of the two indexes."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
 
     def term(self, field: str, term: str, *, positions: bool = True) -> Query:
-        """Return documents that hold a term, scored by BM25 where the field keeps counts."""
+        """Return documents that contain a term, scored by BM25 if the field keeps counts."""
         return Query.term_query(self._schema, field, term, "position" if positions else "basic")
 
     def words(self, field: str, weights: Mapping[str, float]) -> list[Query]:
-        """Return one clause a term, each counting as often as its weight says."""
+        """Return one clause a term, its score multiplied by its weight."""
         return [
             Query.boost_query(self.term(field, term), weight) for term, weight in weights.items()
         ]
 
     def phrase(self, field: str, words: Sequence[str], *, slop: int = 0) -> Query:
-        """Return documents where the words stand in this order; one word is a plain term."""
+        """Return documents that contain the words in this order; one word is a plain term."""
         if len(words) == 1:
             return self.term(field, words[0])
         return Query.phrase_query(self._schema, field, list(words), slop)
@@ -51,16 +51,16 @@ class Clauses:
     def rowids(self, rowids: Iterable[int]) -> Query:
         """Return the documents of these notes, without a score.
 
-        A disjunction, not a term set: for a hundred notes it is five times faster (measured).
+        A disjunction is five times faster than a term set for a hundred notes (measured).
         """
         terms = [Query.term_query(self._schema, "rowid", rowid, "basic") for rowid in rowids]
         return silent(any_of(terms))
 
     def filters(self, filters: Filters) -> list[Query]:
-        """Return what must all hold, without a score.
+        """Return clauses that must all match, without a score.
 
         Raises:
-            InvalidRequest: where the path patterns are more than the engine can be asked to build.
+            InvalidRequest: `INVALID_REQUEST` if the path patterns are too complex.
         """
         _check_patterns(filters.paths)
         clauses = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
@@ -73,19 +73,19 @@ class Clauses:
         return [silent(clause) for clause in clauses]
 
     def excluded(self, filters: Filters) -> list[Query]:
-        """Return what must not hold, one clause each: a match of any part rules a document out.
+        """Return clauses of which none may match.
 
         Raises:
-            InvalidRequest: as `filters`.
+            InvalidRequest: `INVALID_REQUEST` if the path patterns are too complex.
         """
         _check_patterns(filters.paths)
         tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
         return [*tags, *(self._path(pattern) for pattern in filters.paths)]
 
     def path_end(self, path: str) -> Query | None:
-        """Return the notes whose path is this or ends in it (suffix optional), or None for none.
+        """Return the notes whose path is `path` or ends in it (suffix optional).
 
-        None also where the path is longer than the engine takes.
+        Return None if the path is empty, or longer than the engine accepts.
         """
         comparable = comparable_path(path.removeprefix("./"))
         if not comparable:
@@ -95,7 +95,7 @@ class Clauses:
             return Query.regex_query(
                 self._schema, "path", f"(.*/)?{_literal(comparable)}({suffixes})?"
             )
-        except ValueError:  # the automaton is over the engine's own limit
+        except ValueError:  # the automaton is over the engine's limit
             return None
 
     def _raw(self, field: str, value: str) -> Query:
@@ -113,16 +113,16 @@ class Clauses:
         )
 
     def _path(self, pattern: str) -> Query:
-        """Return notes in a folder, a note by its path (suffix optional), or those a glob matches.
+        """Return the notes in a folder, a note by its path (suffix optional), or matches of a glob.
 
-        A glob without `/` is tried on the file's name in any folder, as in gitignore.
+        A glob without `/` is matched with the file name in any folder, as in gitignore.
         """
         comparable = comparable_path(pattern)
         if "*" in comparable or "?" in comparable:
             anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
             try:
                 return Query.regex_query(self._schema, "path", anchor + _glob_regex(comparable))
-            except ValueError:  # the automaton is over the engine's own limit
+            except ValueError:  # the automaton is over the engine's limit
                 raise _too_complex() from None
         names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
         return any_of(
@@ -136,7 +136,7 @@ def any_of(clauses: Sequence[Query]) -> Query:
 
 
 def silent(clause: Query) -> Query:
-    """Return a clause that decides, but adds nothing to the score."""
+    """Return a clause that filters, but adds nothing to the score."""
     return Query.const_score_query(clause, 0.0)
 
 
@@ -164,7 +164,7 @@ def _too_complex() -> InvalidRequest:
 
 
 def _glob_regex(pattern: str) -> str:
-    """Translate `*` and `?` (within one folder) and `**` (any depth); all else is literal."""
+    """Translate `*` and `?` (within one folder) and `**` (any depth). The rest is literal."""
     translated = {"**/": "(.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return "".join(
         translated.get(token) or _literal(token) for token in _GLOB_TOKEN.findall(pattern)
@@ -172,5 +172,5 @@ def _glob_regex(pattern: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a pattern of the engine's that matches just this text."""
+    """Return a regular expression of the engine that matches exactly this text."""
     return _REGEX_SYNTAX.sub(r"\\\g<0>", text)

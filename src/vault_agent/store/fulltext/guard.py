@@ -1,4 +1,4 @@
-"""What the full-text engine raises, turned into our errors."""
+"""Turns errors of the full-text engine into our errors."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
     from vault_agent.errors import VaultAgentError
 
-# How Rust spells the system's error number, plain and in detail.
+# Rust's two forms of a system error number.
 _NUMBER = re.compile(r"os error (\d+)|Os \{ code: (\d+)")
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Report damaged files as INDEX_INCOMPATIBLE, and a disk that is full or fails by its name.
+    """Raise `INDEX_INCOMPATIBLE` for damaged files, `DISK_FULL` or `INDEX_IO_ERROR` for the disk.
 
-    A Rust panic arrives as pyo3's PanicException, which no `except Exception` sees; its text may
-    name files, so it goes no further.
+    A Rust panic arrives as pyo3's PanicException, which `except Exception` does not catch. Its text
+    may name files, so it is dropped.
     """
     try:
         yield
@@ -37,9 +37,9 @@ def guarded() -> Iterator[None]:
 
 def _translate(error: Exception) -> VaultAgentError:
     if "writer was killed" in str(error):
-        return disk_failed("writing stopped")  # in a thread whose error is lost
+        return disk_failed("writing stopped")  # a thread of the engine failed; its error is lost
     number = _number_of(error)
-    # What is missing was there once: that is damage, and no fault of the disk.
+    # A missing file was there before: that is damage, not an error of the disk.
     failure = None if number == errno.ENOENT else system_failure(number)
     return failure or damaged()
 

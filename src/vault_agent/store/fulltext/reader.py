@@ -1,11 +1,11 @@
-"""Searching full text: one reader for one revision, safe to use from any thread.
+"""Searches full text: one reader for one revision, safe to use from any thread.
 
-Over 300 lines, since a search is one sequence of queries that share their conditions.
+Over 300 lines: a search is one sequence of queries that share their conditions.
 
 tantivy releases the interpreter's lock while it searches, so callers run `candidates` in a thread.
-A search is a handful of bounded queries, each of which costs well under a millisecond at 100,000
-chunks: the best notes, the best chunks, the pairs of words that stand together, and then the
-missing half of the evidence for whatever only one of them has found.
+A search is a few bounded queries, each well under a millisecond at 100,000 chunks: the best notes,
+the best chunks, and notes with adjacent pairs of words. Then notes and chunks found by only one
+of the queries are scored by the others.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ NOTES = 60
 CHUNKS = 100
 NAMES = 30
 _NAMED = 50
-# A pair counts only where one of its words is in at most this share of the notes: the rest is
-# grammar, costs most of the time and gains nothing.
+# A pair counts only if one of its words is in at most this share of the notes. Pairs of common
+# words take most of the time and gain nothing.
 _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
-_OPENINGS = 30  # pairs that a single character stands for
-_REMEMBERED_FILTERS = 8  # a byte a note each
+_OPENINGS = 30  # pairs that replace a single character
+_REMEMBERED_FILTERS = 8  # each takes a byte a note
 
 
 class SearchStopped(Exception):
-    """A search was given up, since nobody waits for it."""
+    """A search was stopped, since its caller has disconnected."""
 
 
 def _never() -> bool:
@@ -66,21 +66,21 @@ class FulltextReader:
         with guarded():
             self._notes = Shelf(directory / "notes", "rowid")
             self._chunks = Shelf(directory / "chunks", "key")
-            # Of the notes and not of this object, so that no cycle keeps the files open.
+            # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
             self._files = MappedFiles(path for path in directory.glob("*/*") if path.is_file())
 
     def close(self) -> None:
-        """Let go of the files; searches under way end undisturbed."""
+        """Release the files. Running searches can finish."""
         del self._notes, self._chunks, self._passing
 
     @property
     def note_count(self) -> int:
-        """How many notes there are, removed ones not counted."""
+        """How many notes there are, without removed ones."""
         return self._notes.searcher.num_docs
 
     def document_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return in how many notes each term stands."""
+        """Return in how many notes each term is."""
         with guarded():
             self._files.check()
             return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
@@ -92,9 +92,9 @@ class FulltextReader:
         *,
         query: LexicalQuery | None = None,
     ) -> set[int]:
-        """Return the notes that pass the filters and a query's conditions, of all or of `rowids`.
+        """Return the notes, all or of `rowids`, that pass the filters and a query's conditions.
 
-        For evidence that full text knows nothing of: links and vectors.
+        It filters notes that links or vectors have found.
         """
         with guarded():
             self._files.check()
@@ -116,14 +116,15 @@ class FulltextReader:
         without_note: int | None = None,
         stopped: Stopped = _never,
     ) -> Candidates:
-        """Return what is worth ranking for a query; filters hold before anything is scored.
+        """Return the notes and chunks to rank for a query. Filters apply before scoring.
 
         The same index and query give the same candidates: ties at the cut go to lower rowids.
-        `stopped` is asked between the steps.
+        `stopped` is called between the steps.
 
         Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` where the files are damaged.
-            SearchStopped: where `stopped` said so.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if the files are damaged.
+            InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
+            SearchStopped: if `stopped` returned True.
         """
         with guarded():
             self._files.check()
@@ -135,7 +136,7 @@ class FulltextReader:
 class _Search:
     """One search, from a compiled query to the evidence."""
 
-    def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
+    def __init__(  # noqa: PLR0917 - one caller, and the arguments' types differ
         self,
         notes: Shelf,
         chunks: Shelf,
@@ -164,7 +165,7 @@ class _Search:
             return Candidates(neighbours=self._neighbours)
         self._go_on()
         body = self._notes.top(self._body_query(), NOTES)
-        # Without openings their queries would have no words, and so match everything.
+        # Without terms, a query for them would match everything.
         text = self._text() if self._openings else {}
         self._go_on()
         pairs = self._pairs()
@@ -174,7 +175,7 @@ class _Search:
         self._go_on()
         self._complete(body, text, named | pairs.keys() | names.keys(), headed)
         if self._query.excluded and self._weights:
-            # Asked of a whole note: a part that lacks the word does not bring the note back.
+            # An excluded word excludes the whole note, also chunks without the word.
             text = {key: score for key, score in text.items() if key >> CHUNK_BITS in body}
             headed = {key for key in headed if key >> CHUNK_BITS in body}
         return Candidates(
@@ -196,7 +197,7 @@ class _Search:
         )
 
     def _go_on(self) -> None:
-        """Raise `SearchStopped` where the caller has gone."""
+        """Raise `SearchStopped` if the caller has disconnected."""
         if self._stopped():
             raise SearchStopped
 
@@ -225,7 +226,7 @@ class _Search:
         return found
 
     def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Replace words of one character by the pairs they begin: a chunk has no other terms."""
+        """Replace single characters by the pairs that begin with them. Chunks have only pairs."""
         found: dict[str, float] = {}
         for term, weight in weights.items():
             if is_unit(term):
@@ -284,7 +285,7 @@ class _Search:
         return self._chunks.top_passing(self._text_query(), CHUNKS, passing)
 
     def _named(self) -> set[int]:
-        """Return the notes of which a name, the path or the path's end is the query."""
+        """Return the notes with a name, path or end of the path equal to the query."""
         if not self._query.name:
             return set()
         clauses = self._notes.clauses
@@ -295,7 +296,7 @@ class _Search:
         return set(self._notes.first(query, _NAMED))
 
     def _headed(self) -> set[int]:
-        """Return the chunks whose heading is the query."""
+        """Return the chunks whose heading equals the query."""
         if not self._query.name:
             return set()
         name = self._chunks.clauses.term("name", self._query.name, positions=False)
@@ -307,7 +308,7 @@ class _Search:
     def _complete(
         self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]
     ) -> None:
-        """Score what only some of the queries have found in the others too, in place."""
+        """Score notes and chunks that only some queries have found by the others too, in place."""
         if not self._weights:
             return
         scored = {key >> CHUNK_BITS for key in text}
@@ -323,7 +324,7 @@ class _Search:
 def _conditions(
     clauses: Clauses, query: LexicalQuery, field: str, without_note: int | None
 ) -> tuple[list[Query], list[Query]]:
-    """Return what must and what must not hold, on top of the words, filters aside."""
+    """Return a query's clauses that must match and that must not, without words and filters."""
     must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
     must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
     if without_note is not None:
@@ -341,5 +342,5 @@ def _scored(
     if not words:
         return combined(must=[silent(Query.all_query()), *conditions], must_not=must_not)
     if not conditions and not must_not:
-        return any_of(words)  # the plain disjunction is what the engine prunes best
+        return any_of(words)  # the engine prunes a plain disjunction best
     return combined(must=[any_of(words), *conditions], must_not=must_not)

@@ -1,15 +1,15 @@
-"""What the full-text engine keeps of a note and of a chunk, and how filters are spelt in it.
+"""The full-text schema of notes and chunks, and the normal form of filter values.
 
-Two tantivy indexes, so that the statistics of notes and of their parts never mix:
+There are two tantivy indexes, so that the statistics of notes and chunks stay separate:
 
 notes   one document a note: `body` (its whole text, its names and tags; in
         unspaced scripts single characters too), `names` (title, aliases, file
         name), `name` (each of those whole, for exact matches)
 chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
 
-Notes also hold what filters ask for: `path`, `folder` (every folder above), `tag` (with those it
-is nested under), `type`, `day`. Chunks do not repeat it, or a note with many tags and many chunks
-would cost their product. A chunk passes a filter where its note does.
+Notes also have the fields of filters: `path`, `folder` (every folder above), `tag` (with its parent
+tags), `type`, `day`. Chunks do not repeat them, since a note with many tags and many chunks would
+take the product of both. A chunk passes a filter if its note does.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def notes_schema() -> Schema:
 
 
 def chunks_schema() -> Schema:
-    """Return the schema of the index of chunks; `rowid` is the note's."""
+    """Return the schema of the index of chunks; `rowid` is the rowid of the note."""
     builder = SchemaBuilder()
     builder.add_unsigned_field("key", fast=True)
     builder.add_unsigned_field("rowid", indexed=True)
@@ -57,11 +57,11 @@ def chunks_schema() -> Schema:
 
 
 class FulltextNote(NamedTuple):
-    """One note ready for the engine: text prepared, filters normalised. Plain data, to be sent."""
+    """One note ready for the engine: prepared text and normalised filter values, as plain data."""
 
     names: str
     beside: str
-    """What counts for the whole note only: its tags, single characters of unspaced scripts."""
+    """Text that is only in `body`: tags, and single characters of unspaced scripts."""
     name: list[str]
     path: str
     folder: list[str]
@@ -69,11 +69,11 @@ class FulltextNote(NamedTuple):
     type: list[str]
     day: int | None
     chunks: list[tuple[str, str, str]]
-    """Of each chunk: text, context, the key of its own heading."""
+    """For each chunk: text, context, and `name_key` of its own heading."""
 
 
 def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
-    """Prepare a parsed note; this is where the time goes, so it runs in the parser processes."""
+    """Prepare a parsed note. This takes most of the time, so it runs in the parser processes."""
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
     names_text = prepare("\n".join(names))
@@ -102,27 +102,27 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
 
 
 def name_key(name: str) -> str:
-    """Return what equal names share: their terms, in order."""
+    """Return a key that equal names share: their terms in order."""
     return " ".join(terms(name))
 
 
 def comparable_path(path: str) -> str:
-    """Return a path as names are compared, from the vault's root; no surrogates."""
+    """Return a vault-relative path in the form in which paths are compared, without surrogates."""
     return _comparable(path).strip("/")
 
 
 def tag_key(tag: str) -> str:
-    """Return a tag as it is compared; with or without its `#`."""
+    """Return a tag, with or without its `#`, in the form in which tags are compared."""
     return _comparable(tag).strip().lstrip("#").strip("/")
 
 
 def type_key(name: str) -> str:
-    """Return a type as it is compared: a wikilink as the name of its note."""
+    """Return a type in the form in which types are compared. A wikilink gives its note's name."""
     return tag_key(shown_name(name))
 
 
 def _comparable(text: str) -> str:
-    # Lone surrogates are no UTF-8, and the engine takes nothing else.
+    # The engine accepts only UTF-8, which has no lone surrogates.
     return fold(text.encode("utf-8", "replace").decode("utf-8"))
 
 
@@ -133,7 +133,7 @@ def _ancestors(path: str) -> list[str]:
 
 
 def day_number(text: str) -> int | None:
-    """Return the day an ISO date or date and time names, counted from 1970-01-01, or None."""
+    """Return the day of an ISO date (with or without time) as days since 1970-01-01, or None."""
     match = _ISO_DATE.match(text)
     if match is None:
         return None
@@ -145,6 +145,6 @@ def day_number(text: str) -> int | None:
 
 
 def first_day(*dates: str | None) -> int | None:
-    """Return the first of `dates` that names a day."""
+    """Return `day_number` of the first valid date, or None."""
     days = (day_number(date) for date in dates if date)
     return next((day for day in days if day is not None), None)

@@ -1,7 +1,7 @@
-"""Seals: what a revision's files were when it was published, so that damage is found, not served.
+"""Seals: the sizes and CRCs of a full-text revision's files, to detect damage.
 
-The full-text engine maps its files and trusts them, so their sizes and CRCs are written down beside
-them. `store.check` looks through the database.
+The full-text engine maps its files and does not check them. `store.index.check` does the same for
+the database.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ _BLOCK = 1 << 20
 
 
 def seal(folder: Path, base: Path | None) -> None:
-    """Write the seal of a full-text revision; files shared with `base` are not read again.
+    """Write the seal of a full-text revision. Files shared with `base` are not read again.
 
-    The engine syncs the segments it writes. What it changes in place was copied for it, and it
-    renames its account of them last and syncs no folder after that: so when this returns, these,
-    all names, and the seal are durable too.
+    The engine syncs the segments it writes, but not the files it changes in place, nor its folders.
+    They and the seal are synced here.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where `base` has no seal that can be read.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if `base` has no valid seal.
     """
     try:
         known = _read(base) if base is not None else {}
@@ -52,7 +51,7 @@ def check_seal(folder: Path) -> None:
     """Compare a revision's files with its seal.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where they differ.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if they differ.
     """
     try:
         intact = _read(folder) == {name: _sum(path) for name, path in _files(folder)}

@@ -1,4 +1,4 @@
-"""Asking one of the two full-text indexes, with chunks filtered by their notes."""
+"""Queries to one of the two full-text indexes, with chunks filtered by their notes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Filters
 
 _TIED_LIMIT = 1_000
-_FEW_NOTES = 200  # so few that the engine is asked for their chunks
-_CHEAPER_TO_LIST = 8  # to list a note costs an eighth of looking it up (measured)
+_FEW_NOTES = 200  # up to this many passing notes, the engine is asked for their chunks
+_CHEAPER_TO_LIST = 8  # listing a note takes an eighth of looking it up (measured)
 _UNKNOWN, _PASSES, _FAILS = range(3)
-_WIDER = 4  # times as many, where too few of those looked at pass
-_DECIMALS = 4  # of a score that hold, whatever the order of addition
-_USUAL_LIMIT = 100  # documents that a search wants
+_WIDER = 4  # factor for the next attempt if too few documents pass
+_DECIMALS = 4  # of a score that do not depend on the order of addition
+_USUAL_LIMIT = 100  # documents that a search usually needs
 
 
 class Shelf:
-    """One of the two indexes, with the fast field that names its documents."""
+    """One of the two indexes; `key` is the fast field that identifies its documents."""
 
     def __init__(self, directory: Path, key: str) -> None:
         index = Index.open(str(directory))
@@ -41,10 +41,10 @@ class Shelf:
         self._key = key
 
     def top(self, query: Query, limit: int) -> dict[int, float]:
-        """Return the best `limit` documents, best first; ties by key, also at the cut.
+        """Return the best `limit` documents, best first. Ties go by key, also at the cut.
 
-        Which segment a document is in differs from run to run, and with it the order in which its
-        score was added up: what differs by less than that ties.
+        A score is a sum, and its order depends on the document's segment, which differs between
+        runs. So scores tie if they differ by less than `_DECIMALS` decimals show.
         """
         found = self._best(query, limit + 1)
         if _tied(found, limit):
@@ -54,10 +54,10 @@ class Shelf:
     def top_passing(self, query: Query, limit: int, passing: Passing) -> dict[int, float]:
         """Return the best `limit` documents whose notes pass, as `top` does.
 
-        By looking at more and leaving out: that is far cheaper than to ask the engine for chunks of
-        thousands of notes.
+        It asks for more documents and drops those that do not pass. That is much faster than asking
+        the engine for the chunks of thousands of notes.
         """
-        wanted = passing.looked_at_for(limit + 1)
+        wanted = passing.needed_for(limit + 1)
         while True:
             found = self._best(query, wanted)
             passes = passing.filter([key for _, key in found])
@@ -67,13 +67,13 @@ class Shelf:
             if len(kept) <= limit:
                 wanted *= _WIDER
             elif _tied(kept[: limit + 1], limit) and _same(kept[limit], kept[-1]):
-                wanted = max(_WIDER * wanted, passing.looked_at_for(_TIED_LIMIT))
+                wanted = max(_WIDER * wanted, passing.needed_for(_TIED_LIMIT))
             else:
                 return _ranked(kept, limit)
 
     def first_passing(self, query: Query, limit: int, passing: Passing) -> list[int]:
         """Return the keys of the first `limit` documents whose notes pass."""
-        wanted = passing.looked_at_for(limit)
+        wanted = passing.needed_for(limit)
         while True:
             found = self.first(query, wanted)
             kept = list(compress(found, passing.filter(found)))[:limit]
@@ -82,7 +82,7 @@ class Shelf:
             wanted *= _WIDER
 
     def last_key(self) -> int:
-        """Return the highest key there is, 0 where there is none."""
+        """Return the highest key, or 0 if there are no documents."""
         query = Query.all_query()
         found = self.searcher.search(
             query, 1, count=False, order_by_field=self._key, order=Order.Desc
@@ -96,11 +96,11 @@ class Shelf:
         return [
             (score, key)
             for (score, _), key in zip(hits, keys, strict=True)
-            if isinstance(key, int)  # always: the column is whole
+            if isinstance(key, int)  # always true: every document has a key
         ]
 
     def first(self, query: Query, limit: int) -> list[int]:
-        """Return the keys of the first `limit` documents by key, whatever their score."""
+        """Return the keys of the first `limit` documents by key, without scoring."""
         found = self.searcher.search(
             query, limit, count=False, order_by_field=self._key, order=Order.Asc
         )
@@ -112,7 +112,7 @@ def _same(one: tuple[float, int], other: tuple[float, int]) -> bool:
 
 
 def _tied(found: list[tuple[float, int]], limit: int) -> bool:
-    """Whether the last entry of `limit` and one ties with the one before it."""
+    """Whether the cut after `limit` entries separates two that tie."""
     return len(found) > limit and _same(found[-1], found[-2])
 
 
@@ -122,13 +122,13 @@ def _ranked(found: list[tuple[float, int]], limit: int) -> dict[int, float]:
 
 
 class Passing:
-    """Which notes pass some filters; kept, since clients ask with the same filters again.
+    """Finds out which notes pass some filters, and keeps the results for searches to come.
 
-    Used by several threads at once: what one of them finds out twice is the same.
+    Several threads may use it at once. Two of them may compute the same result.
     """
 
     def __init__(self, notes: Shelf, filters: Filters, wanted: Filters, unwanted: Filters) -> None:
-        """Take a request's filters, and those that its query wants and does not want."""
+        """Take the filters of a request, those its query requires and those it excludes."""
         self._notes = notes
         self.must = notes.clauses.filters(filters) + notes.clauses.filters(wanted)
         self.must_not = notes.clauses.excluded(unwanted)
@@ -136,7 +136,7 @@ class Passing:
         self._count = notes.searcher.search(query, 1, count=True).count or 0  # type: ignore[attr-defined]
         self._verdicts = bytearray(notes.last_key() + 1)
         self.few: list[int] | None = None
-        if self._count <= _CHEAPER_TO_LIST * self.looked_at_for(_USUAL_LIMIT):
+        if self._count <= _CHEAPER_TO_LIST * self.needed_for(_USUAL_LIMIT):
             passing = notes.first(query, max(self._count, 1))
             self._verdicts = bytearray([_FAILS]) * len(self._verdicts)
             for rowid in passing:
@@ -144,12 +144,12 @@ class Passing:
             if len(passing) <= _FEW_NOTES:
                 self.few = passing
 
-    def looked_at_for(self, limit: int) -> int:
-        """Return among how many documents there are probably `limit` that pass."""
+    def needed_for(self, limit: int) -> int:
+        """Return how many documents to ask for so that probably `limit` of them pass."""
         return limit + limit * self._notes.searcher.num_docs // max(self._count, 1)
 
     def filter(self, keys: Sequence[int]) -> list[bool]:
-        """Return of each chunk whether its note passes."""
+        """Return for each chunk whether its note passes."""
         rowids = [key >> CHUNK_BITS for key in keys]
         unknown = sorted({rowid for rowid in rowids if not self._verdicts[rowid]})
         if unknown:

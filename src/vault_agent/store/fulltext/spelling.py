@@ -1,8 +1,8 @@
-"""Spelling: what a term that is in no note may have been meant to be.
+"""Spelling suggestions for a term that is in no note.
 
-A term dictionary is long, and reading it costs more than comparing it. So the engine's own
-automaton says first whether there is a near term at all, and a query reads each part of the
-dictionary once, whatever the number of its terms.
+A term dictionary is long, and reading it takes longer than comparing its terms. So the engine's
+automaton first finds out whether there is a near term at all, and a query reads each part of the
+dictionary at most once.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from tantivy import Schema, Searcher
 
 MOST_CORRECTED = 8
-"""Terms of one query that are corrected: the longest, since they tell the most."""
+"""Limit of corrected terms in one query: the longest, which are the most specific."""
 
 _NEIGHBOURS = 3
-_SHORTEST = 4  # a shorter term has too many neighbours to mean any of them
+_SHORTEST = 4  # a shorter term has too many neighbours
 _TWO_EDITS_FROM = 8
 _FIELD = "body"
 
@@ -38,7 +38,7 @@ class Speller:
     def neighbours_of(self, term: str) -> dict[str, int]:
         """Return up to three terms with their document frequencies: completions, else near terms.
 
-        A near term shares the first letter and is one edit away (two where the term is long). An
+        A near term shares the first letter and is one edit away (two if the term is long). An
         edit inserts, drops, changes or swaps letters: the optimal string alignment distance. The
         closest come first, then the most frequent.
         """
@@ -62,16 +62,13 @@ class Speller:
         return bool(self._searcher.search(query, 1, count=False).hits)
 
     def _begun(self, prefix: str) -> list[tuple[str, int]]:
-        """Return the terms that begin with `prefix`, the most frequent first."""
+        """Return terms that begin with `prefix` and their frequencies, most frequent first."""
         if prefix not in self._read:
             self._read[prefix] = self._searcher.terms_with_prefix(_FIELD, prefix)
         return self._read[prefix]
 
 
 def worth_correcting(terms: Iterable[str]) -> list[str]:
-    """Return those of the unknown terms that are corrected: the longest, `MOST_CORRECTED` at most.
-
-    Of terms equally long, those that come first.
-    """
+    """Return the `MOST_CORRECTED` longest of the unknown terms, earlier terms first if equal."""
     long_enough = [term for term in terms if len(term) >= _SHORTEST and not term.isdigit()]
     return sorted(long_enough, key=len, reverse=True)[:MOST_CORRECTED]

@@ -1,12 +1,12 @@
-"""Writing full text: one directory a revision, which shares the files of the one before.
+"""Writes full text: one directory a revision, which shares files with the previous revision.
 
-tantivy's segment files never change once written, so a revision starts as hard links to the files
-of the one before and costs only what it adds. Readers of the former revision are not disturbed:
-what this one drops is unlinked here and stays there.
+tantivy never changes a segment file after writing it. So a revision starts as hard links to the
+files of the previous one, and takes space only for what it adds. Files that it drops are unlinked
+only in its own directory, so readers of the previous revision are not disturbed.
 
-The engine merges small segments after a commit, and may take seconds for it. So a revision that
-builds on another is written in a work directory beside its own, and linked from there as soon as
-it is committed. The merge goes on in the work directory, and serves the revision to come.
+The engine merges small segments after a commit, which may take seconds. So a revision with a base
+is written in a work directory, and its files are linked to its own directory as soon as it is
+committed. The merge continues in the work directory, which becomes the base of the next revision.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
     from vault_agent.store.fulltext.schema import FulltextNote
 
-_MEMORY_BYTES = 128_000_000  # of each writer, before a segment goes to disk; taken as it is needed
+_MEMORY_BYTES = 128_000_000  # limit of each writer before it writes a segment to disk
 _BULK_THREADS = 2  # of each writer, for a new index: 2.8 s instead of 3.7 for 42 MB
 _LOCKS = {".tantivy-writer.lock", ".tantivy-meta.lock"}
-_ACCOUNT, _MANAGED = "meta.json", ".managed.json"
-CHANGED_IN_PLACE = frozenset({_ACCOUNT, _MANAGED})
-"""The engine's only files that it ever changes: revisions may share all others."""
+_META, _MANAGED = "meta.json", ".managed.json"
+CHANGED_IN_PLACE = frozenset({_META, _MANAGED})
+"""The only files that the engine changes. Revisions share all others."""
 
 _SHELVES = ("notes", "chunks")
 
 
 class FulltextWriter:
-    """Adds and removes notes; nothing is visible, or safe, before `commit`.
+    """Adds and removes notes. Nothing is visible or durable before `commit`.
 
-    For one thread at a time. `directory` must be new; with `base` it starts as that revision.
+    Not thread-safe. `directory` must not exist; with `base` it starts as a copy of that revision.
     """
 
     def __init__(self, directory: Path, base: Path | None = None) -> None:
@@ -60,7 +60,7 @@ class FulltextWriter:
             )
 
     def add_note(self, rowid: int, note: FulltextNote) -> None:
-        """Add a note with its chunks under a rowid that was never used before."""
+        """Add a note with its chunks, under a rowid that was never used before."""
         with guarded():
             document = _filtered(note)
             document.add_unsigned("rowid", rowid)
@@ -82,16 +82,16 @@ class FulltextWriter:
                 self._chunks.add_document(document)
 
     def remove_note(self, rowid: int) -> None:
-        """Remove a note and its chunks; one that is not there is no error."""
+        """Remove a note and its chunks, if they exist."""
         with guarded():
             # By query: given a number, delete_documents_by_term finds nothing (tantivy 0.27.0).
             for writer, schema in ((self._notes, notes_schema()), (self._chunks, chunks_schema())):
                 writer.delete_documents_by_query(Query.term_query(schema, "rowid", rowid))
 
     def commit(self) -> None:
-        """Finish: everything is on disk when this returns. A new index is merged already."""
+        """Write everything to disk. Without a base, also merge segments and close the writer."""
         with guarded():
-            # Side by side: the engine lets go of the interpreter for nearly all of it.
+            # In parallel: the engine releases the interpreter's lock for nearly all of it.
             self._in_threads(lambda writer: writer.commit())
             if self.work is self._directory:
                 self._in_threads(lambda writer: writer.wait_merging_threads())
@@ -100,9 +100,9 @@ class FulltextWriter:
                 _link_committed(self.work / shelf, self._directory / shelf)
 
     def merge(self) -> bool:
-        """Wait until the engine has merged what it wants to in `work`; whether it did.
+        """Wait for the engine's merge in `work`. Return whether it has merged any segments.
 
-        The writer is then closed. Only after a commit, and only with a base.
+        Call it only after a commit, and only with a base. It closes the writer.
         """
         with guarded():
             self._in_threads(lambda writer: writer.wait_merging_threads())
@@ -111,9 +111,9 @@ class FulltextWriter:
         )
 
     def close(self) -> None:
-        """Give up what was not committed. The directory is then the caller's to remove."""
+        """Discard what was not committed. The caller removes the directory."""
         for writer in (self._notes, self._chunks):
-            # A closed writer refuses: it has been consumed. One whose thread panicked may too.
+            # A writer that is closed, or whose thread panicked, raises.
             with suppress(Exception), guarded():
                 writer.rollback()
                 writer.wait_merging_threads()
@@ -125,24 +125,24 @@ class FulltextWriter:
 
 
 def _link_committed(work: Path, directory: Path) -> None:
-    """Fill a directory with the files of the last commit, while the engine may be merging them.
+    """Link the files of the last commit to a directory, while the engine may be merging them.
 
-    It removes what it has merged only after it has named the result in its account. So the files
-    are whole where that account is the same before and after.
+    The engine removes merged files only after it has listed the result in `meta.json`. So the files
+    are complete if `meta.json` is the same before and after.
     """
     while True:
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
-        account = (work / _ACCOUNT).read_bytes()
-        kept = set(_stems_of(account))
+        meta = (work / _META).read_bytes()
+        kept = set(_stems_of(meta))
         names = [path.name for path in work.iterdir() if path.stem in kept]
         with suppress(FileNotFoundError):
             for name in names:
                 _link(work / name, directory / name)
-            if (work / _ACCOUNT).read_bytes() == account:
+            if (work / _META).read_bytes() == meta:
                 break
-    (directory / _ACCOUNT).write_bytes(account)
-    (directory / _MANAGED).write_bytes(orjson.dumps([*sorted(names), _ACCOUNT]))
+    (directory / _META).write_bytes(meta)
+    (directory / _MANAGED).write_bytes(orjson.dumps([*sorted(names), _META]))
 
 
 def _open(directory: Path, schema: Schema, base: Path | None) -> IndexWriter:
@@ -157,7 +157,7 @@ def _open(directory: Path, schema: Schema, base: Path | None) -> IndexWriter:
 
 
 def _share(base: Path, directory: Path) -> None:
-    """Fill a directory with the files of another, linked where the file system can."""
+    """Fill a directory with the files of another: hard links, or copies if they fail."""
     for entry in os.scandir(base):
         target = directory / entry.name
         if entry.name in _LOCKS:
@@ -178,9 +178,9 @@ def _link(source: Path, target: Path) -> None:
         sync_file(target)
 
 
-def _stems_of(account: bytes) -> Iterator[str]:
-    """Yield what the names of the files of each segment begin with, up to the last dot."""
-    for segment in orjson.loads(account)["segments"]:
+def _stems_of(meta: bytes) -> Iterator[str]:
+    """Yield the stems of the files of each segment that `meta.json` lists."""
+    for segment in orjson.loads(meta)["segments"]:
         number = segment["segment_id"].replace("-", "")
         yield number
         if segment["deletes"]:
@@ -188,7 +188,7 @@ def _stems_of(account: bytes) -> Iterator[str]:
 
 
 def _segments(directory: Path) -> list[dict[str, Any]]:
-    segments: list[dict[str, Any]] = orjson.loads((directory / _ACCOUNT).read_bytes())["segments"]
+    segments: list[dict[str, Any]] = orjson.loads((directory / _META).read_bytes())["segments"]
     return segments
 
 

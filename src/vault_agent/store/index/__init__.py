@@ -1,1 +1,1 @@
-"""Notes, chunks and links of one generation, in SQLite."""
+"""The SQLite database of one generation: notes and their parts."""

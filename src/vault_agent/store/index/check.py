@@ -1,7 +1,7 @@
-"""Looking through a database: its pages, as SQLite can, and what the rows say, as it cannot.
+"""Checks the database of a generation: its pages, and the contents of its rows.
 
-SQLite's own check finds a broken tree, and not a changed word. So each note has a checksum of what
-was written of it.
+SQLite's own check finds a broken tree, but not a changed word. So each note has a checksum of its
+rows.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
     from vault_agent.store.index.meta import Meta
 
-_NOTES = 500  # a page
+_NOTES = 500  # in one page
 
 
 async def check_database(connection: aiosqlite.Connection, meta: Meta) -> None:
-    """Compare a database with what was written.
+    """Compare a database with its totals and checksums.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where it is damaged.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if it is damaged.
+        Failed: `INDEX_IO_ERROR` if it cannot be read.
     """
     await check_pages(connection)
     with translated():
@@ -63,16 +64,16 @@ async def _check_notes(
     for rowid, path, handle, title, aliases, metadata, checksum in notes:
         try:
             found = checksum_of(title, aliases, metadata, [part.pop(rowid, []) for part in parts])
-        except TypeError:  # bytes where text was
+        except TypeError:  # bytes instead of text
             raise damaged() from None
         if found != checksum or handle_of(path) != handle:
             raise damaged()
-    if any(parts):  # of no note
+    if any(parts):  # rows without a note
         raise damaged()
 
 
 def _by_note(rows: Iterable[Sequence[Any]]) -> dict[int, list[tuple[Any, ...]]]:
-    """Group rows by their note, their keys turned into their places in it."""
+    """Group rows by note, and replace each key by the place in the note."""
     return {
         rowid: [(row[0] & (MAX_CHUNKS - 1), *row[1:]) for row in group]
         for rowid, group in groupby(rows, key=lambda row: int(row[0]) >> CHUNK_BITS)
@@ -85,7 +86,7 @@ SELECT (SELECT count(*) FROM note), (SELECT coalesce(sum(chunk_count), 0) FROM n
        (SELECT count(*) FROM link WHERE dest IS NULL)
 """
 
-# What a link leads to is not part of its note's checksum, since it changes with other notes.
+# The destination of a link is not part of its note's checksum: it changes with other notes.
 _STRAY_LINKS = """
 SELECT 1 FROM link WHERE dest IS NOT NULL AND dest NOT IN (SELECT handle FROM note)
     AND dest NOT IN (SELECT handle FROM attachment) LIMIT 1

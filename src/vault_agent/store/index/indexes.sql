@@ -1,4 +1,4 @@
--- Made after the bulk load of a new generation: building them at once is several times cheaper.
+-- Created after the bulk load of a new generation, which is several times faster.
 CREATE INDEX link_by_lookup ON link (lookup);
 CREATE INDEX link_by_dest ON link (dest) WHERE dest IS NOT NULL;
 CREATE INDEX tag_by_name ON tag (name);

@@ -1,4 +1,4 @@
-"""What a generation says about itself."""
+"""The metadata of a generation: its identity, settings and totals."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     import aiosqlite
 
 SCHEMA_VERSION = 5
-"""SQLite's `user_version`; another one means that the index must be rebuilt."""
+"""SQLite's `user_version`. An index with another version must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """The generation's account of itself, written in the transaction that changes it."""
+    """The metadata of a generation, updated in each run's transaction."""
 
     generation: int
     revision: int  # counts the runs of one generation; names the full-text folder
     vault: str  # identity of the vault's root
-    fingerprint: str  # of all settings that decide what is indexed and how
+    fingerprint: str  # hash of all settings that decide what is indexed and how
     next_rowid: int
     notes: int
     chunks: int
@@ -32,7 +32,7 @@ class Meta:
 
 
 async def write_meta(connection: aiosqlite.Connection, meta: Meta) -> None:
-    """Write the account; part of the caller's transaction."""
+    """Write the metadata in the caller's transaction."""
     await connection.executemany(
         "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         list(asdict(meta).items()),
@@ -40,10 +40,10 @@ async def write_meta(connection: aiosqlite.Connection, meta: Meta) -> None:
 
 
 async def read_meta(connection: aiosqlite.Connection) -> Meta:
-    """Read the account.
+    """Read the metadata.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the schema is another, or damaged.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the schema has another version or is damaged.
     """
     with translated():
         [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
@@ -68,7 +68,7 @@ def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
 
 
 def incompatible(reason: str) -> IndexUnavailable:
-    """Return the refusal to query an index that `reason` rules out."""
+    """Return the error for an index that cannot be used because of `reason`."""
     return IndexUnavailable(
         "INDEX_INCOMPATIBLE",
         f"The index can't be used: {reason}.",

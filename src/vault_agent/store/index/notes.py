@@ -1,4 +1,4 @@
-"""Reading a generation: notes, chunks and links by their keys."""
+"""Reads notes, chunks and links of a generation by their keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StoredFile(NamedTuple):
 
 
 class StoredNote(NamedTuple):
-    """A note's row, with all its aliases; `metadata` shows only the first."""
+    """A note's row with all its aliases; `metadata` holds only the first ones."""
 
     rowid: int
     handle: int
@@ -55,7 +55,7 @@ class StoredChunk(NamedTuple):
 
 
 class ChunkText(NamedTuple):
-    """A chunk with what stands above it: what it is embedded with."""
+    """A chunk with its title and heading path, as it is embedded."""
 
     key: int
     title: str
@@ -80,7 +80,7 @@ async def attachments(connection: aiosqlite.Connection) -> list[str]:
 
 
 async def left_out(connection: aiosqlite.Connection) -> list[tuple[FileEntry, bool]]:
-    """Return the files that have a note's name and are none, each with whether it was unread."""
+    """Return files named like notes that were not indexed, each with whether it was unread."""
     with translated():
         rows = await connection.execute_fetchall(
             "SELECT path, size, mtime_ns, ctime_ns, inode, unread FROM left_out"
@@ -103,7 +103,7 @@ async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNo
         )
     for row in rows:
         note = _note(row)
-        if note.id == note_id:  # a handle is only the first half of an ID
+        if note.id == note_id:  # a handle is only the beginning of an ID
             return note
     return None
 
@@ -111,7 +111,7 @@ async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNo
 async def notes_by_rowid(
     connection: aiosqlite.Connection, rowids: Iterable[int]
 ) -> list[StoredNote]:
-    """Return the notes with these rowids, those that still are; in no particular order."""
+    """Return the notes with these rowids, in no particular order. Missing ones are left out."""
     with translated():
         rows = await connection.execute_fetchall(
             _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))", (_array(rowids),)
@@ -120,7 +120,7 @@ async def notes_by_rowid(
 
 
 async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[StoredChunk]:
-    """Return the chunks with these keys, those that still are; in no particular order."""
+    """Return the chunks with these keys, in no particular order. Missing ones are left out."""
     with translated():
         rows = await connection.execute_fetchall(
             _CHUNK + "WHERE key IN (SELECT value FROM json_each(?))", (_array(keys),)
@@ -161,7 +161,7 @@ async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) 
 
 
 async def count_links(connection: aiosqlite.Connection, rowid: int) -> int:
-    """Return how many links a note has, those to attachments among them."""
+    """Return how many links a note has, including links to attachments."""
     with translated():
         [(count,)] = await connection.execute_fetchall(_COUNT_LINKS, keys_of(rowid))
     return int(count)
@@ -170,9 +170,9 @@ async def count_links(connection: aiosqlite.Connection, rowid: int) -> int:
 async def links_of(
     connection: aiosqlite.Connection, rowid: int, *, limit: int = -1
 ) -> list[LinkSummary]:
-    """Return a note's links in the order they are written, with what they resolve to.
+    """Return a note's links in the order they are written, with their destinations.
 
-    At most the first `limit`; all where it is negative.
+    Returns the first `limit` links; all if it is negative.
     """
     with translated():
         rows = await connection.execute_fetchall(_LINKS, (*keys_of(rowid), limit))
@@ -223,7 +223,7 @@ def _chunk_text(row: sqlite3.Row) -> ChunkText:
 
 
 def _array(numbers: Iterable[int]) -> str:
-    # One JSON parameter serves any count: no limit on variables, one prepared statement.
+    # One JSON parameter holds any count: no limit on variables, one prepared statement.
     return orjson.dumps(list(numbers)).decode()
 
 

@@ -1,6 +1,6 @@
-"""Rows by where their files are, and by the names that links find them by.
+"""Reads rows by the paths of files, and by the names that links use.
 
-A run that looks at a few paths reads these instead of whole tables.
+A run of single paths reads these rows instead of whole tables.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def left_out_at(
 
 
 async def symlinks(connection: aiosqlite.Connection) -> dict[str, str | None]:
-    """Return where each symbolic link of the vault leads; None where it can't be followed."""
+    """Return the target of each symbolic link of the vault, None if it cannot be followed."""
     with translated():
         rows = await connection.execute_fetchall("SELECT path, target FROM symlink")
     return {path: target for path, target in rows}  # noqa: C416 - dict() can't be typed from rows
@@ -51,14 +51,14 @@ async def symlinks(connection: aiosqlite.Connection) -> dict[str, str | None]:
 async def notes_named(
     connection: aiosqlite.Connection, lookups: Iterable[int]
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """Return path and aliases of every note that answers to one of these names (hashes)."""
+    """Return path and aliases of every note with one of these names (hashes)."""
     with translated():
         rows = await connection.execute_fetchall(_NOTES_NAMED, (_json(lookups),))
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
 
 
 async def attachments_named(connection: aiosqlite.Connection, lookups: Iterable[int]) -> list[str]:
-    """Return the path of every attachment that answers to one of these names (hashes)."""
+    """Return the path of every attachment with one of these names (hashes)."""
     with translated():
         rows = await connection.execute_fetchall(_ATTACHMENTS_NAMED, (_json(lookups),))
     return [path for (path,) in rows]
@@ -82,7 +82,7 @@ async def _at(
 
 
 def _json(values: Iterable[object]) -> str:
-    # One JSON parameter serves any count: no limit on variables, one prepared statement.
+    # One JSON parameter holds any count: no limit on variables, one prepared statement.
     return orjson.dumps(list(values)).decode()
 
 

@@ -1,7 +1,7 @@
-"""Notes as rows: what a parser process sends, ready to be stored without further work.
+"""Converts notes to rows that are ready to be stored.
 
-Building rows where the parsing happens keeps the one writer free of per-row Python, and plain
-tuples cross a pipe many times faster than objects.
+The parser processes do this, so that the single writer runs no Python code for each row. Plain
+tuples also cross a pipe many times faster than objects.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 MAX_CHUNKS = 1 << CHUNK_BITS
 
 MAX_SHOWN = 50
-"""Entries of a list in a note's public metadata."""
+"""Limit of entries in a list of a note's public metadata."""
 MAX_SHOWN_CHARS = 2_000
-"""Characters of such a list, all entries together."""
+"""Limit of characters in such a list, all entries together."""
 _MAX_DATE_CHARS = 100
 
 PARTS = {
@@ -39,14 +39,14 @@ PARTS = {
     "property": "key, name, type, value, listed, line",
     "task": "key, symbol, text, indent, line, start_byte, end_byte, chunk",
 }
-"""The tables of a note's parts, with the columns that a reading of the note fills."""
+"""The tables of a note's parts, with the columns that are filled when the note is read."""
 
 Row = tuple[Any, ...]
-"""A row of one of `PARTS`: its place in the note, then the columns after `key`."""
+"""A row of one of `PARTS`: the place in the note, then the columns after `key`."""
 
 
 class NoteRows(NamedTuple):
-    """One note's rows but for its rowid, which the writer gives; `parts` in the order of PARTS."""
+    """One note's rows without the rowid, which the writer adds; `parts` in the order of PARTS."""
 
     title: str
     aliases: str | None
@@ -61,7 +61,7 @@ class NoteRows(NamedTuple):
 
 
 def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
-    """Lay a parsed note out as rows; `lookup_of` gives the name a link's target asks for."""
+    """Convert a parsed note to rows; `lookup_of` returns the name in a link's target."""
     tags, cut = _shown(note.tags)
     metadata = {
         "type": note.types[0] if note.types else None,
@@ -111,7 +111,7 @@ def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
 def checksum_of(
     title: str, aliases: str | None, metadata: str | None, parts: Sequence[Sequence[Row]]
 ) -> int:
-    """Return the CRC-32 of what a note's rows say: SQLite has none, and damage must show."""
+    """Return the CRC-32 of a note's rows, to detect damage. SQLite itself keeps no checksums."""
     return zlib.crc32(orjson.dumps((title, aliases, metadata, parts)))
 
 
@@ -119,7 +119,7 @@ _NO_SPAN = (None, None)
 
 
 def _link_rows(links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[Row]:
-    lookups: dict[str, int] = {}  # a note often links to the same one again
+    lookups: dict[str, int] = {}  # a note often has several links to one target
     rows: list[Row] = []
     for place, (kind, target, fragment, text, line, column, span, chunk) in enumerate(links):
         lookup = lookups.get(target)
@@ -133,7 +133,7 @@ def _link_rows(links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[R
 
 
 def _shown(entries: Sequence[str]) -> tuple[tuple[str, ...], bool]:
-    """Return the first entries of a list, as many as metadata shows, and whether some are cut."""
+    """Return the entries of a list that metadata shows, and whether others are cut."""
     shown = tuple(entries[:MAX_SHOWN])
     sizes = accumulate(map(len, shown))
     shown = shown[: sum(size <= MAX_SHOWN_CHARS for size in sizes)]
@@ -145,7 +145,7 @@ def _cut(date: str | None) -> str | None:
 
 
 def keys_of(rowid: int) -> tuple[int, int]:
-    """Return the keys of each of a note's parts as a range: first, past the last."""
+    """Return the range of keys of a note's parts: the first, and one past the last."""
     return rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS
 
 
@@ -160,13 +160,13 @@ def handle_of_id(note_id: str) -> int:
 
 
 def name_hash(name: str) -> int:
-    """Return the 64-bit hash under which links to `name` are found again."""
+    """Return the 64-bit hash by which links to `name` are looked up."""
     digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def metadata_from(aliases: Sequence[str], metadata: str | None, attachment_count: int) -> Metadata:
-    """Rebuild the public metadata of a note from its aliases and its columns."""
+    """Return the public metadata of a note from its aliases and its columns."""
     fields: dict[str, Any] = orjson.loads(metadata) if metadata else {}
     shown, cut = _shown(aliases)
     return Metadata(

@@ -1,14 +1,14 @@
--- One generation of the index. Disposable: no migrations, another user_version means "reindex".
+-- One generation of the index. It is never migrated: with another user_version it must be rebuilt.
 
--- What the generation is, so that an incompatible one is never queried.
+-- Identity, settings and totals of the generation, so that an incompatible one is never queried.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A note as it was last read. `rowid` is new at each reading and never used again, so a full-text
--- hit can't be paired with text that has changed since. `handle` is the first 8 bytes of the note
--- ID (SHA-256 of the path): stable while the path is.
+-- A note as it was last read. Each read gives it a new `rowid`, which is never used again, so a
+-- full-text hit is never paired with changed text. `handle` is the first 8 bytes of the note ID
+-- (SHA-256 of the path): it stays the same while the path does.
 CREATE TABLE note (
     rowid            INTEGER PRIMARY KEY,
     handle           INTEGER NOT NULL UNIQUE,
@@ -20,15 +20,15 @@ CREATE TABLE note (
     inode            INTEGER NOT NULL,
     hash             BLOB NOT NULL,    -- SHA-256 of the file's bytes
     aliases          TEXT,             -- JSON array, NULL where empty
-    metadata         TEXT,             -- JSON object: what of the frontmatter replies show
+    metadata         TEXT,             -- JSON object: the frontmatter that replies show
     chunk_count      INTEGER NOT NULL,
     checksum         INTEGER NOT NULL, -- of title, aliases, metadata and all rows as written
     attachment_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- Files that have a note's name and could not be read as one, as they were then: without these,
--- every run would take them for new, and every look at the vault for a change. `unread` is 1 where
--- the system gave nothing: that may pass without a trace on the file, so the next run tries again.
+-- Files named like notes that could not be indexed, as the last run saw them. Without these rows,
+-- every run would treat them as new files, and every check as a change. `unread` is 1 if the file
+-- could not be read. That may pass without a change to the file, so the next run reads it again.
 CREATE TABLE left_out (
     path     TEXT PRIMARY KEY,
     size     INTEGER NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE left_out (
 ) STRICT, WITHOUT ROWID;
 
 -- In all tables of a note's parts, key = note.rowid << 20 | place in the note. For chunks the place
--- is the chunk's index. A note has fewer than 2^20 of each part: what is over a limit is cut.
+-- is the chunk's index. A note has fewer than 2^20 rows in each table: the rest is cut.
 
 CREATE TABLE chunk (
     key          INTEGER PRIMARY KEY,
@@ -49,9 +49,10 @@ CREATE TABLE chunk (
     text         TEXT NOT NULL
 ) STRICT;
 
--- A link as written, and what it resolves to. `lookup` is a hash of the name it asks for: a run
--- re-resolves only links whose name is affected. Bytes are those of the target in the file, without
--- its fragment; NULL where the file is not plain UTF-8, or the target is not written as it is read.
+-- A link as written, and the file it leads to. `lookup` is a hash of the name in its target: a run
+-- resolves only links to changed names again. `start_byte` and `end_byte` are the range of the
+-- target in the file, without its fragment. They are NULL if the file is not plain UTF-8, or if the
+-- file spells the target differently (escapes).
 CREATE TABLE link (
     key        INTEGER PRIMARY KEY,
     lookup     INTEGER NOT NULL,
@@ -64,11 +65,11 @@ CREATE TABLE link (
     start_byte INTEGER,
     end_byte   INTEGER,
     chunk      INTEGER,                -- index of the chunk it stands in; NULL in frontmatter
-    dest       INTEGER,                -- handle of a note or attachment; NULL is unresolved
+    dest       INTEGER,                -- handle of a note or attachment; NULL: unresolved
     ambiguous  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- A link to a web address: without user info, query and fragment. Never fetched.
+-- A link to a web address, kept without user info, query and fragment. It is never fetched.
 CREATE TABLE external_link (
     key        INTEGER PRIMARY KEY,
     url        TEXT NOT NULL,
@@ -81,7 +82,7 @@ CREATE TABLE external_link (
     chunk      INTEGER
 ) STRICT;
 
--- A heading (level 1 to 6) or a block (level 0) that a link's fragment can name; the name folded.
+-- A heading (level 1 to 6) or a block (level 0) that a link's fragment can name. `name` is folded.
 CREATE TABLE anchor (
     key   INTEGER PRIMARY KEY,
     level INTEGER NOT NULL,
@@ -89,7 +90,7 @@ CREATE TABLE anchor (
     line  INTEGER NOT NULL
 ) STRICT;
 
--- A tag of a note, once: folded, and as it is written first.
+-- A tag of a note, once: `name` is folded, `written` is its first spelling.
 CREATE TABLE tag (
     key     INTEGER PRIMARY KEY,
     name    TEXT NOT NULL,
@@ -99,17 +100,17 @@ CREATE TABLE tag (
 -- A value of the frontmatter; a list has a row for each of its values.
 CREATE TABLE property (
     key    INTEGER PRIMARY KEY,
-    name   TEXT NOT NULL,              -- lower case; nested ones joined by dots
+    name   TEXT NOT NULL,              -- lower case; nested names joined by dots
     type   TEXT NOT NULL,              -- text, number, date, boolean, empty
     value  TEXT NOT NULL,
-    listed INTEGER NOT NULL,           -- 1 where it stands in a list
+    listed INTEGER NOT NULL,           -- 1 if the value is in a list
     line   INTEGER NOT NULL
 ) STRICT;
 
--- A list item with a check box; the text as written, bytes those of its whole line.
+-- A list item with a check box. `text` is as written; the bytes are the range of the whole line.
 CREATE TABLE task (
     key        INTEGER PRIMARY KEY,
-    symbol     TEXT NOT NULL,          -- a space where it is open
+    symbol     TEXT NOT NULL,          -- a space if the task is open
     text       TEXT NOT NULL,
     indent     INTEGER NOT NULL,
     line       INTEGER NOT NULL,
@@ -118,23 +119,23 @@ CREATE TABLE task (
     chunk      INTEGER
 ) STRICT;
 
--- Files that are not notes: known by name, so that links to them resolve. Never read.
+-- Files that are not notes. Only their names are kept, so that links to them resolve.
 CREATE TABLE attachment (
     handle INTEGER PRIMARY KEY,
     path   TEXT NOT NULL
 ) STRICT;
 
--- By which names links find a file: the hashes of its own name and of its aliases. So a run looks
--- up the files that a link could mean instead of reading all names. `handle` is a note's or an
--- attachment's.
+-- The names by which links find a file. `lookup` is the hash of its name or of an alias, `handle`
+-- is a note's or an attachment's. A run looks up the files that a link could mean here, instead of
+-- reading all names.
 CREATE TABLE name (
     lookup INTEGER NOT NULL,
     handle INTEGER NOT NULL,
     PRIMARY KEY (lookup, handle)
 ) STRICT, WITHOUT ROWID;
 
--- The vault's symbolic links, and where each really leads; NULL where it can't be followed. A run
--- that looks at single paths must know whether one of them is seen under a second name.
+-- The vault's symbolic links with their real targets; NULL if a link cannot be followed. A run of
+-- single paths must know whether a file has a second path through a link.
 CREATE TABLE symlink (
     path   TEXT PRIMARY KEY,
     target TEXT

@@ -1,4 +1,4 @@
-"""The one writer of a generation: notes in, notes out, links resolved."""
+"""Adds and removes the notes of a generation and resolves links."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.rows import NoteRows
 
-_PAGE = 20_000
+_PAGE = 20_000  # links
 
 
 class StoredLink(NamedTuple):
-    """A link to be resolved: where it stands, what it names, and what it has led to so far."""
+    """A link to be resolved, with its previous destination."""
 
     key: int
-    source: str  # path of the note it stands in
+    source: str  # path of the note that contains it
     target: str
     kind: str
-    lookup: int  # hash of the name it asks for
+    lookup: int  # hash of the name in its target
     dest: int | None
     ambiguous: int
 
 
 class ResolvedLink(NamedTuple):
-    """A link with what it leads to now."""
+    """A link with its new destination."""
 
     link: StoredLink
     dest: int | None  # handle of a note or attachment
@@ -46,7 +46,7 @@ class ResolvedLink(NamedTuple):
 
 @dataclass(slots=True)
 class Totals:
-    """How much an index holds, kept by what comes and goes: no run counts its tables."""
+    """How much an index holds, updated with each change so that no run counts its tables."""
 
     notes: int = 0
     chunks: int = 0
@@ -55,22 +55,22 @@ class Totals:
 
 
 async def create_schema(connection: aiosqlite.Connection) -> None:
-    """Lay out an empty generation."""
+    """Create the tables of a new generation."""
     await connection.executescript(script("index/schema.sql"))
     await connection.execute_fetchall(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 async def create_indexes(connection: aiosqlite.Connection) -> None:
-    """Build what speeds up reading, once the bulk is in."""
-    # One by one: executescript would commit the transaction it is called in.
+    """Create the SQL indexes, after the bulk load."""
+    # Not executescript, which would commit the current transaction.
     for statement in filter(str.strip, script("index/indexes.sql").split(";")):
         await connection.execute_fetchall(statement)
 
 
 class NoteWriter:
-    """Writes within the caller's transaction; `next_rowid` only grows.
+    """Writes in the caller's transaction; `next_rowid` only grows.
 
-    `base` is the account of the revision that the transaction starts from, None for a new one.
+    `base` is the metadata of the revision that the transaction updates, None for a new generation.
     """
 
     def __init__(self, connection: aiosqlite.Connection, base: Meta | None) -> None:
@@ -84,7 +84,7 @@ class NoteWriter:
         """Store notes with their content hashes, and return their new rowids, in order.
 
         Raises:
-            Failed: `ID_COLLISION` where two paths share an identifier.
+            Failed: `ID_COLLISION` if two paths share an identifier.
         """
         rowids = range(self.next_rowid, self.next_rowid + len(notes))
         self.next_rowid = rowids.stop
@@ -146,7 +146,7 @@ class NoteWriter:
         totals.notes -= await self._delete("note WHERE rowid = ?", numbers)
 
     async def _delete(self, what: str, rows: Iterable[tuple[object, ...]]) -> int:
-        """Delete rows, once for each of `rows` of parameters, and return how many there were."""
+        """Delete rows, once for each of `rows` of parameters, and return how many were deleted."""
         with translated():
             cursor = await self._connection.executemany(f"DELETE FROM {what}", rows)
             deleted = max(cursor.rowcount, 0)
@@ -154,7 +154,7 @@ class NoteWriter:
         return deleted
 
     async def touch(self, files: Iterable[tuple[int, FileEntry]]) -> None:
-        """Record a new size and new times of notes whose content is what it was."""
+        """Update size and times of notes whose content has not changed."""
         with translated():
             await self._connection.executemany(
                 "UPDATE note SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE rowid = ?",
@@ -167,13 +167,13 @@ class NoteWriter:
     async def change_names(
         self, added: Iterable[tuple[int, int]], removed: Iterable[tuple[int, int]]
     ) -> None:
-        """Record by which names links find a file: (hash of the name, handle of the file)."""
+        """Add and remove names of files, as (hash of the name, handle of the file)."""
         await self._delete("name WHERE lookup = ? AND handle = ?", removed)
         with translated():
             await self._connection.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", added)
 
     async def change_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
-        """Record which files that are not notes have come and gone."""
+        """Add and remove attachments."""
         await self._delete("attachment WHERE handle = ?", [(handle_of(path),) for path in removed])
         with translated():
             await self._connection.executemany(
@@ -184,7 +184,10 @@ class NoteWriter:
     async def change_left_out(
         self, added: Iterable[tuple[FileEntry, bool]], removed: Iterable[str]
     ) -> None:
-        """Record which files named like notes are left out, each with whether it was unread."""
+        """Add and remove files named like notes that are left out, each with whether it is unread.
+
+        `removed` comes first, so a path may be in both.
+        """
         await self._delete("left_out WHERE path = ?", [(path,) for path in removed])
         with translated():
             await self._connection.executemany(
@@ -195,7 +198,7 @@ class NoteWriter:
     async def change_symlinks(
         self, added: Mapping[str, str | None], removed: Iterable[str]
     ) -> None:
-        """Record which symbolic links have come and gone, and where they lead."""
+        """Add symbolic links with their targets, and remove others."""
         await self._delete("symlink WHERE path = ?", [(path,) for path in removed])
         with translated():
             await self._connection.executemany(
@@ -203,7 +206,7 @@ class NoteWriter:
             )
 
     async def links(self, *, after: int, lookups: Sequence[int] | None) -> list[StoredLink]:
-        """Return the next page of links by key: all, or those that ask for one of `lookups`."""
+        """Return the next page of links by key: all links, or those to a name in `lookups`."""
         with translated():
             if lookups is None:
                 rows = await self._connection.execute_fetchall(_ALL_LINKS, (after, _PAGE))
@@ -215,7 +218,7 @@ class NoteWriter:
         return [StoredLink(*row) for row in rows]
 
     async def links_of(self, rowids: Iterable[int]) -> list[StoredLink]:
-        """Return the links of some notes."""
+        """Return the links in these notes."""
         found: list[StoredLink] = []
         with translated():
             for rowid in rowids:
@@ -224,7 +227,7 @@ class NoteWriter:
         return found
 
     async def resolve(self, resolved: Iterable[ResolvedLink]) -> list[StoredLink]:
-        """Record what links lead to, and return those that have led elsewhere until now."""
+        """Record the destinations of links, and return the links whose destination has changed."""
         changed = [
             (link, dest, ambiguous)
             for link, dest, ambiguous in resolved
@@ -241,7 +244,7 @@ class NoteWriter:
         return [link for link, _, _ in changed]
 
     async def count_attachments(self, rowids: Iterable[int]) -> None:
-        """Count anew the attachments that some notes link to."""
+        """Recount the attachments that these notes link to."""
         with translated():
             await self._connection.executemany(
                 _COUNT_ATTACHMENTS,
@@ -267,7 +270,7 @@ SELECT link.key, note.path, link.target, link.kind, link.lookup, link.dest, link
 FROM link JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
 """
 
-# Pages by key, so that a vault with a million links never stands in memory at once.
+# Read in pages by key, so that a million links are never in memory at once.
 _ALL_LINKS = _LINKS + "WHERE link.key > ? ORDER BY link.key LIMIT ?"
 
 _LINKS_BY_LOOKUP = (

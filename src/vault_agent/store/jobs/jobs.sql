@@ -1,4 +1,4 @@
--- Jobs live apart from the index, so that a rebuild can't erase its own record.
+-- Jobs are kept outside the index, so that a rebuild does not remove its own record.
 CREATE TABLE IF NOT EXISTS job (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
     id          TEXT NOT NULL UNIQUE,

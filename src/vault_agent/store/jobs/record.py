@@ -1,4 +1,4 @@
-"""The record of jobs: the last hundred, one active at most, in a database of their own."""
+"""The record of jobs, in a separate database: the last hundred, at most one of them active."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ HISTORY = 100
 
 @asynccontextmanager
 async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
-    """Open the record, making it where there is none or where it is damaged.
+    """Open the record. Create it if it is missing, and replace it if it is damaged.
 
     Raises:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
-    # History is worth less than a server that starts.
+    # If the history is damaged, the server starts without it.
     connection = await open_or_renew(path, _prepare)
     try:
         yield JobStore(connection)
@@ -40,7 +40,7 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
 
 
 async def _prepare(connection: aiosqlite.Connection) -> None:
-    # Not WAL: one small file and one process, and nothing to sweep up beside it.
+    # Not WAL: one process uses one small file, and no log is left beside it.
     await connection.execute_fetchall("PRAGMA journal_mode = TRUNCATE")
     await make_schema(connection, "jobs/jobs.sql")
     await check_pages(connection, indexes=True)
@@ -51,7 +51,10 @@ async def _prepare(connection: aiosqlite.Connection) -> None:
 
 
 class JobStore:
-    """Jobs as rows; the unique index on active jobs is the lock."""
+    """Jobs as rows. A unique SQL index on active jobs allows only one at a time.
+
+    Every method raises `Failed`: `DISK_FULL`, `INDEX_IO_ERROR`, or `JOBS_DAMAGED`.
+    """
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self._connection = connection
@@ -60,18 +63,18 @@ class JobStore:
         """Record a new job.
 
         Raises:
-            Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
+            Busy: `INDEX_BUSY` with `details.jobId` while another job is active.
         """
         with _translated():
             while not await self._inserted(job):
-                pass  # the one that was active ended meanwhile
-            # Everything older than the newest hundred is forgotten.
+                pass  # the active job has ended meanwhile
+            # Only the newest hundred jobs are kept.
             await self._connection.execute_fetchall(
                 "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
             )
 
     async def _inserted(self, job: Job) -> bool:
-        """Record a new job; False where another one was in the way and has ended since."""
+        """Record a new job. Return False if another one was active and has ended meanwhile."""
         try:
             await self._connection.execute_fetchall(
                 "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
@@ -105,7 +108,7 @@ class JobStore:
         return next((_job(document) for (document,) in rows), None)
 
     async def list(self) -> tuple[Job, ...]:
-        """Return the jobs that are remembered, newest first."""
+        """Return the recorded jobs, newest first."""
         with _translated():
             return await _newest_first(self._connection)
 

@@ -1,8 +1,8 @@
-"""Vectors that were paid for: by key, across generations, crashes and renames.
+"""The vector cache. It keeps vectors by key across generations, crashes and renames.
 
-`vectors.db` says which key has which row of which file (`store.matrix`). Only the indexing process
-opens it. A row is written before the statement that names it, and every change is one statement,
-so that a kill, or a cancelled await, at any moment leaves either both or a row that nobody names.
+`vectors.db` maps a key to a row of a file (see `store.vectors.matrix`). Only the indexing process
+opens it. A row is written before the statement that refers to it, and every change is one
+statement. So a kill or a cancelled await leaves both, or a row without a reference.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
     from vault_agent.store.vectors.matrix import Floats, Integers, Matrix
 
-# Rows of one statement: five values each, and SQLite takes 32,766.
+# Rows of one statement: five values each, and SQLite accepts 32,766 values.
 _ROWS: Final = 4_000
-# Vectors that no chunk uses are kept, since a note may come back, until they are this many.
+# Unused vectors are kept, since a note may come back, up to these limits.
 _UNUSED_SHARE: Final = 1 / 3
 _UNUSED_LEAST: Final = 1_000
 
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """The chunks of a generation and the rows of their vectors, as far as there are any."""
+    """The chunks of a generation, and the rows of their vectors."""
 
     chunks: Integers  # keys of chunks
     keys: Sequence[bytes]  # of their vectors, one a chunk
-    rows: Integers  # one a chunk, -1 where there is no vector yet
+    rows: Integers  # one a chunk, -1 if it has no vector yet
     waiting: dict[bytes, list[int]]  # key without a vector -> places of its chunks
 
     @property
@@ -57,7 +57,7 @@ class Plan:
         return ((key, places[0]) for key, places in list(self.waiting.items()))
 
     def fill(self, keys: Sequence[bytes], first_row: int) -> None:
-        """Note that the keys have got rows, one after the other."""
+        """Record the rows of keys, which are consecutive from `first_row` on."""
         for row, key in enumerate(keys, first_row):
             for place in self.waiting.pop(key, ()):
                 self.rows[place] = row
@@ -65,21 +65,21 @@ class Plan:
 
 @asynccontextmanager
 async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
-    """Open the store, making it where there is none or where it is damaged.
+    """Open the store. Create it if it is missing, and replace it if it is damaged.
 
-    `path` is the database; the files lie beside it in a folder of its stem's name.
+    `path` is the database. The files are beside it, in a folder with the same stem.
     """
     folder = path.with_suffix("")
     make_private_folder(folder)
     with translated():
-        # What is missing is made anew by the next run; what is wrong would never be noticed.
+        # A damaged store is replaced: the next run embeds the texts again.
         connection = await open_or_renew(path, _prepare)
         store = VectorStore(connection, folder)
         try:
             yield store
         except BaseException:
-            # What a cancelled await began runs on in aiosqlite's thread: stop it, or close()
-            # waits for it. Not otherwise: after an interrupt SQLite closes without a checkpoint.
+            # aiosqlite's thread outlives a cancelled await: interrupt it, or close() waits for it.
+            # Only then, since after an interrupt SQLite closes without a checkpoint.
             await connection.interrupt()
             raise
         finally:
@@ -89,22 +89,22 @@ async def open_vectors(path: Path) -> AsyncIterator[VectorStore]:
 
 async def _prepare(connection: aiosqlite.Connection) -> None:
     await connection.execute_fetchall("PRAGMA journal_mode = WAL")
-    # A power cut may cost the last statements, a kill costs nothing.
+    # A power cut may lose the last statements; a kill loses none.
     await connection.execute_fetchall("PRAGMA synchronous = NORMAL")
     await make_schema(connection, "vectors/vectors.sql")
     await check_pages(connection)
-    # A copy that was never finished.
+    # Remove an unfinished copy.
     for (number,) in await connection.execute_fetchall("SELECT id FROM space WHERE NOT ready"):
         await connection.execute_fetchall("DELETE FROM vector WHERE space = ?", (number,))
         await connection.execute_fetchall("DELETE FROM space WHERE id = ?", (number,))
 
 
 async def are_whole(path: Path, matrix: Matrix) -> bool:
-    """Whether the vectors that are searched are those that were written, by the store at `path`.
+    """Compare the vectors of a map with the checksums in the store at `path`.
 
-    Only reads: a run may be writing meanwhile.
+    It only reads, since a run may be writing meanwhile.
     """
-    vouched = np.zeros(len(matrix.vectors), np.bool_)
+    checked = np.zeros(len(matrix.vectors), np.bool_)
     after = b""
     try:
         async with open_reader(path) as connection:
@@ -118,11 +118,11 @@ async def are_whole(path: Path, matrix: Matrix) -> bool:
             ):
                 if await in_thread(_damaged, matrix.vectors.__getitem__, page):
                     return False
-                vouched[[row for _, row, _ in page]] = True
+                checked[[row for _, row, _ in page]] = True
                 after = page[-1][0]
     except IndexUnavailable:
         return False
-    return bool(vouched[matrix.alive].all()) and await in_thread(matrix.planes_fit)
+    return bool(checked[matrix.alive].all()) and await in_thread(matrix.planes_fit)
 
 
 class VectorStore:
@@ -135,7 +135,7 @@ class VectorStore:
         self._files: RowFiles | None = None
 
     def close(self) -> None:
-        """Close the files; the connection is its owner's."""
+        """Close the files, but not the connection."""
         if self._files is not None:
             self._files.close()
             self._files = None
@@ -143,7 +143,7 @@ class VectorStore:
     async def last_space(
         self, model: str, query_prefix: str, document_prefix: str
     ) -> VectorSpace | None:
-        """Return the newest space of a model with these prefixes, or None: no need to ask it."""
+        """Return the newest space of a model with these prefixes, or None."""
         newest = None
         async for _, space in self._spaces():
             if (space.model, space.query_prefix, space.document_prefix) == (
@@ -226,18 +226,18 @@ class VectorStore:
             )
 
     async def mend(self) -> None:
-        """Forget every vector that is not what was written: the next run makes it anew."""
+        """Remove all damaged vectors. The next run embeds their texts again."""
         number, _, files = self._current()
         await self._drop_damaged(number, files, 0)
         await in_thread(files.rebuild_planes, 0)
 
     async def publish(self, plan: Plan, path: Path) -> None:
-        """Make the vectors so far durable, and write the generation's map of them."""
+        """Make the vectors durable, and write the generation's map."""
         number, space, files = self._current()
         have = plan.rows >= 0
         synced = await in_thread(files.sync)
-        # Rows that a map names must never be given out again, so the database has to remember them
-        # before there is a map: a checkpoint also makes the statements before it durable.
+        # Rows in a map must never be reused, so the database records them before the map exists.
+        # The checkpoint also makes the statements before it durable.
         await self._connection.execute_fetchall(
             "UPDATE space SET synced = ? WHERE id = ?", (synced, number)
         )
@@ -254,10 +254,10 @@ class VectorStore:
         )
 
     async def tidy(self, plan: Plan, path: Path) -> None:
-        """Drop what is of no use after a complete run, and publish the plan once more.
+        """Remove unused vectors after a complete run, and publish the plan again.
 
-        Other spaces go at once. Unused vectors of this one go when they are a third of it, by
-        copying the others. Files that a reader has mapped stay readable to it.
+        Other spaces are removed at once. If a third of this space is unused, the used vectors are
+        copied to a new space. Files that a reader has mapped stay readable to it.
         """
         number, space, files = self._current()
         used = np.unique(plan.rows[plan.rows >= 0])
@@ -318,7 +318,7 @@ class VectorStore:
         keep = {rows_path(self.folder, number), planes_path(self.folder, number)}
         for file in self.folder.iterdir():
             if file not in keep:
-                with suppress(OSError):  # mapped by a reader, on Windows: the next time
+                with suppress(OSError):  # on Windows, mapped by a reader: the next run removes it
                     file.unlink()
 
     async def _insert(self, space: int, rows: Sequence[tuple[bytes, int, int, int]]) -> None:
@@ -338,7 +338,7 @@ class VectorStore:
             yield number, VectorSpace(*fields)
 
     async def _new_space(self, space: VectorSpace, *, ready: bool) -> int:
-        # A number that neither the database nor, if it was put aside, its predecessor has used.
+        # A number not used by this database, nor by a damaged one that was renamed.
         files = (int(file.stem) for file in self.folder.glob("*.rows") if file.stem.isdecimal())
         rows = await self._connection.execute_fetchall("SELECT coalesce(max(id), 0) FROM space")
         number: int = 1 + max([*files, *(row[0] for row in rows)])
@@ -348,7 +348,7 @@ class VectorStore:
         return number
 
     async def _open_files(self, number: int, space: VectorSpace) -> RowFiles:
-        """Open a space's files, after making sure of the rows that a power cut may have cost."""
+        """Open a space's files, and check the rows that a power cut may have damaged."""
         ((last, synced),) = await self._connection.execute_fetchall(
             "SELECT (SELECT coalesce(max(row), -1) FROM vector WHERE space = id), synced"
             " FROM space WHERE id = ?",
@@ -363,7 +363,7 @@ class VectorStore:
         return files
 
     async def _drop_damaged(self, space: int, files: RowFiles, first: int) -> None:
-        """Forget the vectors from row `first` on that are not what was written."""
+        """Remove the damaged vectors from row `first` on."""
         lost: list[bytes] = []
         after = b""
         while page := list(
@@ -386,5 +386,5 @@ class VectorStore:
 
 
 def _damaged(read: Callable[[int], Floats], vectors: Sequence[Sequence[Any]]) -> list[bytes]:
-    """Return the keys of those whose rows do not hold what was written: (key, row, CRC-32)."""
+    """Return the keys of damaged rows; `vectors` are (key, row, CRC-32)."""
     return [key for key, row, crc in vectors if zlib.crc32(read(row).tobytes()) != crc]

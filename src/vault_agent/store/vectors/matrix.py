@@ -1,15 +1,15 @@
-"""Vectors as files that are mapped, not read: rows, sign planes, and the map of one generation.
+"""Vectors in memory-mapped files: rows, sign planes, and the map of one generation.
 
-    vectors/{space}.rows     float32, row after row; only ever appended to
+    vectors/{space}.rows     float32, row after row; only appended to
     vectors/{space}.planes   one bit a component, the scan structure
     {generation}/vectors.map which chunk has which row; replaced as a whole
 
-Rows belong to texts and maps belong to generations. So a reindex, a rename or a new generation
-writes twelve bytes a chunk and no vector, chunks with the same text share a row, and vectors that
-arrive during a run are searchable for the price of a new map.
+Rows belong to texts, and maps belong to generations. So a reindex, a rename or a new generation
+writes twelve bytes a chunk and no vectors. Chunks with the same text share a row. A new map makes
+vectors searchable that arrive during a run.
 
-A block of planes covers 4,096 rows: for each 64 components one run of 4,096 words of 64 bits, so
-that the scan (`ranking.cosine`) goes through memory in order, with whole runs to an operation.
+A block of planes covers 4,096 rows. For each 64 components it has one run of 4,096 words of 64
+bits. So the scan (`ranking.cosine`) reads memory in order, a whole run in each operation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BLOCK: Final = 4096
 """Rows of one block of planes."""
 
 _FORMAT: Final = 2
-# Vectors that stand for all of them, where their mean is wanted.
+# Size of the sample of vectors for their mean.
 _SAMPLE: Final = 2_048
 _FLOAT: Final = np.dtype("<f4")
 _WORD: Final = np.dtype("<u8")
@@ -63,12 +63,12 @@ def signs(vectors: Floats) -> NDArray[np.uint64]:
 
 
 class RowFiles:
-    """The rows and planes of one space, opened for appending. One process, any of its threads."""
+    """The rows and planes of one space, opened for appending by one process. Thread-safe."""
 
     def __init__(self, folder: Path, space: int, dimension: int, rows: int) -> None:
-        """Open for the rows from `rows` on; what the files hold beyond is overwritten.
+        """Open the files to append from row `rows` on. Later rows are overwritten.
 
-        Where they hold less, the missing rows are zeros: no vector, and none that was written.
+        If the files have fewer rows, the missing rows are zeros, which are no valid vectors.
         """
         self.dimension = dimension
         self._lock = threading.Lock()
@@ -76,7 +76,7 @@ class RowFiles:
         self._words = words_of(dimension)
         self._rows = _open(rows_path(folder, space))
         self._planes = _open(planes_path(folder, space))
-        sync_folder(folder)  # or a power cut could take the files with all that was synced
+        sync_folder(folder)  # else a power cut could remove the files
         if os.fstat(self._rows).st_size < rows * self._row_bytes:
             os.ftruncate(self._rows, rows * self._row_bytes)
         self._block = np.zeros((self._words, BLOCK), _WORD)
@@ -90,8 +90,8 @@ class RowFiles:
     def append(self, vectors: Floats) -> tuple[int, list[int]]:
         """Write vectors, and return the first one's row and the CRC-32 of each.
 
-        Rows are taken before they are written: a caller that is cancelled in between loses the
-        rows, never somebody else's vectors.
+        Rows are reserved before they are written. If the caller is cancelled, these rows are lost,
+        but no other vectors.
         """
         data = np.ascontiguousarray(vectors, _FLOAT)
         with self._lock:
@@ -102,7 +102,7 @@ class RowFiles:
         return first, [zlib.crc32(row.tobytes()) for row in data]
 
     def read(self, first: int, count: int) -> Floats:
-        """Return rows; fewer where the file ends."""
+        """Return up to `count` rows, fewer if the file ends."""
         with self._lock:
             return self._read(first, count)
 
@@ -114,7 +114,7 @@ class RowFiles:
                 self._write_block(block)
 
     def sync(self) -> int:
-        """Make all rows so far durable and return their number."""
+        """Make all rows durable, and return their number."""
         with self._lock:
             rows = self._next
             os.fsync(self._rows)
@@ -158,8 +158,8 @@ class RowFiles:
 class Matrix:
     """The vectors of one generation's chunks, open for searching.
 
-    Reading it is free of locks and I/O other than page faults. It keeps its files mapped, also
-    when they have been removed, until it is garbage.
+    Reading needs no locks, and no I/O other than page faults. The files stay mapped, even if they
+    are removed, until the matrix is garbage-collected.
     """
 
     def __init__(
@@ -196,15 +196,15 @@ class Matrix:
         return len(self._keys)
 
     def check(self) -> None:
-        """Make sure that the mapped files can be read; call it before each search.
+        """Make sure that the mapped files can be read. Call it before each search.
 
         Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` where reading them would end the process.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a file was truncated.
         """
         self._mapped.check()
 
     def holds(self, chunks: Integers, total: int) -> bool:
-        """Whether this is the map of just these chunks, of a generation with `total`."""
+        """Whether the map has exactly these chunks, of a generation with `total` chunks."""
         return self.total == total and np.array_equal(self._keys, np.sort(chunks))
 
     def of_notes(self, rowids: Integers) -> tuple[Integers, Integers]:
@@ -217,7 +217,7 @@ class Matrix:
 
     @cached_property
     def centre(self) -> Floats:
-        """The mean of the chunks' vectors, from a sample: its dot product is an average cosine."""
+        """The mean of a sample of vectors. Its dot product with a vector is an average cosine."""
         if not self.count:
             return np.zeros(self.space.dimension, np.float32)
         step = -(-self.count // _SAMPLE)
@@ -225,7 +225,7 @@ class Matrix:
         return mean
 
     def planes_fit(self) -> bool:
-        """Whether the planes hold the signs of the vectors; looks at all of them."""
+        """Whether the planes hold the signs of all vectors."""
         return all(
             np.array_equal(self.planes[block][:, : len(rows)], signs(rows).T)
             for block, rows in enumerate(
@@ -234,11 +234,11 @@ class Matrix:
         )
 
     def signs(self, vector: Floats) -> NDArray[np.uint64]:
-        """Return the signs of one vector as the planes hold them: (words,)."""
+        """Return the signs of one vector in the format of the planes, shape (words,)."""
         return signs(vector[None, :]).reshape(-1)
 
     def find(self, chunk_keys: Integers) -> tuple[Integers, Integers]:
-        """Return those of the chunks that have a vector, in the given order, and their rows."""
+        """Return the chunks that have a vector, in the given order, and their rows."""
         if not self.count:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         at = np.minimum(np.searchsorted(self._keys, chunk_keys), self.count - 1)
@@ -246,7 +246,7 @@ class Matrix:
         return self._keys[at], self._rows[at]
 
     def chunks_of(self, rows: Integers, scores: Floats) -> tuple[Integers, Floats]:
-        """Return the chunks of rows, each with its row's score; in the rows' order, then by key."""
+        """Return the chunks of rows with the rows' scores, in the order of rows, then by key."""
         left = np.searchsorted(self._sorted_rows, rows, "left")
         counts = np.searchsorted(self._sorted_rows, rows, "right") - left
         starts = np.repeat(left - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
@@ -259,18 +259,18 @@ class _Header:
     format: int
     space: dict[str, Any]
     files: int
-    rows: int  # rows of the files that were written when the map was
+    rows: int  # rows in the files when the map was written
     total: int
     count: int
     crc: int  # of the header with 0 in this place, and of the body
 
     def sum_with(self, body: bytes) -> int:
-        """Return what `crc` must be."""
+        """Return the expected value of `crc`."""
         return zlib.crc32(body, zlib.crc32(orjson.dumps(asdict(replace(self, crc=0)))))
 
     @classmethod
     def read(cls, line: bytes) -> Self:
-        """Raise ValueError or TypeError for anything else."""
+        """Return the header on a line; raise ValueError or TypeError if it is not one."""
         return cls(**orjson.loads(line))
 
 
@@ -284,7 +284,7 @@ def write_map(
     keys: Integers,
     rows: Integers,
 ) -> None:
-    """Replace the map of a generation: its chunks that have vectors, `total` counting all."""
+    """Replace the map of a generation: its chunks with vectors. `total` is the number of all."""
     body = keys.astype("<i8").tobytes() + rows.astype("<u4").tobytes()
     header = _Header(
         format=_FORMAT,
@@ -300,7 +300,7 @@ def write_map(
 
 
 def open_matrix(map_path: Path, folder: Path) -> Matrix | None:
-    """Open what a map names; None where there is no map, or where its files are not as it says."""
+    """Open the vectors of a map. Return None if the map is missing or does not fit its files."""
     try:
         data = map_path.read_bytes()
         line, _, body = data.partition(b"\n")
@@ -342,7 +342,7 @@ def planes_path(folder: Path, space: int) -> Path:
 
 
 def _map(path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Map the beginning of a file as an array; ValueError where the file is shorter."""
+    """Map the beginning of a file as an array; raise ValueError if the file is too short."""
     count = int(np.prod(shape))
     if not count:
         return np.empty(shape, kind)

@@ -1,9 +1,9 @@
--- What has been paid for: which vector lies in which row of which file. The vectors themselves are
--- in vectors/{space}.rows, so that they can be mapped.
+-- Which vector is in which row of which file. The vectors themselves are in vectors/{space}.rows,
+-- so that they can be mapped into memory.
 
--- Vectors that may be compared with each other. The id is also the name of the files. `ready` is 0
--- while a space is being copied; such a space is dropped at the next opening. Rows before `synced`
--- are known to be on the disk.
+-- A space: vectors that can be compared with each other. The id is also the name of its files.
+-- `ready` is 0 while a space is being copied; such a space is removed at the next opening. Rows
+-- before `synced` are on the disk.
 CREATE TABLE IF NOT EXISTS space (
     id              INTEGER PRIMARY KEY,
     model           TEXT NOT NULL,
