@@ -212,7 +212,7 @@ async def test_without_an_id_the_newest_job_is_meant(run: Run, server: FakeServe
     assert ("GET", "/jobs/job-2/events", None) in server.asked
     assert ("DELETE", "/jobs/job-2", None) in server.asked
     server.jobs = [job()]
-    assert "nothing to cancel" in (await run("jobs", "cancel")).err
+    assert "already ended" in (await run("jobs", "cancel")).err
     server.jobs = []
     none, listed = await asyncio.gather(run("jobs", "cancel"), run("jobs"))
     assert none.code == 4

@@ -75,7 +75,7 @@ async def test_serve_says_where_it_is_what_it_has_and_what_to_type_next(
         assert "embeddings  off" in said
         assert "vault-agent search" in said
         # A first start has no index: it makes one, and says how to watch.
-        assert "the first one is being made" in said
+        assert "the first one is being built" in said
         assert (await run("jobs", "follow")).code == 0
         found = await run("search", "bones")
         assert "Stock.md" in found.out

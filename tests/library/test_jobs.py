@@ -325,8 +325,8 @@ async def test_what_a_killed_server_left_running_is_interrupted_at_the_next_star
         await jobs.close()
     assert task.work is not None
     task.work.cancel()
-    assert task.account is not None
-    await asyncio.gather(task.account, return_exceptions=True)
+    assert task.recorder is not None
+    await asyncio.gather(task.recorder, return_exceptions=True)
 
 
 async def test_a_damaged_record_is_put_aside_and_a_new_one_begun(tmp_path: Path):

@@ -78,7 +78,7 @@ def test_a_refusal_names_the_place_and_the_rule():
         ("[]", "The request body must be an object."),
         (
             '{"query": "a", "filters": {"after": "soon"}}',
-            "filters.after must be a day of the calendar, as YYYY-MM-DD.",
+            "filters.after must be a calendar date, as YYYY-MM-DD.",
         ),
     ],
 )

@@ -1,1 +1,1 @@
-"""Operations: what can be asked of the product, by whom, whatever protocol carries the question."""
+"""Operations: what callers can do with a vault, independent of the protocol."""

@@ -1,4 +1,4 @@
-"""The bound that holds for every reply that is a list, whatever the notes hold."""
+"""The size limit of every reply that is a list."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 REPLY_BYTES = 256 * 1024
-"""The most bytes of JSON that a reply of search, related or a list has."""
+"""The most bytes of JSON in a reply of search, related or a list."""
 
 MAX_ENTRIES = 50
 MAX_CHARACTERS = 200
 _NAMES = ("title", "heading", "headingPath", "metadata")
-"""What is shortened in a result of a reply that would be too large; never an ID or a path."""
+"""Fields of a result that are shortened if the reply is too large. IDs and paths never are."""
 
 _WARNING_BYTES = 1024
-"""Room for the warning that says what is missing."""
+"""Space reserved for the warning about what is left out."""
 
 
 def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
     """Return a reply of at most 256 KiB, and its JSON.
 
-    `listed` names the list in the reply's data that may be cut. A reply that is too large first has
-    the long names of its results shortened, then loses its last entries. A warning
+    `listed` names the list in the reply's data that may be cut. If the reply is too large, long
+    names in its results are shortened first, then the last entries are left out. A warning
     `REPLY_TRUNCATED` says how many.
     """
     body = dump(reply)
@@ -66,7 +66,7 @@ def _size(entry: Any) -> int:
 
 
 def _shortened(entry: Any, share: int) -> Any:
-    """Return a result that takes more than its share with its long names cut."""
+    """Return a result; if it is larger than its share, with long names cut."""
     if not isinstance(entry, ResultData) or _size(entry) <= share:
         return entry
     fields = entry.model_dump(mode="json")

@@ -16,16 +16,16 @@ class CallerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: the owner of the vault, an agent by its name, or a session of the web page."""
+    """The owner of the vault, an agent with a name, or a session of the web page."""
 
     kind: CallerKind
     name: str = ""
 
     @property
     def may_do_everything(self) -> bool:
-        """Whether no operation is closed to this caller. Only the owner has such rights."""
+        """Whether this caller may run every operation. Only the owner may."""
         return self.kind is CallerKind.OWNER
 
 
 OWNER = Caller(CallerKind.OWNER)
-"""Whoever passes the server's own access check."""
+"""The caller of every request that passes the server's access check."""

@@ -1,4 +1,4 @@
-"""Replies as JSON. The event loop never waits for the JSON of a large note."""
+"""Encodes replies as JSON. A large note is encoded in a thread, not in the event loop."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from vault_agent.wire.base import dump
 from vault_agent.wire.replies import NoteData, Reply
 
 PIECE_CHARACTERS = 256 * 1024
-"""orjson holds the interpreter's lock while it works: a piece takes about a millisecond."""
+"""orjson holds the interpreter's lock while it encodes. A piece takes about a millisecond."""
 _CONTENT = b'"content":'
 
 
 async def encoded(reply: Reply[Any]) -> bytes:
-    """Return a reply as JSON. A note over 256 Ki characters is written in pieces, in a thread."""
+    """Return a reply as JSON. A note over 256 Ki characters is encoded in pieces, in a thread."""
     if isinstance(reply.data, NoteData) and len(reply.data.content) > PIECE_CHARACTERS:
         return await asyncio.to_thread(in_pieces, reply)
     return dump(reply)
 
 
 def in_pieces(reply: Reply[NoteData]) -> bytes:
-    """Return the same bytes as `dump`, without one long call of orjson."""
+    """Return the same bytes as `dump`, without one long call to orjson."""
     content = reply.data.content
     rest = reply.model_copy(update={"data": reply.data.model_copy(update={"content": ""})})
-    # Within text a quotation mark has a backslash before it, so the first place is the field's.
+    # In JSON text a quotation mark is escaped, so the first match is the field itself.
     before, after = dump(rest).split(_CONTENT + b'""', maxsplit=1)
     starts = range(0, len(content), PIECE_CHARACTERS)
     pieces = (content[start : start + PIECE_CHARACTERS] for start in starts)

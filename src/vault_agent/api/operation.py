@@ -1,4 +1,4 @@
-"""An operation, and the one way to run it."""
+"""Operations and the functions that run them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Got = TypeVar("Got")
 
 
 class Found(NamedTuple):
-    """What an operation that replies has found; `etag` changes with the content."""
+    """The reply of an operation before its size is limited. `etag` changes with the content."""
 
     reply: Reply[Any]
     etag: str | None = None
 
 
 class Outcome(NamedTuple):
-    """A reply within its bounds, and the same as JSON."""
+    """A reply within its size limit, and the same as JSON."""
 
     reply: Reply[Any]
     body: bytes
@@ -40,17 +40,17 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Sent, Got]):
-    """Something that can be asked.
+    """Something that a caller can do.
 
     Args:
-        name: its name in every protocol.
-        request: the model of what is sent.
-        run: does it. Its docstring is the summary.
-        replies: the models of the reply; none for an operation that opens a stream.
-        codes: the errors of its own, besides those of every operation.
+        name: its name in all protocols.
+        request: the model of the request.
+        run: the function that does it. Its docstring is the summary.
+        replies: the models of the reply; empty for an operation that opens a stream.
+        codes: its error codes, besides those of every operation.
         writes: whether it changes anything: notes, the index or jobs.
-        needs: the setting that switches it on, such as `write.enabled`; None if it is always on.
-        listed: the list in the reply's data that is cut where the reply would be too large.
+        needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
+        listed: the list in the reply's data that is cut if the reply is too large.
     """
 
     name: str
@@ -64,19 +64,19 @@ class Operation(Generic[Sent, Got]):
 
     @property
     def summary(self) -> str:
-        """What it does, in a sentence."""
+        """What the operation does, in one sentence."""
         return inspect.getdoc(self.run) or ""
 
 
 async def perform(
     operation: Operation[Sent, Got], vault: OpenVault, caller: Caller, sent: Sent
 ) -> Got:
-    """Run an operation, if it is switched on and open to the caller.
+    """Run an operation if it is enabled and the caller may use it.
 
     Raises:
         Misconfigured: `FEATURE_DISABLED` with `details.setting`.
-        NotFound: `ROUTE_NOT_FOUND`; an operation that is closed to a caller does not exist for it.
-        VaultAgentError: the codes of the operation.
+        NotFound: `ROUTE_NOT_FOUND` if the caller may not use it.
+        VaultAgentError: with the codes of the operation.
     """
     if not caller.may_do_everything:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
@@ -92,7 +92,7 @@ async def perform(
 async def answer(
     operation: Operation[Sent, Found], vault: OpenVault, caller: Caller, sent: Sent
 ) -> Outcome:
-    """Run an operation and return its reply, which is never larger than its bound.
+    """Run an operation and return its reply, cut to its size limit.
 
     Raises:
         VaultAgentError: as `perform`.

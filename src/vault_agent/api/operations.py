@@ -1,4 +1,4 @@
-"""The one table of operations. HTTP routes and their description are made from it."""
+"""The table of operations. HTTP routes and their OpenAPI description are made from it."""
 
 from __future__ import annotations
 
@@ -59,23 +59,23 @@ class JobFeed(NamedTuple):
 
 
 async def _health(vault: OpenVault, _: Caller, __: NoParams) -> Found:
-    """Tell what the server can do at this moment."""
+    """Return the state of the server, its index and its embeddings."""
     found = await vault.health()
     return Found(Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings)))
 
 
 async def _search(vault: OpenVault, _: Caller, sent: SearchBody) -> Found:
-    """Find chunks and notes by words, by meaning, or both."""
+    """Find chunks and notes by lexical search, semantic search, or both."""
     return _results(await vault.search(sent.to_query()), sent.fields)
 
 
 async def _related(vault: OpenVault, _: Caller, sent: RelatedBody) -> Found:
-    """Find what is like a note or a chunk, or linked with it."""
+    """Find notes and chunks similar to a note or chunk, or linked with it."""
     return _results(await vault.related(sent.to_query()), sent.fields)
 
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
-    """Return one note: its original Markdown, as the file is now."""
+    """Return one note: the original Markdown of its current file."""
     found = await vault.note(sent.note_id, allow_large=sent.allow_large)
     reply = Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
@@ -89,13 +89,13 @@ async def _chunk(vault: OpenVault, _: Caller, sent: ChunkRequest) -> Found:
 
 
 async def _attachment(vault: OpenVault, _: Caller, sent: AttachmentRequest) -> Found:
-    """Tell what is known of an attachment; with `download=true` send its bytes, or a range."""
+    """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
     info = await vault.attachment(sent.path)
     return Found(Reply[AttachmentData](data=attachment_data(info)), info.etag)
 
 
 async def _download(vault: OpenVault, _: Caller, sent: DownloadRequest) -> OpenAttachment:
-    """Open an attachment, to send its bytes or a range of them."""
+    """Open an attachment to send its bytes or a range of them."""
     return await vault.open_attachment(sent.path, allow_large=sent.allow_large)
 
 
@@ -116,18 +116,18 @@ async def _jobs(vault: OpenVault, _: Caller, __: NoParams) -> Found:
 
 
 async def _job(vault: OpenVault, _: Caller, sent: JobRequest) -> Found:
-    """Return one job as it is now."""
+    """Return the current state of one job."""
     return _one(await vault.jobs.get(sent.job_id))
 
 
 async def _cancel_job(vault: OpenVault, _: Caller, sent: JobRequest) -> Found:
-    """Cancel a job; the last complete index still serves."""
+    """Cancel a job. The last complete index still serves."""
     return _one(await vault.jobs.cancel(sent.job_id))
 
 
 async def _job_events(vault: OpenVault, _: Caller, sent: JobRequest) -> JobFeed:
     """Follow a job as Server-Sent Events until its end."""
-    await vault.jobs.get(sent.job_id)  # so that an unknown job is an error and not a stream
+    await vault.jobs.get(sent.job_id)  # an unknown job is an error, not a stream
     return JobFeed(sent.job_id, vault.jobs.watch)
 
 

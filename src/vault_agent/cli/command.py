@@ -1,4 +1,4 @@
-"""Commands and groups that take the global options wherever they are typed."""
+"""Commands and groups that accept the global options before or after the command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 @dataclass
 class Invocation:
-    """What the global options say; `click`'s object of every context."""
+    """The global options. Each `click` context has this object as `obj`."""
 
     config: Path | None = None
     endpoint: str | None = None
@@ -33,7 +33,7 @@ class Invocation:
     json: bool = False
 
     def flags(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the flags as settings by dotted key, None where one was not given."""
+        """Return the flags as settings by dotted key, None if a flag was not given."""
         return {
             "server.endpoint": self.endpoint,
             "server.api_key": self.api_key,
@@ -48,7 +48,7 @@ class Invocation:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        """Return a client of the configured server."""
+        """Yield a client of the configured server."""
         from vault_agent.client.client import Client
         from vault_agent.config.connection import connection
 
@@ -59,12 +59,12 @@ class Invocation:
             async with Client(where.endpoint, where.api_key, on_vault=compare) as client:
                 yield client
         except Unavailable as error:
-            settled = any(
+            configured = any(
                 name in layer.values
                 for layer in layers
                 for name in ("vault.root", "server.endpoint")
             )
-            if error.code != "SERVER_UNAVAILABLE" or settled:
+            if error.code != "SERVER_UNAVAILABLE" or configured:
                 raise
             raise error_of(
                 error.code,
@@ -75,21 +75,21 @@ class Invocation:
 
 
 def _compare_vaults(layers: Iterable[Layer], endpoint: str, served: str) -> None:
-    """Warn where the server serves another vault than the one in the settings."""
+    """Warn if the server serves another vault than the settings name."""
     from vault_agent.config import rules
 
     configured = next(
         (layer.values["vault.root"] for layer in layers if "vault.root" in layer.values), None
     )
     try:
-        known = configured is None or rules.vault_identity(rules.folder(configured)) == served
+        same = configured is None or rules.vault_identity(rules.folder(configured)) == served
     except ValueError:
-        return  # no folder at all: the commands that need one say so
-    if not known:
+        return  # not a path: the commands that need the folder report that
+    if not same:
         complain(
             "VAULT_MISMATCH",
             f"the server at {endpoint} serves another vault than vault.root names. Start a server"
-            " for yours with `vault-agent serve --port PORT` and name it with --endpoint, or"
+            " for yours with `vault-agent serve --port PORT` and select it with --endpoint, or"
             " change vault.root",
             look="warning",
         )
@@ -100,7 +100,7 @@ class GlobalOption(click.Option):
 
 
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
-    # A command that does not give the option again leaves what came before it.
+    # An option before the command stays in force if it is not repeated after it.
     if value not in (None, False) and option.name is not None:
         setattr(context.obj, option.name, value)
 
@@ -119,21 +119,22 @@ def _global_options() -> list[GlobalOption]:
             type=click.Path(dir_okay=False, path_type=Path),
             expose_value=False,
             callback=_keep,
-            help="Config file instead of the user's own.",
+            help="Config file to use instead of the default one.",
         ),
         GlobalOption(
             ["--endpoint"],
             metavar="URL",
             expose_value=False,
             callback=_keep,
-            help="Where the server is.",
+            help="URL of the server.",
         ),
         GlobalOption(
             ["--api-key"],
             metavar="KEY",
             expose_value=False,
             callback=_keep,
-            help="Key for the server; VAULT_AGENT_SERVER_API_KEY shows it to fewer eyes.",
+            help="Key for the server. Prefer VAULT_AGENT_SERVER_API_KEY: other users can see"
+            " arguments.",
         ),
         GlobalOption(
             ["--json"],
@@ -154,9 +155,9 @@ def _global_options() -> list[GlobalOption]:
 
 
 class Command(click.Command):
-    """A command that takes the global options as well as its own."""
+    """A command that also accepts the global options."""
 
-    # The parser would quote what is too much, and that may be the rest of a query or of a key.
+    # The parser would quote the extra arguments, which may contain a query or a key.
     allow_extra_args = True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -165,9 +166,11 @@ class Command(click.Command):
         self.params.extend(_global_options())
 
     async def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, unless more was typed than it takes."""
+        """Run the command, or report extra arguments."""
         if ctx.args:
-            raise click.UsageError("Too many arguments: quote what belongs together", ctx)
+            raise click.UsageError(
+                "Too many arguments: put quotes around an argument with spaces", ctx
+            )
         return await super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -176,7 +179,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group whose commands are of this module's kind."""
+    """A group of such commands."""
 
     command_class = Command
 
@@ -186,7 +189,7 @@ class Group(click.Group):
         self.params.extend(_global_options())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands first: they are what a reader looks for."""
+        """Write the commands before the options."""
         self.format_commands(ctx, formatter)
         _format_options(self, ctx, formatter)
 
@@ -210,7 +213,7 @@ def _format_options(
 
 
 def require_utf8(arguments: list[str]) -> None:
-    """Refuse arguments that are no text: neither JSON nor a URL can carry them."""
+    """Raise UsageError for arguments that are not valid UTF-8. JSON cannot contain them."""
     for argument in arguments:
         try:
             argument.encode()
@@ -219,6 +222,6 @@ def require_utf8(arguments: list[str]) -> None:
 
 
 def asks_for_json(arguments: list[str]) -> bool:
-    """Whether `--json` was typed, also where parsing failed before it was reached."""
+    """Whether `--json` is among the arguments, even if parsing fails before it."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]

@@ -19,15 +19,15 @@ _INSTALL = {
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
 @click.pass_context
 async def command(context: click.Context, shell: str) -> None:
-    """Print the script for completion in your shell.
+    """Print the completion script for your shell.
 
     \b
     bash: eval "$(vault-agent completion bash)"   in ~/.bashrc
     zsh:  eval "$(vault-agent completion zsh)"    in ~/.zshrc, after compinit
     fish: vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish
-    """  # noqa: D301 - \\b is the parser's mark: keep these lines as they are
+    """  # noqa: D301 - \\b tells the parser to keep these lines
     maker = get_completion_class(shell)
-    if maker is None:  # the choices above are those that there are
+    if maker is None:  # cannot happen: all choices are supported
         raise click.UsageError("no completion for that shell")
     program = context.find_root().command
     say(maker(program, {}, "vault-agent", "_VAULT_AGENT_COMPLETE").source())

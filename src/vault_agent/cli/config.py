@@ -50,9 +50,10 @@ def command() -> None:
 async def get(invocation: Invocation, name: str | None) -> int:
     """Print one setting, or all of them.
 
-    All of them come with where each was set, unless it has its default.
+    The list also shows where each value was set, unless it is the default.
 
-    Secrets show only as set or unset. One setting that is unset prints nothing and exits 1.
+    Secrets are shown only as set or unset. For one unset setting, nothing is printed and the exit
+    code is 1.
     """
     from vault_agent.config import build_config
     from vault_agent.config.edit import known_key
@@ -89,15 +90,16 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
 
     The file keeps its comments.
 
-    Lists are separated by commas. An empty VALUE removes the setting, so that its default
-    applies. VALUE - is read from stdin, so that a key stays out of the shell's history.
+    Separate the items of a list by commas. An empty VALUE removes the setting, so that its default
+    applies. With VALUE -, the value is read from stdin, which keeps a key out of the shell's
+    history.
     """
     from vault_agent.config.edit import in_full, known_key, set_value
     from vault_agent.config.layers import config_path
 
     key = known_key(name)
     if value == "-":
-        value = _typed_in(key)
+        value = _from_stdin(key)
     value = in_full(key, value)
     if name == _ENDPOINT and value.strip():
         _check_endpoint(invocation, value)
@@ -114,7 +116,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
         complain("CONFIG_INVALID", str(problem), look="warning")
     if name == "vault.root" and value.strip():
         if not os.path.isdir(Path(value).expanduser()):  # noqa: PTH112 - as in `path`
-            complain("VAULT_NOT_FOUND", "There is no such folder yet.", look="warning")
+            complain("VAULT_NOT_FOUND", "The folder does not exist yet.", look="warning")
         tell("Next: vault-agent serve")
     elif key.name in _PART_OF_THE_INDEX:
         tell("Restart a running server, then run vault-agent reindex, to apply it.")
@@ -125,12 +127,15 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
 @command.command("path")
 @click.pass_obj
 async def path(invocation: Invocation) -> None:
-    """Print where the config file is, or would be."""
+    """Print the path of the config file.
+
+    The file need not exist.
+    """
     from vault_agent.config.layers import config_path
 
     where = config_path(invocation.config)
     if invocation.json:
-        exists = os.path.exists(where)  # noqa: PTH110 - Path.exists fails where it may not look
+        exists = os.path.exists(where)  # noqa: PTH110 - Path.exists raises without permission
         envelope({"path": str(where), "exists": exists})
     else:
         say(clean(str(where)))
@@ -141,7 +146,7 @@ async def path(invocation: Invocation) -> None:
 async def reveal_api_key(invocation: Invocation) -> None:
     """Print the API key.
 
-    A client on another computer needs it.
+    Clients on other computers need it.
     """
     from vault_agent.config.connection import connection
 
@@ -155,7 +160,7 @@ async def reveal_api_key(invocation: Invocation) -> None:
 
 
 def _check_endpoint(invocation: Invocation, endpoint: str) -> None:
-    """Raise CONFIG_INVALID for an endpoint that the server would refuse when it starts."""
+    """Raise CONFIG_INVALID for an endpoint that the server would refuse at its start."""
     from vault_agent.config.settings import convert
     from vault_agent.embedding.address import AddressPolicy
 
@@ -165,20 +170,20 @@ def _check_endpoint(invocation: Invocation, endpoint: str) -> None:
 
 
 def _in_force(invocation: Invocation, name: str) -> object:
-    """Return a setting as it was written, None where it has its default."""
+    """Return a setting as it was written, or None for the default."""
     try:
         layers = invocation.layers()
     except Misconfigured:
-        return None  # the file is being mended, setting by setting
+        return None  # the user may be repairing the file step by step
     return next((layer.values[name] for layer in layers if name in layer.values), None)
 
 
-def _typed_in(key: Key) -> str:
-    """Return a line of standard input; empty input is an error, not a request to remove.
+def _from_stdin(key: Key) -> str:
+    """Return a line of standard input. Empty input is an error, not a request to remove.
 
-    At a terminal a secret is asked for, and not shown.
+    At a terminal, a secret is prompted for and not shown.
     """
-    # The loop's own way would heed Ctrl-C after the line.
+    # asyncio would handle Ctrl-C only after the line.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if key.secret and is_terminal(sys.stdin):
@@ -192,12 +197,12 @@ def _typed_in(key: Key) -> str:
     finally:
         signal.signal(signal.SIGINT, before)
     if not line:
-        raise InvalidRequest("INVALID_REQUEST", "VALUE is -, and nothing came on standard input")
+        raise InvalidRequest("INVALID_REQUEST", "VALUE is -, but standard input is empty")
     return line.strip()
 
 
 def _value(config: Config, key: Key) -> object:
-    """Return a setting's value for printing; for a secret only whether there is one."""
+    """Return a setting's value for printing. A secret is returned as set or unset."""
     from vault_agent.config import index_parent
 
     if key.name == "server.endpoint":

@@ -1,4 +1,4 @@
-"""`vault-agent demo`: everything once, on invented notes that are thrown away."""
+"""`vault-agent demo`: runs the main commands on a temporary sample vault."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Client
 
-# Not -m: there is nothing to be run twice. -P keeps the current folder off the import path.
+# -P keeps the current folder off the import path.
 _PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
 _SECONDS_TO_START = 30.0
 _SECONDS_TO_STOP = 5.0
@@ -40,19 +40,19 @@ _FIRST_NOTES = "Bakery"
 @click.command("demo", cls=Command)
 @click.pass_obj
 async def command(invocation: Invocation) -> None:
-    """See it work on invented notes: serve, index, search, read.
+    """See it work on sample notes: serve, index, search, read.
 
-    Nothing of yours is read or changed, and nothing is left behind.
+    Your notes and settings are not read or changed. All files are deleted at the end.
     """
     if invocation.json:
-        raise click.UsageError("the demo is for people: it has no --json")
+        raise click.UsageError("the demo has no --json")
     if sys.platform != "win32":
-        # What Ctrl-C does, so that a demo which is told to end leaves nothing behind either.
+        # SIGTERM ends the demo like Ctrl-C, so that its files are deleted too.
         signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     with tempfile.TemporaryDirectory(prefix="vault-agent-demo-", ignore_cleanup_errors=True) as at:
         await _show(Path(at))
     say()
-    say("That was the demo; its notes and its index are gone. For your own notes:")
+    say("The demo is done. Its notes and index have been deleted. For your own notes:")
     program = _program()
     say(f"  {program} config set vault.root ~/Notes")
     say(f"  {program} serve")
@@ -61,7 +61,7 @@ async def command(invocation: Invocation) -> None:
 
 
 def _program() -> str:
-    """Return what to type for this program: its name, or where it is if the shell wouldn't know."""
+    """Return the program's name, or its path if it is not on the PATH."""
     beside = shutil.which(_NAME, path=str(Path(sys.executable).parent))
     if beside is None or shutil.which(_NAME) is not None:
         return _NAME
@@ -78,24 +78,28 @@ async def _show(folder: Path) -> None:
     environment = _environment(folder, port)
     shutil.copytree(source / _FIRST_NOTES, vault / _FIRST_NOTES)
 
-    await _type(environment, "config", "set", "vault.root", str(vault))
+    await _run(environment, "config", "set", "vault.root", str(vault))
     async with _server(environment) as server, Client(f"http://127.0.0.1:{port}") as client:
         await _until_idle(client, server)
         say()
-        say(style("# The server has indexed one folder of notes. Now the others arrive.", "faint"))
+        say(
+            style(
+                "# The server has indexed one folder of notes. Now the others are added.", "faint"
+            )
+        )
         shutil.copytree(source, vault, dirs_exist_ok=True)
-        await _type(environment, "index")
+        await _run(environment, "index")
         for query in _SEARCHES:
-            await _type(environment, "search", query, "--limit", "3")
+            await _run(environment, "search", query, "--limit", "3")
         best = await _best(client, _SEARCHES[0])
-        await _type(environment, "related", best["noteId"], "--limit", "3")
-        await _type(environment, "get", "note", best["noteId"])
-        await _type(environment, "get", "chunk", f"{best['noteId']}:0")
+        await _run(environment, "related", best["noteId"], "--limit", "3")
+        await _run(environment, "get", "note", best["noteId"])
+        await _run(environment, "get", "chunk", f"{best['noteId']}:0")
         say()
 
 
 def _notes() -> Path:
-    """Return the demo's vault: packed with the program, or in the repository it runs from."""
+    """Return the sample vault, from the package or from the repository."""
     packed = Path(__file__).parent / "demo_vault"
     return packed if packed.is_dir() else Path(__file__).parents[3] / "fixtures" / "vault"
 
@@ -107,7 +111,7 @@ def _free_port() -> int:
 
 
 def _environment(folder: Path, port: int) -> dict[str, str]:
-    """Return an environment that knows nothing of the user's own settings."""
+    """Return an environment without the user's settings."""
     mine = {name: value for name, value in os.environ.items() if "VAULT_AGENT_" not in name}
     return {
         **mine,
@@ -117,8 +121,8 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
     }
 
 
-async def _type(environment: dict[str, str], *arguments: str) -> None:
-    """Show a command as a user would type it, and run it."""
+async def _run(environment: dict[str, str], *arguments: str) -> None:
+    """Print a command as a user would type it, and run it."""
     _show_line(*arguments)
     process = await start_process(
         *_PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
@@ -128,7 +132,7 @@ async def _type(environment: dict[str, str], *arguments: str) -> None:
     finally:
         await end_process(process, _SECONDS_TO_STOP)
     if code != 0:
-        raise Failed("DEMO_FAILED", "a command of the demo failed; what it said stands above")
+        raise Failed("DEMO_FAILED", "a command of the demo failed; see its output above")
 
 
 def _show_line(*arguments: str) -> None:
@@ -149,7 +153,7 @@ async def _server(environment: dict[str, str]) -> AsyncIterator[Process]:
 
 
 async def _until_idle(client: Client, server: Process) -> None:
-    """Wait until the server answers and its first index is there."""
+    """Wait until the server answers and its first index is complete."""
     try:
         async with asyncio.timeout(_SECONDS_TO_START):
             while server.returncode is None:
@@ -159,8 +163,8 @@ async def _until_idle(client: Client, server: Process) -> None:
                         return
                 await asyncio.sleep(0.05)
     except TimeoutError:
-        raise Failed("DEMO_FAILED", "the demo's server did not get ready in time") from None
-    raise Failed("DEMO_FAILED", "the demo's server ended; what it said stands above")
+        raise Failed("DEMO_FAILED", "the demo's server was not ready in time") from None
+    raise Failed("DEMO_FAILED", "the demo's server ended; see its output above")
 
 
 async def _best(client: Client, query: str) -> dict[str, Any]:

@@ -10,16 +10,16 @@ from vault_agent.cli.terminal import clean, envelope, say
 
 @click.group("embedding", cls=Group)
 def command() -> None:
-    """Look after the embedding endpoint."""
+    """Check the embedding endpoint."""
 
 
 @command.command("check")
 @click.pass_obj
 async def check(invocation: Invocation) -> None:
-    """Ask the endpoint for one vector.
+    """Request one vector from the endpoint.
 
-    Prints model, dimension and latency, or what to do. Works before embeddings are turned on, and
-    without a server.
+    Prints model, dimension and latency, or how to fix the problem. Needs no server, and works
+    before embeddings are turned on.
     """
     from vault_agent.config import build_config, endpoint_settings
     from vault_agent.embedding.check import check_endpoint

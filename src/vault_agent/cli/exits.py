@@ -1,4 +1,4 @@
-"""What the program's exit codes mean. The table of codes says which error ends with which."""
+"""The exit codes. The table in `errors` gives each error code its exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """The exit codes. None of them ever changes its meaning."""
+    """The exit codes. Their meaning never changes."""
 
     SUCCESS = 0
     FAILURE = 1
@@ -20,10 +20,10 @@ class Exit(IntEnum):
     AUTHENTICATION = 3
     NOT_FOUND = 4  # a note, a chunk, an attachment, a job or the index
     BUSY = 5
-    LINKS_FOUND = 6  # a check of links found something to mend
+    LINKS_FOUND = 6  # a check of links found broken ones
     NOTE_CHANGED = 7  # a write was refused because the note has changed
-    INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-    NO_READER = 141  # 128 + SIGPIPE: the reader of our output has gone
+    INTERRUPTED = 130  # 128 + SIGINT, as in shells
+    NO_READER = 141  # 128 + SIGPIPE: the reader of our output has closed it
 
 
 SUCCESS = Exit.SUCCESS
@@ -34,6 +34,6 @@ NO_READER = Exit.NO_READER
 
 
 def exit_code(error: VaultAgentError) -> int:
-    """Return the exit code that an error ends the program with."""
+    """Return the exit code for an error."""
     known = CODES.get(error.code)
     return known.exit if known is not None and known.exit is not None else Exit.FAILURE

@@ -1,4 +1,4 @@
-"""Following a job to its end, and the account of what it did."""
+"""Follows a job to its end and prints a summary."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _TRIES = 5
 
 
 async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
-    """Show a job until it ends, print its account, and return the exit code.
+    """Show a job until it ends, print its summary, and return the exit code.
 
-    Ctrl-C leaves the job alone: it says how to come back, and that is the end of it.
+    Ctrl-C leaves the job running and prints how to follow it again.
     """
     try:
         with display(silent=as_json) as shown:
@@ -35,7 +35,7 @@ async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
     except asyncio.CancelledError:
         known = clean(job_id)
         tell(
-            "Detached; the job goes on.\n"
+            "Detached. The job continues.\n"
             f"  Follow it: vault-agent jobs follow {known}\n"
             f"  End it:    vault-agent jobs cancel {known}"
         )
@@ -51,10 +51,10 @@ async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
 
 
 def report(job: JobData) -> int:
-    """Print what a job did, or what ended it, and return the exit code."""
+    """Print the summary or the error of a job, and return the exit code."""
     warn(Notice(item.code, item.message, item.details) for item in job.warnings)
     if job.summary is not None and job.state is JobState.SUCCEEDED:
-        say("\n".join(fitted(account(job))))
+        say("\n".join(fitted(summary_line(job))))
     elif job.error is not None:
         complain(job.error.code, job.error.message)
     elif job.state.final:
@@ -71,7 +71,7 @@ def report(job: JobData) -> int:
 
 
 def ending(job: JobData) -> int:
-    """Return the exit code that a job's end stands for."""
+    """Return the exit code for the outcome of a job."""
     if job.state is JobState.SUCCEEDED or not job.state.final:
         return exits.SUCCESS
     if job.error is not None:
@@ -79,8 +79,8 @@ def ending(job: JobData) -> int:
     return exits.FAILURE
 
 
-def account(job: JobData) -> str:
-    """Return a line that sums up a job that succeeded."""
+def summary_line(job: JobData) -> str:
+    """Return the summary of a job that succeeded, in one line."""
     summary = job.summary
     if summary is None:
         return ""
@@ -105,7 +105,7 @@ def account(job: JobData) -> str:
 
 
 def seconds(job: JobData) -> float | None:
-    """Return how long a job ran, None unless it has begun and ended."""
+    """Return the duration of a job, or None if it has not begun and ended."""
     if job.started_at is None or job.finished_at is None:
         return None
     begun, ended = map(datetime.fromisoformat, (job.started_at, job.finished_at))
@@ -113,7 +113,7 @@ def seconds(job: JobData) -> float | None:
 
 
 async def _watch(client: Client, job_id: str, update: Callable[[JobData], None]) -> None:
-    """Show each state until the last. A stream that breaks is taken up again a few times."""
+    """Show each state until the last. Reconnect a few times if the stream breaks."""
     tries = 0
     while True:
         try:
@@ -123,7 +123,7 @@ async def _watch(client: Client, job_id: str, update: Callable[[JobData], None])
                     update(job)
                     if job.state.final:
                         return
-            # The stream ended early: the server is stopping, or has just been restarted.
+            # The stream ended early: the server is stopping or has just been restarted.
             if (await client.job(job_id)).data.job.state.final:
                 return
         except Unavailable:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.replies import ChunkData, NoteData
 
 
-_LARGE = click.option("--allow-large", is_flag=True, help="Lift the limit on the size.")
+_LARGE = click.option("--allow-large", is_flag=True, help="Lift the size limit.")
 
 
 @click.group("get", cls=Group)
@@ -47,9 +47,9 @@ def command() -> None:
 @_LARGE
 @click.pass_obj
 async def note(invocation: Invocation, note_id: str, allow_large: bool) -> None:
-    """Print a note's Markdown, as the file is now.
+    """Print the Markdown of a note's current file.
 
-    Up to 200 KiB unless --allow-large.
+    The limit is 200 KiB without --allow-large.
     """
     check_note_id(note_id)
     async with invocation.client() as client:
@@ -61,7 +61,7 @@ async def note(invocation: Invocation, note_id: str, allow_large: bool) -> None:
 @click.argument("chunk_id", metavar="CHUNK_ID")
 @click.pass_obj
 async def chunk(invocation: Invocation, chunk_id: str) -> None:
-    """Print one chunk, as it was indexed."""
+    """Print one chunk as it was indexed."""
     check_chunk_id(chunk_id)
     async with invocation.client() as client:
         reply = await client.chunk(chunk_id)
@@ -70,11 +70,11 @@ async def chunk(invocation: Invocation, chunk_id: str) -> None:
 
 @command.command("attachment")
 @click.argument("path")
-@click.option("--download", is_flag=True, help="Fetch the bytes into --output.")
+@click.option("--download", is_flag=True, help="Download the file to --output.")
 @click.option(
     "--output",
     metavar="PATH|-",
-    help="File to write the bytes to, or - for stdout.",
+    help="File to write to, or - for stdout.",
     shell_complete=lambda *asked: [CompletionItem(asked[-1], type="file")],
 )
 @_LARGE
@@ -82,9 +82,10 @@ async def chunk(invocation: Invocation, chunk_id: str) -> None:
 async def attachment(
     invocation: Invocation, path: str, download: bool, output: str | None, allow_large: bool
 ) -> None:
-    """Print what is known of an attachment, or fetch it.
+    """Print the metadata of an attachment, or download it.
 
-    PATH is relative to the vault, with / between folders. Up to 10 MiB unless --allow-large.
+    PATH is relative to the vault, with / between folders. The limit is 10 MiB without
+    --allow-large.
     """
     _check_output(download=download, output=output, as_json=invocation.json)
     async with invocation.client() as client:
@@ -118,7 +119,7 @@ def _show_text(reply: Reply[NoteData] | Reply[ChunkData], *, as_json: bool) -> N
 
 
 def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:
-    # The other way round a file's name says it all.
+    # --output implies --download, but not the other way round.
     if download and output is None:
         raise click.UsageError("--download needs --output FILE, or --output - for a pipe")
     if output == "-" and as_json:
@@ -128,7 +129,7 @@ def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:
 
 
 async def _download(client: Client, path: str, output: str, *, allow_large: bool) -> int:
-    """Write the bytes and return their number; a file appears whole or not at all."""
+    """Write the bytes and return their number. A file is written as a whole or not at all."""
     async with aclosing(client.download(path, allow_large=allow_large)) as blocks:
         if output == "-":
             return await _pass_on(blocks)
@@ -149,16 +150,16 @@ async def _pass_on(blocks: AsyncIterator[bytes]) -> int:
 
 async def _save(blocks: AsyncIterator[bytes], named: Path) -> int:
     if named.exists() and not named.is_file():
-        # A device, a pipe: written to, and never replaced by a file.
+        # A device or pipe is written to, never replaced by a file.
         with named.open("wb") as file:
             return await _fill(file, blocks)
-    target = Path(os.path.realpath(named))  # a link stays a link
+    target = Path(os.path.realpath(named))  # keeps a symbolic link
     with replacing(target, mode=_mode_of_new_files(), keep_mode=True, durable=False) as file:
         return await _fill(file, blocks)
 
 
 def _mode_of_new_files() -> int:
-    """Return the mode that the user's umask gives a new file."""
+    """Return the mode of a new file under the current umask."""
     umask = os.umask(0o077)  # the only way to read it is to set it
     os.umask(umask)
     return 0o666 & ~umask

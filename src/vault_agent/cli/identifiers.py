@@ -1,4 +1,4 @@
-"""Says what is wrong with an identifier that cannot be one, before a server is asked."""
+"""Checks the form of identifiers before a request is sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CHUNK = re.compile(r"[0-9a-f]{32}:(0|[1-9][0-9]*)")
 
 
 def check_note_id(text: str) -> str:
-    """Return a note ID, or raise INVALID_ID with what to do."""
+    """Return a note ID, or raise INVALID_ID with a hint."""
     if _CHUNK.fullmatch(text):
         raise InvalidRequest(
             "INVALID_ID", f"that is a chunk ID: try `vault-agent get chunk {text}`"
@@ -20,7 +20,7 @@ def check_note_id(text: str) -> str:
 
 
 def check_chunk_id(text: str) -> str:
-    """Return a chunk ID, or raise INVALID_ID with what to do."""
+    """Return a chunk ID, or raise INVALID_ID with a hint."""
     if _NOTE.fullmatch(text):
         raise InvalidRequest(
             "INVALID_ID",
@@ -31,14 +31,14 @@ def check_chunk_id(text: str) -> str:
 
 
 def check_id(text: str) -> str:
-    """Return a note or chunk ID, or raise INVALID_ID with what to do."""
+    """Return a note or chunk ID, or raise INVALID_ID with a hint."""
     known = _NOTE.fullmatch(text) or _CHUNK.fullmatch(text)
     return text if known else _refuse(text, "note or chunk ID")
 
 
 def _refuse(text: str, what: str) -> str:
     like_a_path = "/" in text or text.lower().endswith((".md", ".markdown"))
-    is_no = "a path is not" if like_a_path else "that is not"
+    start = "a path is not" if like_a_path else "that is not"
     raise InvalidRequest(
-        "INVALID_ID", f"{is_no} a {what}: `vault-agent search` prints the ID under each result"
+        "INVALID_ID", f"{start} a {what}: `vault-agent search` prints the ID under each result"
     )

@@ -22,10 +22,10 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 def job_options(function: _Function) -> _Function:
     """Add the options that `index` and `reindex` share."""
     function = click.option(
-        "--detach", is_flag=True, help="Do not wait for the end; print the job's ID."
+        "--detach", is_flag=True, help="Print the job's ID and do not wait for its end."
     )(function)
     return click.option(
-        "--require-embeddings", is_flag=True, help="Fail where embeddings cannot be made."
+        "--require-embeddings", is_flag=True, help="Fail if embeddings cannot be made."
     )(function)
 
 
@@ -50,7 +50,7 @@ async def run_job(
     *,
     detach: bool,
 ) -> int:
-    """Submit a job, and follow it unless told not to."""
+    """Submit a job, and follow it unless `detach`."""
     from vault_agent.cli.following import follow
 
     async with invocation.client() as client:

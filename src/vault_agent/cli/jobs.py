@@ -38,7 +38,7 @@ async def list_jobs(invocation: Invocation) -> None:
 @_JOB
 @click.pass_obj
 async def show(invocation: Invocation, job_id: str | None) -> None:
-    """Show one job; the newest if none is named."""
+    """Show one job. The default is the newest."""
     from vault_agent.cli.following import report
     from vault_agent.cli.progress import count, phase_name
 
@@ -58,7 +58,7 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
 @_JOB
 @click.pass_obj
 async def follow_job(invocation: Invocation, job_id: str | None) -> int:
-    """Show a job's progress until its end; the newest if none is named."""
+    """Show a job's progress until its end. The default is the newest job."""
     from vault_agent.cli.following import follow
 
     async with invocation.client() as client:
@@ -69,7 +69,7 @@ async def follow_job(invocation: Invocation, job_id: str | None) -> int:
 @_JOB
 @click.pass_obj
 async def cancel(invocation: Invocation, job_id: str | None) -> None:
-    """End a job; the newest if none is named. The last complete index still serves."""
+    """Cancel a job. The default is the newest. The last complete index still serves."""
     async with invocation.client() as client:
         reply = await client.cancel(job_id or await _newest(client))
     if invocation.json:
@@ -78,7 +78,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
     job = reply.data.job
     _say_line(job)
     if job.state.final and job.state is not JobState.CANCELLED:
-        tell("It had ended before; there is nothing to cancel.")
+        tell("The job has already ended.")
 
 
 async def _list(invocation: Invocation) -> None:
@@ -97,7 +97,9 @@ async def _newest(client: Client) -> str:
     jobs = (await client.jobs()).data.jobs
     if not jobs:
         raise NotFound(
-            "JOB_NOT_FOUND", "there is no job yet.", remedy="Run `vault-agent index` to start one."
+            "JOB_NOT_FOUND",
+            "there are no jobs yet.",
+            remedy="Run `vault-agent index` to start one.",
         )
     return jobs[0].id
 

@@ -15,12 +15,12 @@ def main() -> None:
     _end_at_ctrl_c()
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
-        # Without the parser, which takes longer to import than all else that this does.
+        # Without the parser, whose import takes longer than the rest.
         try:
             sys.stdout.write(f"vault-agent {__version__}\n")
             sys.stdout.flush()
         except OSError:
-            os._exit(1)  # as any program that cannot write; Python would complain at its end
+            os._exit(1)  # sys.exit would flush again and print a traceback
         sys.exit(0)
     from vault_agent.cli.run import run
 
@@ -30,25 +30,25 @@ def main() -> None:
 
 
 def _end_at_ctrl_c() -> None:
-    """Have Ctrl-C simply end the process, before and after the loop that takes care of it.
+    """Let Ctrl-C end the process at once while no event loop handles it.
 
-    Raised by Python in the middle of an import or of its own end, it prints a traceback, or crashes
-    an extension module that is half set up. Who ignores it from the start (`nohup`) goes on to.
+    A KeyboardInterrupt during an import or at exit would print a traceback, or crash an extension
+    module that is being imported. If SIGINT is ignored from the start (`nohup`), it stays ignored.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _open_closed_streams() -> None:
-    """Put the null device where a standard stream is closed (`2>&-`).
+    """Open the null device in place of a closed standard stream (`2>&-`).
 
-    The next file to be opened would get its number, and whatever native code prints would end up
-    in that file: a database, for one.
+    The next opened file would get its descriptor number. Output of native code would then go into
+    that file, for example a database.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
         if getattr(sys, name) is None:
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - a descriptor, for good
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - stays open

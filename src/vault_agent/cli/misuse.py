@@ -1,7 +1,7 @@
-"""What to say of a command line that was mistyped, without repeating any of it.
+"""Error messages for a mistyped command line that do not quote it.
 
-What was typed may be a query, a path or a key, and errors end up in logs and bug reports. The
-parser's own messages quote it.
+Arguments may contain a query, a path or a key, and errors end up in logs and bug reports. The
+parser's own messages quote arguments.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ import asyncclick as click
 
 
 def describe(misuse: click.ClickException) -> str:
-    """Return what is wrong, in terms of the options and commands that there are."""
+    """Return an error message that names only known options and commands."""
     match misuse:
         case click.NoSuchOption(possibilities=near):
             return "No such option" + (_hint(near) or _quoting(misuse.ctx))
         case click.exceptions.NoSuchCommand(possibilities=near):
             return "No such command" + _hint(near)
         case click.MissingParameter():
-            return " ".join(misuse.format_message().split())  # choices stand in lines of their own
+            return " ".join(
+                misuse.format_message().split()
+            )  # the parser puts choices on separate lines
         case click.BadParameter(param=click.Parameter() as parameter):
             hint = parameter.get_error_hint(misuse.ctx)
             return f"Invalid value for {hint}: {_rule(parameter.type)}"
-        case _:  # ours, or one that names an option only
+        case _:  # our own error, or one that names only an option
             return misuse.format_message()
 
 

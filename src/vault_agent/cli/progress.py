@@ -1,4 +1,4 @@
-"""How a running job is shown: live on a terminal, else as a plain line every few seconds."""
+"""Shows a running job: live on a terminal, otherwise as a plain line every few seconds."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LINES = 3.0
 
-# Columns of a terminal. The bar gives way to what is said in words, and goes where it would be a
-# stump.
+# In columns of a terminal. The bar shrinks to make room for the text, and is hidden if it would be
+# too short.
 _NAME, _COUNT, _BAR, _SHORTEST_BAR = 6, 17, 24, 8
 _DETAILS = len("99/s  99,999 characters/s  59 min 59 s left")
-_PHASES = {"store": "links"}  # what the phase spends its time on
-# What is left out first where there is no room for all.
+_PHASES = {"store": "links"}  # the name that users see
+# Details in the order in which they are left out if there is not enough room.
 _EXPENDABLE = ("characters", "rate", "warnings", "left")
 
 
 class Display(Protocol):
-    """Shows a job while it is entered."""
+    """Shows a job within its context."""
 
     def __enter__(self) -> Self:
-        """Begin to show."""
+        """Start the display."""
 
     def __exit__(
         self,
@@ -39,14 +39,14 @@ class Display(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Leave the terminal as it was."""
+        """End the display."""
 
     def update(self, job: JobData) -> None:
-        """Show the job as it is now."""
+        """Show the current state of the job."""
 
 
 def display(*, silent: bool) -> Display:
-    """Return what suits stderr."""
+    """Return the display that fits stderr."""
     if silent:
         return Silence()
     live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
@@ -54,7 +54,7 @@ def display(*, silent: bool) -> Display:
 
 
 class Silence:
-    """Shows nothing, for who wants JSON only."""
+    """Shows nothing, for `--json`."""
 
     def __enter__(self) -> Self:
         return self
@@ -67,14 +67,14 @@ class Silence:
 
 
 class PlainDisplay(Silence):
-    """Prints a line when a phase begins and every few seconds within it."""
+    """Prints a line at the start of each phase and every few seconds."""
 
     def __init__(self) -> None:
         self._phase: str | None = None
         self._next = 0.0
 
     def update(self, job: JobData) -> None:
-        """Print a line if it is time for one."""
+        """Print a line if one is due."""
         now = time.monotonic()
         if job.phase is None or (job.phase == self._phase and now < self._next):
             return
@@ -86,7 +86,7 @@ class PlainDisplay(Silence):
 
 
 class LiveDisplay:
-    """A bar a phase, with count, rate, time left, and the number of warnings."""
+    """One bar for each phase, with count, rate, time left, and number of warnings."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -103,7 +103,7 @@ class LiveDisplay:
         ]
         if bar >= _SHORTEST_BAR:
             text += bar + 1
-            # Of the sixteen colours that every terminal has: the defaults are all grey there.
+            # Use the 16 standard colours. rich's defaults all appear grey with them.
             columns.insert(1, BarColumn(bar, "bar.back", "cyan", "green", "cyan"))
         self._room = console.width - text
         self._progress = Progress(*columns, console=console)
@@ -116,10 +116,10 @@ class LiveDisplay:
         self._progress.stop()
 
     def update(self, job: JobData) -> None:
-        """Bring the bars up to date."""
+        """Update the bars."""
         for phase in job.phases:
             current = phase.name == job.phase and not job.state.final
-            # Where there was nothing to do, the bar stays empty.
+            # If there is nothing to do, the bar stays empty.
             total = 1 if phase.total == 0 else phase.total
             if phase.name not in self._tasks:
                 self._tasks[phase.name] = self._progress.add_task(
@@ -135,7 +135,7 @@ class LiveDisplay:
 
 
 def _details(job: JobData) -> dict[str, str]:
-    """Return rate, time left and number of warnings, as far as they are known."""
+    """Return the known ones of rate, time left and number of warnings."""
     parts = {}
     if job.rate:
         parts["rate"] = f"{job.rate:,.0f}/s"
@@ -149,7 +149,7 @@ def _details(job: JobData) -> dict[str, str]:
 
 
 def _fitted(parts: dict[str, str], columns: int) -> str:
-    """Return as many of the details as there is room for, the most telling ones first to stay."""
+    """Return as many of the details as fit. The most useful ones are kept."""
     line = "  ".join(parts.values())
     for name in _EXPENDABLE:
         if len(line) <= columns:
@@ -160,26 +160,26 @@ def _fitted(parts: dict[str, str], columns: int) -> str:
 
 
 def phase_name(name: str) -> str:
-    """Return what a phase is called where people read it."""
+    """Return the name of a phase for users."""
     return _PHASES.get(name) or clean(name)
 
 
 def _stage(phase: PhaseData) -> str:
-    """Return how far a phase is; at its two ends without a fraction, which looks stuck there."""
+    """Return the progress of a phase. Words replace `0/10` and `10/10`, which look stuck."""
     if not phase.total or 0 < phase.done < phase.total:
         return count(phase)
     return f"{phase.total:,} {'done' if phase.done else 'to do'}"
 
 
 def count(phase: PhaseData) -> str:
-    """Return how far a phase is: `1,200/10,000`, `1,200` while the total is unknown, or `none`."""
+    """Return the progress: `1,200/10,000`, `1,200` if the total is unknown, or `none`."""
     if phase.total == 0:
         return "none"
     return f"{phase.done:,}" + (f"/{phase.total:,}" if phase.total is not None else "")
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time as people say it: `0.8 s`, `42 s`, `3 min 5 s`, `2 h 10 min`."""
+    """Return a duration as text: `0.8 s`, `42 s`, `3 min 5 s`, `2 h 10 min`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)

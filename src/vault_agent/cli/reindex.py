@@ -10,15 +10,17 @@ from vault_agent.cli.index import job_options, run_job
 
 @click.command("reindex", cls=Command)
 @job_options
-@click.option("--fresh-embeddings", is_flag=True, help="Ask the endpoint for every vector again.")
+@click.option(
+    "--fresh-embeddings", is_flag=True, help="Embed every text again and reuse no vectors."
+)
 @click.pass_obj
 async def command(
     invocation: Invocation, require_embeddings: bool, fresh_embeddings: bool, detach: bool
 ) -> int:
-    """Build the whole index again.
+    """Rebuild the whole index.
 
-    The old one serves until the end. Shows the progress until then. Ctrl-C leaves the
-    job running.
+    The old index serves until the new one is complete. Shows the progress until the end. Ctrl-C
+    leaves the job running.
     """
     return await run_job(
         invocation,

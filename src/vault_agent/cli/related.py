@@ -16,9 +16,9 @@ from vault_agent.cli.results import ranking, ranking_options, show
 @ranking_options
 @click.pass_obj
 async def command(invocation: Invocation, /, identifier: str, **options: Any) -> None:
-    """Find what is like a note or chunk.
+    """Find notes and chunks related to a note or chunk.
 
-    By its text and its links. ID is a note ID or chunk ID, as `search` prints them.
+    They are similar in text, or linked. ID is a note ID or chunk ID from `search`.
     """
     check_id(identifier)
     async with invocation.client() as client:

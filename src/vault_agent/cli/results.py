@@ -1,7 +1,6 @@
-"""How the results of `search` and `related` are asked for and shown.
+"""The options and the output of `search` and `related`.
 
-Rendering works on the reply's plain JSON, so that a search does not wait for the models of the
-contract to be imported.
+Results are printed from the reply's plain JSON, so that a search need not import the models.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _MARGIN = " " * 6
 
 
 class Ranking(TypedDict):
-    """What both commands pass on to the client."""
+    """The arguments that both commands pass to the client."""
 
     mode: Mode | None
     limit: int
@@ -40,17 +39,22 @@ def ranking_options(function: _Function) -> _Function:
             "-m",
             "--mode",
             type=click.Choice([mode.value for mode in Mode]),
-            help="How to look; by default the best that is usable.",
+            help="Search mode. Default: the best available.",
         ),
         click.option(
             "-n", "--limit", type=int, default=10, show_default=True, help="Results, 1 to 50."
         ),
         click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
-        click.option("--tag", "tags", multiple=True, help="Only with this tag; repeat for all of."),
-        click.option("--type", "types", multiple=True, help="Only of this frontmatter `type`."),
+        click.option(
+            "--tag",
+            "tags",
+            multiple=True,
+            help="Only with this tag. Repeat to require several tags.",
+        ),
+        click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`."),
         click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
         click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
-        click.option("--explain", is_flag=True, help="Say how each score came about."),
+        click.option("--explain", is_flag=True, help="Show how each score is made."),
     )
     for option in reversed(options):
         function = option(function)
@@ -68,7 +72,7 @@ def ranking(
     before: str | None,
     explain: bool,
 ) -> Ranking:
-    """Return the options as the client takes them; what they may be is the server's to say."""
+    """Return the options as arguments of the client. The server validates them."""
     filters = Filters(
         paths=tuple(paths),
         tags=tuple(tag.removeprefix("#") for tag in tags),
@@ -102,7 +106,7 @@ def show(reply: Reply[ResultsData], *, as_json: bool) -> None:
 def _show_one(result: dict[str, Any]) -> None:
     path = style(clean(result["path"]), "strong")
     headings = " › ".join(clean(heading) for heading in result["headingPath"])
-    # What only filters have found fits as well as the rest: there is no score to show.
+    # Results of filters alone have no score.
     score = f"{result['score']:.2f}  " if result["score"] else ""
     say(f"{score}{path}{'  ' + headings if headings else ''}")
     if result["snippet"]:
@@ -115,14 +119,14 @@ def _show_one(result: dict[str, Any]) -> None:
 
 
 def _listed(value: object) -> str:
-    """Return a part of an explanation as one reads it: `body 2.5481, heading 0.2088`."""
+    """Return a part of an explanation as text: `body 2.5481, heading 0.2088`."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     return str(value)
 
 
 def _marked(snippet: str, matches: list[list[int]]) -> str:
-    """Return a snippet with its matches marked; each piece is cleaned by itself."""
+    """Return a snippet with its matches highlighted. Each piece is cleaned separately."""
     pieces, end = [], 0
     for start, stop in matches:
         if end <= start <= stop <= len(snippet):

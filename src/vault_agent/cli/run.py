@@ -1,4 +1,4 @@
-"""Runs one command line and turns whatever ends it into a line and an exit code."""
+"""Runs one command line, prints its error if any, and returns the exit code."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from vault_agent.cli.misuse import describe
 from vault_agent.cli.terminal import (
     clean,
     complain,
+    discard_buffer,
     error_envelope,
-    give_up,
     leave_line,
     prepare_streams,
     say,
@@ -28,7 +28,7 @@ from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
 NAME = "vault-agent"
 
-# In the order in which a new user meets them.
+# In the order in which a new user needs them.
 COMMANDS = (
     "demo",
     "serve",
@@ -44,7 +44,7 @@ COMMANDS = (
 )
 
 
-# What the server's messages name, and what it is called here.
+# Names in the server's messages, and the options for them.
 _AS_OPTIONS = (
     ("allowLarge=true", "--allow-large"),
     ("filters.after", "--after"),
@@ -52,19 +52,19 @@ _AS_OPTIONS = (
 )
 
 
-# A full disk or quota, a limit on files, a device that fails, a descriptor for reading only.
+# A full disk or quota, a file size limit, a failing device, a read-only descriptor.
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 class _ReaderGone(Exception):
-    """Nobody reads our output any more."""
+    """The reader of standard output has closed it."""
 
 
 class _Program(Group):
-    """The commands, each imported when it is asked for."""
+    """The commands. Each is imported at its use."""
 
     async def invoke(self, ctx: click.Context) -> object:
-        """Run the command; a broken pipe must not look like any error to the parser's loop."""
+        """Run the command. Hide a broken pipe from the parser, which would handle it itself."""
         try:
             return await super().invoke(ctx)
         except BrokenPipeError:
@@ -76,7 +76,7 @@ class _Program(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of that name and return its `command`."""
+        """Import the module with this name and return its `command`."""
         if cmd_name not in COMMANDS:
             if not ctx.resilient_parsing:
                 hint = nearest(cmd_name, list(COMMANDS))
@@ -89,17 +89,17 @@ class _Program(Group):
 
 program = _Program(
     NAME,
-    help="""Search and read one folder of Markdown notes, locally and piece by piece.
+    help="""Search and read one folder of Markdown notes on this computer.
 
     \b
     First steps:
-      vault-agent demo                            see it work on invented notes
-      vault-agent config set vault.root ~/Notes   name your own folder
-      vault-agent serve                           start the server; it makes the first index
+      vault-agent demo                            see it work on sample notes
+      vault-agent config set vault.root ~/Notes   set your own folder
+      vault-agent serve                           start the server, which makes the first index
       vault-agent search "what I look for"        in another terminal
     """,
     epilog="Exit codes: 0 success, 1 failure, 2 usage or configuration, 3 authentication,"
-    " 4 not found, 5 busy, 6 links to mend were found, 7 the note has changed.",
+    " 4 not found, 5 busy, 6 broken links were found, 7 the note has changed.",
 )
 
 
@@ -108,7 +108,7 @@ def run(arguments: list[str]) -> int:
     prepare_streams()
     try:
         with asyncio.Runner() as runner:
-            runner.get_loop()  # made before Ctrl-C can be raised in the middle of it
+            runner.get_loop()  # created before Ctrl-C can interrupt it
             if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
             code = runner.run(_run(arguments))
@@ -117,10 +117,10 @@ def run(arguments: list[str]) -> int:
         leave_line()
         return exits.INTERRUPTED
     except (_ReaderGone, BrokenPipeError):
-        # The reader has what it wanted (`| head`).
-        give_up(sys.stdout)
+        # The reader has closed the pipe (`| head`).
+        discard_buffer(sys.stdout)
         return exits.NO_READER
-    except Exception as defect:  # noqa: BLE001 - as in `_run`: from the loop's own beginning or end
+    except Exception as defect:  # noqa: BLE001 - as in `_run`, from the loop's start or end
         error = _unwritten(defect) or _internal(defect)
         complain(error.code, error.message)
         return exits.exit_code(error)
@@ -142,7 +142,7 @@ async def _run(arguments: list[str]) -> int:
         error = refusal
     except (_ReaderGone, BrokenPipeError, click.Abort):
         raise
-    except Exception as defect:  # noqa: BLE001 - its text could be anybody's, so it is not shown
+    except Exception as defect:  # noqa: BLE001 - its text may contain private data, so it is not shown
         error = _unwritten(defect) or _internal(defect)
     else:
         return result if isinstance(result, int) else exits.SUCCESS
@@ -160,10 +160,10 @@ def _usage(misuse: click.ClickException) -> str:
 
 
 def _unwritten(error: Exception) -> Failed | None:
-    """Return what to say where standard output can't be written; any other file's error is told."""
+    """Return the error for unwritable standard output, or None for any other error."""
     if not isinstance(error, OSError) or error.errno not in _CANNOT_WRITE:
         return None
-    give_up(sys.stdout)
+    discard_buffer(sys.stdout)
     return Failed("OUTPUT_FAILED", f"the output cannot be written: {error.strerror}")
 
 

@@ -30,19 +30,19 @@ _NAMES = len("embeddings  ")
 def _folders(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem[str]]:
-    """Leave it to the shell, which knows its folders."""
+    """Let the shell complete folders."""
     del context, parameter
     return [CompletionItem(text, type="dir")]
 
 
 @click.command("serve", cls=Command)
 @click.option("--vault-root", metavar="PATH", help="The folder of notes.", shell_complete=_folders)
-@click.option("--host", metavar="ADDRESS", help="Address to bind; 127.0.0.1 by default.")
-@click.option("--port", type=int, help="Port to bind; 8787 by default.")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
+@click.option("--port", type=int, help="Port to listen on. Default: 8787.")
 @click.option(
     "--index-dir",
     metavar="PATH",
-    help="Folder that holds the indexes.",
+    help="Folder for the indexes.",
     shell_complete=_folders,
 )
 @click.pass_obj
@@ -55,7 +55,7 @@ async def command(
 ) -> None:
     """Start the server.
 
-    It runs in the foreground; Ctrl-C stops it. The first start makes the index by itself.
+    It runs in the foreground. Ctrl-C stops it. The first start also builds the index.
     """
     from vault_agent.config import build_config
     from vault_agent.config.access import require_key_off_loopback
@@ -91,7 +91,7 @@ async def command(
 
 
 def _source_of_root(layers: Iterable[Layer]) -> str:
-    """Say where vault.root was set; of its value only what is not an absolute path."""
+    """Return where vault.root was set. Its value is shown only if it is not an absolute path."""
     layer = next(layer for layer in layers if "vault.root" in layer.values)
     if layer.origin == "flag":
         return "It is what --vault-root names now."
@@ -103,9 +103,9 @@ def _source_of_root(layers: Iterable[Layer]) -> str:
 
 def _warn_of_the_network(*, made: bool) -> None:
     key = (
-        "A key was made and written to your config file: every request must carry it."
+        "A key was created and written to your config file. Every request needs it."
         if made
-        else "Every request must carry the key."
+        else "Every request needs the key."
     )
     complain(
         "SERVER_EXPOSED",
@@ -116,14 +116,14 @@ def _warn_of_the_network(*, made: bool) -> None:
 
 
 def _options(invocation: Invocation, endpoint: str) -> str:
-    """Return what other commands must be told to find this server: flags hold for one command."""
+    """Return the flags that other commands need to find this server."""
     from vault_agent.config.connection import connection
     from vault_agent.config.layers import read_layers
 
-    told = f" --config {shlex.quote(str(invocation.config))}" if invocation.config else ""
+    flags = f" --config {shlex.quote(str(invocation.config))}" if invocation.config else ""
     if connection(read_layers(chosen=invocation.config)).endpoint != endpoint:
-        told += f" --endpoint {endpoint}"
-    return clean(told)
+        flags += f" --endpoint {endpoint}"
+    return clean(flags)
 
 
 def _announce(
@@ -158,7 +158,7 @@ def _index(health: Health) -> str:
         state = f"ready: {counted(health.notes, 'note')}, {counted(health.chunks, 'chunk')}"
         return state + (", but notes have changed: vault-agent index" if health.index_stale else "")
     if health.running_job is not None:
-        return "the first one is being made"
+        return "the first one is being built"
     if health.warnings:
         first = health.warnings[0]
         return f"{clean(first.code)}: {clean(first.message)}"
@@ -169,6 +169,6 @@ def _embeddings(health: Health) -> str:
     if not health.embeddings_enabled:
         return "off"
     if not health.index_available:
-        return "on; made as soon as there is an index"
+        return "on; created after the first index"
     known = [warning for warning in health.warnings if warning.code.startswith("EMBEDDING_")]
-    return f"on, but: {clean(known[0].message)}" if known else "on; every chunk has one"
+    return f"on, but: {clean(known[0].message)}" if known else "on; complete"

@@ -1,6 +1,7 @@
-"""What reaches the terminal: safe text, colour where it is wanted, and the two streams.
+"""Prints safe text, with colour if the terminal supports it.
 
-Results go to stdout; errors, warnings and progress to stderr, as `CODE: what happened`.
+Results go to stdout. Errors, warnings and progress go to stderr, errors and warnings as
+`CODE: what happened`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning as Notice
 
 # C0 and C1 controls, DEL, the marks and overrides of bidirectional text (UAX #9), line and
-# paragraph separators, the deprecated format controls, BOM, and surrogates, which are no text.
+# paragraph separators, the deprecated format controls, BOM, and lone surrogates.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
@@ -28,9 +29,9 @@ _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x
 
 
 def clean(text: str, *, lines: bool = False) -> str:
-    """Return text that cannot move the cursor, colour, reverse or hide what stands around it.
+    """Escape characters that could move the cursor, or colour, reverse or hide other text.
 
-    What could is shown as an escape. `lines` keeps line ends and tabs.
+    `lines` keeps line ends and tabs.
     """
     if lines:
         return _UNSAFE_BUT_LINES.sub(_escape, text.replace("\r\n", "\n"))
@@ -43,21 +44,21 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def prepare_streams() -> None:
-    """See to it that no text can fail to be printed, whatever the terminal's encoding."""
+    """Escape characters that the terminal's encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
-def give_up(stream: TextIO) -> None:
-    """Send what a stream still holds nowhere, or Python would complain of it at its end."""
+def discard_buffer(stream: TextIO) -> None:
+    """Discard a stream's buffer, so that Python prints no error at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person watches that stream."""
+    """Whether a stream is a terminal."""
     try:
         return stream.isatty()
     except ValueError:  # closed
@@ -65,14 +66,14 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def has_colour(stream: TextIO) -> bool:
-    """Whether colour is wanted there: a terminal, not a dumb one, and no NO_COLOR."""
+    """Whether to use colour: on a terminal that is not dumb, without NO_COLOR."""
     return (
         is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     )
 
 
 def style(text: str, name: str, stream: TextIO | None = None) -> str:
-    """Return text in one of the styles that the program has: strong, faint, match, code."""
+    """Return text in a style: strong, faint, match, code or warning."""
     if not has_colour(stream or sys.stdout):
         return text
     looks: dict[str, dict[str, Any]] = {
@@ -86,22 +87,22 @@ def style(text: str, name: str, stream: TextIO | None = None) -> str:
 
 
 def say(text: str = "") -> None:
-    """Print a line of results; the caller has cleaned what it did not write itself."""
+    """Print a line to stdout. The caller must have cleaned foreign text in it."""
     click.echo(text, color=has_colour(sys.stdout))
 
 
 def tell(text: str) -> None:
-    """Print a line for the person at the terminal, next to the results."""
+    """Print a line to stderr. The caller must have cleaned foreign text in it."""
     try:
         click.echo(text, err=True, color=has_colour(sys.stderr))
     except BrokenPipeError:
         raise
     except OSError:
-        give_up(sys.stderr)  # there is nowhere left to say that
+        discard_buffer(sys.stderr)  # there is no stream left for an error message
 
 
 def complain(code: str, message: str, *, look: str = "code") -> None:
-    """Print an error or warning: a sentence, unless it begins with a name as one types it."""
+    """Print an error or warning. A plain first word gets a capital, a name stays as it is."""
     first = message.partition(" ")[0]
     if first.isalpha() and first.islower():
         message = message[0].upper() + message[1:]
@@ -109,7 +110,7 @@ def complain(code: str, message: str, *, look: str = "code") -> None:
 
 
 def warn(warnings: Iterable[Notice]) -> None:
-    """Print what the server added to its reply; a warning about a file names it."""
+    """Print the warnings of a reply. A warning about a file starts with its path."""
     for warning in warnings:
         path = warning.details.get("path")
         place = f"{path}: " if isinstance(path, str) else ""
@@ -117,13 +118,13 @@ def warn(warnings: Iterable[Notice]) -> None:
 
 
 def leave_line() -> None:
-    """Begin a new line after the `^C` that a terminal shows for the key."""
+    """Start a new line after the `^C` that a terminal shows for Ctrl-C."""
     if is_terminal(sys.stdin) and is_terminal(sys.stderr):
         tell("")
 
 
 def counted(number: int, word: str) -> str:
-    """Return a number of things in words: `1 note`, `1,200 notes`."""
+    """Return a number with its noun: `1 note`, `1,200 notes`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
@@ -132,22 +133,22 @@ def write(content: bytes) -> None:
     sys.stdout.flush()
     rest = memoryview(content)
     while rest:
-        # Under PYTHONUNBUFFERED this is the bare pipe, which may take a part only.
+        # With PYTHONUNBUFFERED this is the raw pipe, which may write only a part.
         rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
 
 
 def pass_on(body: bytes) -> None:
-    """Print a server's reply as it came, on a line of its own."""
+    """Print a server's reply unchanged, on one line."""
     write(body.rstrip() + b"\n")
 
 
 def envelope(data: object, warnings: Iterable[object] = ()) -> None:
-    """Print a reply that no server made, in the form of one."""
+    """Print a local result in the form of a server's reply."""
     write(orjson.dumps({"data": data, "warnings": list(warnings)}) + b"\n")
 
 
 def error_envelope(error: VaultAgentError) -> None:
-    """Print an error in the form in which the server replies it."""
+    """Print an error in the form of a server's reply."""
     body = {"code": error.code, "message": error.message, "details": error.details}
     write(orjson.dumps({"error": body}, default=str) + b"\n")

@@ -1,4 +1,4 @@
-"""Text within a margin: wide characters count for two, styles for nothing."""
+"""Wraps text to the terminal's width. Wide characters count as two columns, styles as none."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from vault_agent.cli.terminal import is_terminal
 _NARROWEST = 20
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
-# A word with the blanks before it, or one character of a script that breaks anywhere.
+# A word with the spaces before it, or one character of a script without word breaks.
 _UNIT = re.compile(r"(?:\x1b\[[0-9;]*m)*(?:[\u2e80-\uffef]|\s*[^\s\u2e80-\uffef]+|\s+)")
 
 
 def width(text: str) -> int:
-    """Return how many columns a text takes."""
+    """Return the number of columns of a text."""
     return sum(map(_columns, _STYLE.sub("", text)))
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """Return the lines of a text, none wider than `columns` but where one word alone is."""
+    """Return the lines of a text, at most `columns` wide unless a single word is longer."""
     lines, line, used = [], "", 0
     for unit in _UNIT.findall(text):
         needed = width(unit)
@@ -37,7 +37,7 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def fitted(text: str, *, margin: int = 0) -> list[str]:
-    """Return the lines of a text for stdout: wrapped beside a margin for eyes, one for programs."""
+    """Return the lines of a text for stdout: wrapped at a terminal, otherwise a single line."""
     if not is_terminal(sys.stdout):
         return [text]
     return wrapped(text, max(get_terminal_size().columns - margin, _NARROWEST))

@@ -1,8 +1,8 @@
-"""The typed client of the HTTP server: every call of the contract, and the same errors.
+"""The typed client of the HTTP server. It raises the errors that the server replies with.
 
-A reply keeps the bytes that came. `envelope` is their plain JSON; `data` is the model of the
-contract, and pydantic is imported only when it is asked for, because that doubles what a short
-command costs over aiohttp itself.
+A reply keeps the received bytes. `envelope` is the parsed JSON, and `data` is its model. pydantic
+is imported only when `data` is read, because the import takes as long as the rest of a short
+command.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
 Data = TypeVar("Data")
 
 _CONNECT_SECONDS = 5.0
-_READ_SECONDS = 120.0  # between two reads: a query may have to wait for a model that loads
-_SILENCE_SECONDS = 30.0  # events come with a heartbeat every five
+_READ_SECONDS = 120.0  # between two reads: a query may wait until the model is loaded
+_SILENCE_SECONDS = 30.0  # the heartbeat comes every 5 s
 _BLOCK = 1 << 16
 
 MAX_REPLY_BYTES = 128 * 1024 * 1024
-"""Of a JSON reply: a note has up to 64 MiB, and JSON writes a line end as two bytes."""
+"""Limit of a JSON reply. A note has up to 64 MiB, and a line end takes two bytes in JSON."""
 DOWNLOAD_LIMIT = 10 * 1024 * 1024
-"""Of an attachment, unless a larger one is allowed; the server's own limit."""
+"""Limit of an attachment without `allow_large`. The server has the same limit."""
 MAX_ERROR_BYTES = 1024 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
 class Reply(Generic[Data]):
-    """A success, as it came."""
+    """A successful reply."""
 
     def __init__(self, body: bytes, envelope: dict[str, Any], model: str) -> None:
         self.body = body
@@ -61,12 +61,12 @@ class Reply(Generic[Data]):
 
     @cached_property
     def data(self) -> Data:
-        """What was asked for. A field that this version does not know is passed over."""
+        """The data of the reply. Unknown fields are ignored."""
         return _read(self._model, orjson.dumps(self.envelope["data"]))  # type: ignore[no-any-return]
 
     @property
     def warnings(self) -> tuple[Notice, ...]:
-        """What the server added."""
+        """The warnings of the reply."""
         return tuple(
             Notice(str(item["code"]), str(item["message"]), dict(item.get("details") or {}))
             for item in self.envelope.get("warnings", ())
@@ -74,11 +74,11 @@ class Reply(Generic[Data]):
 
 
 class Client:
-    """One server's calls; an asynchronous context manager.
+    """The calls of one server, as an asynchronous context manager.
 
-    Every call raises the errors of `vault_agent.errors`, by the code that the server replied
-    with, and Unavailable SERVER_UNAVAILABLE where none answers. Redirects are not followed and
-    proxies of the environment are not used: a note goes to the configured server or nowhere.
+    Every call raises the error of `vault_agent.errors` for the code in the server's reply, or
+    Unavailable SERVER_UNAVAILABLE if no server answers. It follows no redirects and ignores proxies
+    in the environment, so that data goes only to the configured server.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Client:
         *,
         on_vault: Callable[[str], None] | None = None,
     ) -> None:
-        """Call `on_vault` once, with the identity of the vault that the server serves."""
+        """Create a client. `on_vault` is called once, with the identity of the served vault."""
         self._on_vault = on_vault
         self._endpoint = str(URL(endpoint)).rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
@@ -98,7 +98,7 @@ class Client:
         self._session = aiohttp.ClientSession(
             headers=self._headers,
             trust_env=False,
-            # A compressed reply could unpack to any size; ours are never compressed.
+            # The server never compresses. A compressed reply could decompress to any size.
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
@@ -113,21 +113,21 @@ class Client:
         if self._session is not None:
             await self._session.close()
 
-    # --- what the server does ------------------------------------------------------------------
+    # --- calls ---------------------------------------------------------------------------------
 
     async def health(self) -> Reply[HealthData]:
-        """Return what the server can do at this moment."""
+        """Return the state of the server, its index and its embeddings."""
         return await self._call("GET", "/health", "HealthData")
 
     async def index(self, *, require_embeddings: bool = False) -> Reply[OneJob]:
-        """Start an incremental run; Busy INDEX_BUSY has `details["jobId"]` of the one that runs."""
+        """Start an incremental run. Busy INDEX_BUSY has the running job in `details["jobId"]`."""
         body = {"requireEmbeddings": require_embeddings}
         return await self._call("POST", "/index", "OneJob", body)
 
     async def reindex(
         self, *, require_embeddings: bool = False, fresh_embeddings: bool = False
     ) -> Reply[OneJob]:
-        """Start a run that builds the index again; Busy as `index`."""
+        """Start a run that rebuilds the index. Raises Busy like `index`."""
         body = {
             "requireEmbeddings": require_embeddings,
             "freshEmbeddings": fresh_embeddings,
@@ -143,7 +143,7 @@ class Client:
         return await self._call("GET", f"/jobs/{_segment(job_id)}", "OneJob")
 
     async def cancel(self, job_id: str) -> Reply[OneJob]:
-        """End a job; the last complete index still serves."""
+        """Cancel a job. The last complete index still serves."""
         return await self._call("DELETE", f"/jobs/{_segment(job_id)}", "OneJob")
 
     async def search(
@@ -155,7 +155,7 @@ class Client:
         filters: Filters | None = None,
         explain: bool = False,
     ) -> Reply[ResultsData]:
-        """Return what matches a query, best first."""
+        """Return the results of a query, best first."""
         body = {"query": query, **_ranking(mode, limit, filters, explain=explain)}
         return await self._call("POST", "/search", "ResultsData", body)
 
@@ -168,12 +168,12 @@ class Client:
         filters: Filters | None = None,
         explain: bool = False,
     ) -> Reply[ResultsData]:
-        """Return what is like a note or chunk, best first."""
+        """Return notes and chunks related to a note or chunk, best first."""
         body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, explain=explain)}
         return await self._call("POST", "/related", "ResultsData", body)
 
     async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteData]:
-        """Return a note's original Markdown; `allow_large` lifts the limit of 200 KiB."""
+        """Return a note's original Markdown. `allow_large` lifts the limit of 200 KiB."""
         path = f"/notes/{_segment(note_id)}{_query(allowLarge=allow_large)}"
         return await self._call("GET", path, "NoteData")
 
@@ -185,35 +185,34 @@ class Client:
         )
 
     async def attachment(self, path: str) -> Reply[AttachmentData]:
-        """Return what is known of an attachment, by its vault-relative path."""
+        """Return the metadata of an attachment. `path` is vault-relative."""
         return await self._call("GET", f"/attachments/{quote(path, safe='/')}", "AttachmentData")
 
     async def download(self, path: str, *, allow_large: bool = False) -> AsyncGenerator[bytes]:
-        """Yield an attachment's bytes; `allow_large` lifts the limit of 10 MiB.
+        """Yield an attachment's bytes. `allow_large` lifts the limit of 10 MiB.
 
-        They are as many as the reply's head says: one that does not say so, or more than were
-        asked for, is refused.
+        A reply without Content-Length, or over the limit, raises Unavailable.
         """
         query = _query(download=True, allowLarge=allow_large)
         async with self._open("GET", f"/attachments/{quote(path, safe='/')}{query}") as response:
             size = response.content_length
             if size is None:
-                raise self._stranger()
+                raise self._not_vault_agent()
             if size > DOWNLOAD_LIMIT and not allow_large:
                 raise self._too_much(DOWNLOAD_LIMIT)
             async for block in response.content.iter_chunked(_BLOCK):
                 yield block
 
     async def events(self, job_id: str) -> AsyncGenerator[JobData]:
-        """Yield a job as it changes, until it has ended."""
+        """Yield the states of a job until it has ended."""
         path = f"/jobs/{_segment(job_id)}/events"
         async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
             async for line in self._lines(response):
-                # An event is one line of JSON: the server writes no other.
+                # The data of each event is one line of JSON.
                 if line.startswith(b"data:"):
                     yield _read("JobData", line[5:])
 
-    # --- how ----------------------------------------------------------------------------------
+    # --- internals ----------------------------------------------------------------------------
 
     async def _call(
         self, method: str, path: str, model: str, body: Mapping[str, Any] | None = None
@@ -222,7 +221,7 @@ class Client:
             content = await self._content(response, MAX_REPLY_BYTES)
         envelope = _object(content)
         if envelope is None or "data" not in envelope:
-            raise self._stranger()
+            raise self._not_vault_agent()
         return Reply(content, envelope, model)
 
     @asynccontextmanager
@@ -234,21 +233,21 @@ class Client:
         *,
         silence: float = _READ_SECONDS,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send a request; what is yielded is a success whose body is yet to be read."""
+        """Send a request and yield the successful response. Its body is not read yet."""
         if self._session is None:
             raise RuntimeError("use the client as an asynchronous context manager")
-        # The path goes as it is: that `..` or an encoded slash is refused is the server's part.
+        # The path is sent unchanged. The server refuses `..` and encoded slashes.
         url = URL(self._endpoint + path, encoded=True)
         headers = {"Content-Type": "application/json"} if body is not None else {}
         content = orjson.dumps(body) if body is not None else None
-        patience = aiohttp.ClientTimeout(
+        timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=_CONNECT_SECONDS, sock_read=silence
         )
         try:
             async with self._session.request(
-                method, url, data=content, headers=headers, timeout=patience, allow_redirects=False
+                method, url, data=content, headers=headers, timeout=timeout, allow_redirects=False
             ) as response:
-                self._meet(response.headers.get("X-Vault-Id"))
+                self._report_vault(response.headers.get("X-Vault-Id"))
                 if response.status >= 300:
                     content = await self._content(response, MAX_ERROR_BYTES)
                     raise self._error(_object(content))
@@ -265,13 +264,13 @@ class Client:
                 " complete.",
             ) from None
 
-    def _meet(self, vault: str | None) -> None:
+    def _report_vault(self, vault: str | None) -> None:
         if vault is not None and self._on_vault is not None:
             self._on_vault(vault)
             self._on_vault = None
 
     async def _lines(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
-        """Yield a reply's lines as they come, each of at most MAX_EVENT_BYTES."""
+        """Yield the lines of a reply. A line over MAX_EVENT_BYTES raises Unavailable."""
         begun = bytearray()
         async for block in response.content.iter_any():
             first, *others = block.split(b"\n")
@@ -283,7 +282,7 @@ class Client:
                 begun = bytearray(other)
 
     async def _content(self, response: aiohttp.ClientResponse, limit: int) -> bytes:
-        """Return a reply's body, which may have `limit` bytes."""
+        """Return the body of a reply. A body over `limit` bytes raises Unavailable."""
         content = bytearray()
         async for block in response.content.iter_any():
             content += block
@@ -294,7 +293,7 @@ class Client:
     def _error(self, envelope: dict[str, Any] | None) -> VaultAgentError:
         error = envelope.get("error") if envelope else None
         if not isinstance(error, dict) or not isinstance(error.get("code"), str):
-            return self._stranger()
+            return self._not_vault_agent()
         details = error.get("details")
         return error_of(
             error["code"],
@@ -309,10 +308,10 @@ class Client:
             " It may not be vault-agent.",
         )
 
-    def _stranger(self) -> Unavailable:
+    def _not_vault_agent(self) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"what answers at {self._endpoint} is not vault-agent.",
+            f"the server at {self._endpoint} is not vault-agent.",
         )
 
 
@@ -332,9 +331,10 @@ def _read(model: str, content: bytes) -> Any:
     try:
         return getattr(replies, model).model_validate_json(content, extra="ignore")
     except ValidationError:
-        # From a server of another version; its content must not be part of the message.
+        # The server may have another version. The content must not be part of the message.
         raise Failed(
-            "INTERNAL_ERROR", "the server replied in another form: are both of one version?"
+            "INTERNAL_ERROR",
+            "unexpected reply: client and server may have different versions",
         ) from None
 
 

@@ -1,7 +1,7 @@
-"""Settings: flags over environment over the user's TOML file over defaults.
+"""Settings from flags, environment, the user's TOML file, and defaults, in this order.
 
-`Config` and its loader are fetched when first asked for, because pydantic-settings takes longer
-to import than a client needs for a whole search.
+`Config` and its loader are imported at first use, because the import of pydantic-settings takes
+longer than a whole search does in a client.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Who may ask: a server that other computers can reach needs a key."""
+"""Ensures that a server which other computers can reach has a key."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def require_key_off_loopback(
     config: Config, chosen: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> tuple[Config, bool]:
-    """Return the settings with a key wherever one is required, and whether it was made just now.
+    """Return the settings, with a generated key if one is required, and whether it is new.
 
-    A key is made only into the user's default config file. Where another file is in use
-    (`chosen`, the `--config` flag, or VAULT_AGENT_CONFIG), which may lie anywhere, Unauthorized
-    API_KEY_REQUIRED is raised. A key that is too short for the network is CONFIG_INVALID.
+    A generated key is written only to the user's default config file. If another file is in use
+    (`chosen`, the `--config` flag, or VAULT_AGENT_CONFIG), Unauthorized API_KEY_REQUIRED is
+    raised, because that file may be anywhere. A key that is too short raises CONFIG_INVALID.
     """
     if rules.is_loopback(config.server.host):
         return config, False
@@ -35,7 +35,7 @@ def require_key_off_loopback(
         if len(key.get_secret_value()) < rules.SHORTEST_KEY_OFF_LOOPBACK:
             rule = (
                 f"must have {rules.SHORTEST_KEY_OFF_LOOPBACK} characters or more"
-                " where other computers can reach the server"
+                " if other computers can reach the server"
             )
             raise invalid([Problem("server.api_key", rule)])
         return config, False

@@ -1,4 +1,4 @@
-"""What a client needs of the settings, read without the cost of validating all of them."""
+"""The settings that a client needs, read without validating all settings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Where the server is, and the key it wants."""
+    """The address and the key of the server."""
 
     endpoint: str
     api_key: str | None = field(repr=False)
 
 
 def connection(layers: Iterable[Layer]) -> Connection:
-    """Return the server's address and key by the rules of the full settings, or CONFIG_INVALID."""
+    """Return the server's address and key, checked like the full settings, or CONFIG_INVALID."""
     ordered = tuple(layers)
     endpoint = _first(ordered, "server.endpoint", lambda value: rules.http_url(_text(value)))
     if endpoint is None:

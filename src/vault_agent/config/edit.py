@@ -1,4 +1,4 @@
-"""Changing one setting in the user's TOML file; every other byte stays as it was."""
+"""Changes one setting in the user's TOML file and keeps every other byte."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def known_key(name: str) -> Key:
 
 
 def in_full(key: Key, text: str) -> str:
-    """Return a value as it is written: a folder in full, from where the user stands."""
+    """Return a value as it is written to the file: a folder as an absolute path."""
     if not key.path or not text.strip() or text.startswith("~"):
         return text
     return str(absolute(text))
 
 
 def set_value(path: Path, name: str, text: str) -> list[Problem]:
-    """Write one setting to the file, which is made if there is none.
+    """Write one setting to the file, which is created if it does not exist.
 
-    An empty text removes the setting, so that its default applies. The value must keep its rule;
-    what else is wrong with the file is returned, because it must be possible to mend a file step
-    by step. Raises CONFIG_INVALID.
+    An empty text removes the setting, so that its default applies. An invalid value raises
+    CONFIG_INVALID. Other problems of the file are returned, so that a file can be repaired step
+    by step.
     """
     key = known_key(name)
     value = _typed(key, text) if text.strip() else None
@@ -60,7 +60,7 @@ def set_value(path: Path, name: str, text: str) -> list[Problem]:
 
 
 def _typed(key: Key, text: str) -> object:
-    """Return a value as TOML is to hold it; folders stay as typed where they begin with `~`."""
+    """Return a value for the TOML file. A folder that begins with `~` stays as typed."""
     text = in_full(key, text)
     value = convert(key.name, text)
     if key.path or key.secret:
@@ -74,7 +74,7 @@ def _edited(text: str, key: Key, value: object) -> str:
     except TOMLKitError:
         # The parser's message may quote the file, and the file may hold a key.
         raise Misconfigured(
-            "CONFIG_INVALID", "the config file is not valid TOML: mend it by hand first"
+            "CONFIG_INVALID", "the config file is not valid TOML: repair it in an editor first"
         ) from None
     section = document.get(key.section)
     if section is not None and not isinstance(section, dict):
@@ -99,8 +99,8 @@ def _edited(text: str, key: Key, value: object) -> str:
 def _beside_its_comment(text: str, key: Key, value: object) -> str | None:
     """Return the text with a line after `# option = …` of that section, if it has such a line.
 
-    The example file lists each setting in a comment; a value is looked for next to it. Lines are
-    all this sees, so the caller must check what came of it.
+    The example file lists each setting in a comment, so users expect the value next to it. This
+    edits lines without parsing TOML, so the caller must check the result.
     """
     lines = text.splitlines(keepends=True)
     inside = False

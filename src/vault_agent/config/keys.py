@@ -1,6 +1,6 @@
-"""The names of all settings, in plain Python: a command that only needs a few stays fast.
+"""The names of all settings, without pydantic, so that simple commands start fast.
 
-`settings.py` gives each key its type, rule and default; a test holds the two together.
+`settings.py` gives each key its type, rule and default. A test compares the two.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 ENV_PREFIX = "VAULT_AGENT_"
-CONFIG_ENV = "VAULT_AGENT_CONFIG"  # names the config file; not a key of it
+CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting in it
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
@@ -17,13 +17,13 @@ DEFAULT_PORT = 8787
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A setting: dotted name, what it does in one line, and how its value is treated."""
+    """A setting: its dotted name, a summary in one line, and the kind of its value."""
 
     name: str
     summary: str
     secret: bool = False  # printed as set or unset only
-    path: bool = False  # a folder: `~` is expanded, flags and environment may be relative
-    many: bool = False  # a list; one string holds several, separated by commas
+    path: bool = False  # a folder: `~` is expanded; relative only in flags and environment
+    many: bool = False  # a list; in a string, items are separated by commas
 
     @property
     def section(self) -> str:
@@ -43,30 +43,30 @@ class Key:
 
 _ALL = (
     Key("vault.root", "the folder of notes", path=True),
-    Key("vault.exclude", "more to leave out, as gitignore patterns", many=True),
-    Key("server.endpoint", "where clients find the server"),
-    Key("server.host", "address that the server binds"),
-    Key("server.port", "port that the server binds"),
-    Key("server.api_key", "key that every request must carry", secret=True),
-    Key("server.log_level", "least level that is logged: debug, info, warning, error"),
-    Key("index.dir", "folder that holds the indexes", path=True),
-    Key("index.max_note_bytes", "larger notes are listed but not cut into chunks"),
-    Key("index.at_start", "whether a server that starts brings the index up to date"),
-    Key("embedding.enabled", "whether vectors are made and searched"),
+    Key("vault.exclude", "additional exclusions, as gitignore patterns", many=True),
+    Key("server.endpoint", "URL that clients use"),
+    Key("server.host", "address that the server listens on"),
+    Key("server.port", "port that the server listens on"),
+    Key("server.api_key", "key that every request must have", secret=True),
+    Key("server.log_level", "lowest level that is logged: debug, info, warning, error"),
+    Key("index.dir", "folder for the indexes", path=True),
+    Key("index.max_note_bytes", "the text of larger notes is not searched"),
+    Key("index.at_start", "whether the server updates the index when it starts"),
+    Key("embedding.enabled", "whether semantic search is on"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),
     Key("embedding.model", "model name to send to the provider"),
-    Key("embedding.require", "whether an index job without embeddings is a failure"),
+    Key("embedding.require", "whether an index job fails if it cannot create embeddings"),
     Key(
         "embedding.allow_private_network_endpoint",
-        "whether the provider may be on the private network, not only on this computer",
+        "whether the provider may be on another computer in the private network",
     ),
-    Key("embedding.batch_size", "texts in one request"),
-    Key("embedding.concurrency", "requests in flight at once"),
-    Key("embedding.timeout_seconds", "patience with one request"),
-    Key("embedding.query_prefix", "text put before a query, as some models want"),
-    Key("embedding.document_prefix", "text put before a chunk, as some models want"),
+    Key("embedding.batch_size", "texts per request"),
+    Key("embedding.concurrency", "concurrent requests"),
+    Key("embedding.timeout_seconds", "timeout of a request in seconds"),
+    Key("embedding.query_prefix", "text added before a query, for models that need it"),
+    Key("embedding.document_prefix", "text added before a chunk, for models that need it"),
     Key("cors.enabled", "whether listed web origins may call the server"),
-    Key("cors.allowed_origins", "those origins, one by one", many=True),
+    Key("cors.allowed_origins", "the web origins that may call the server", many=True),
 )
 
 KEYS: dict[str, Key] = {key.name: key for key in _ALL}

@@ -1,7 +1,7 @@
-"""Where settings are written: flags, environment, the user's TOML file. In that order.
+"""Reads settings from flags, environment and the user's TOML file, in this order.
 
-Reading them here needs neither pydantic nor pydantic-settings; `settings.py` validates the whole
-and `connection.py` the few values that a client needs.
+This module does not import pydantic. `settings.py` validates all settings, and `connection.py`
+the few that a client needs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WHERE = re.compile(r"at line (\d+), column (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The values of one source, by dotted key; an empty text counts as not set."""
+    """The values of one source, by dotted key. An empty text means unset."""
 
     origin: str  # "flag", "environment" or "file"
     values: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A rule that a setting breaks; never its value."""
+    """A rule that a setting breaks. It never contains the value."""
 
     key: str
     rule: str
@@ -66,7 +66,7 @@ def invalid(problems: Iterable[Problem]) -> Misconfigured:
 
 
 def absolute(path: str | Path) -> Path:
-    """Return a path in full, from where the user stands; CONFIG_INVALID where that is gone."""
+    """Return an absolute path. Raises CONFIG_INVALID if the current folder is missing."""
     try:
         return Path(path).absolute()
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def default_config_path() -> Path:
 
 
 def config_path(chosen: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
-    """Return the config file in use: the flag's, VAULT_AGENT_CONFIG's, or the user's default."""
+    """Return the config file in use, from the flag, VAULT_AGENT_CONFIG, or the default."""
     named = (os.environ if environ is None else environ).get(CONFIG_ENV)
     if chosen is None and named:
         chosen = Path(named)
@@ -98,9 +98,9 @@ def read_layers(
 ) -> tuple[Layer, ...]:
     """Return the layers, strongest first.
 
-    `flags` maps dotted keys to values; None means that a flag was not given. A config file that
-    was named must exist; the default one need not. Raises CONFIG_INVALID for unknown keys and
-    names, with the nearest known one, and for a file that is not TOML.
+    `flags` maps dotted keys to values, None if a flag was not given. A config file that is named
+    explicitly must exist. Raises CONFIG_INVALID for unknown keys and variables, with the nearest
+    known one, and for a file that is not TOML.
     """
     environ = os.environ if environ is None else environ
     path = config_path(chosen, environ)
@@ -118,7 +118,7 @@ def read_layers(
 
 
 def read_text(path: Path) -> str | None:
-    """Return a config file's text, None if there is none; line ends stay as they are."""
+    """Return the text of a config file with its line ends, or None if it does not exist."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
@@ -132,8 +132,8 @@ def read_text(path: Path) -> str | None:
 def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]:
     """Return a TOML file's values by dotted key, or raise CONFIG_INVALID.
 
-    `name` is what the message calls the file: its name, for its folder is private.
-    `lenient` leaves unknown keys out instead: a file can then be mended setting by setting.
+    `name` is the file's name for the message, without its private folder. With `lenient`, unknown
+    keys are ignored, so that a file can be repaired step by step.
     """
     try:
         tables = tomllib.loads(text)
@@ -167,7 +167,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     problems: list[Problem] = []
     for name, value in environ.items():
-        # Windows upper-cases names; elsewhere only the documented spelling counts.
+        # Names are compared exactly. Windows converts them to upper case.
         if not name.startswith(ENV_PREFIX) or name == CONFIG_ENV:
             continue
         if key := ENVIRONMENT.get(name):
@@ -182,7 +182,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _placed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Make relative folders absolute: a flag or variable is meant from where the user stands."""
+    """Make relative folders absolute. They are relative to the current folder."""
     placed = dict(values)
     for name, value in values.items():
         if KEYS[name].path and not str(value).startswith("~"):

@@ -1,4 +1,4 @@
-"""The configuration file: replaced as a whole, by one at a time, readable by its owner only."""
+"""Writes the config file: in one step, under a lock, and readable by its owner only."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file in one step; it has mode 0600 before it holds a byte.
+    """Replace a file in one step. The new file has mode 0600 from its creation.
 
-    A link is followed, so that settings kept elsewhere stay there. Folders that are missing are
-    made with mode 0700. On Windows, where modes mean little, the user's profile protects the file.
+    A symbolic link is followed. Missing folders are created with mode 0700. On Windows, modes have
+    little effect, and the permissions of the user's profile protect the file.
     """
     target = path.resolve()
     make_private_folder(target.parent)
@@ -26,9 +26,9 @@ def write_private(path: Path, text: str) -> None:
 
 @contextmanager
 def edited_alone(path: Path) -> Iterator[None]:
-    """Let one process at a time edit this file: of two at once, one would undo the other.
+    """Lock the file's folder, so that concurrent edits do not overwrite each other.
 
-    Where folders cannot be locked (Windows, some network drives), the later one wins.
+    If folders cannot be locked (Windows, some network drives), the last edit wins.
     """
     folder = path.resolve().parent
     make_private_folder(folder)

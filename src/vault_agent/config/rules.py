@@ -1,7 +1,7 @@
-"""Checks of single values that both the full settings and the fast client path apply.
+"""Checks of single values, for the full settings and for the few that a client reads.
 
-Each returns the value in its normal form or raises ValueError with a rule that never repeats the
-value, for it may be a secret.
+Each check returns the value in its normal form, or raises ValueError with a rule. The rule never
+repeats the value, which may be a secret.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?")
 
 
 def http_url(value: str) -> str:
-    """Return an http or https URL without its trailing slash; no credentials, query, fragment."""
+    """Return an http or https URL without credentials, query, fragment and trailing slash."""
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be a URL that starts with http:// or https://")
@@ -34,7 +34,7 @@ def http_url(value: str) -> str:
     if any(character.isspace() or not character.isprintable() for character in value):
         raise ValueError("must not hold spaces or control characters")
     try:
-        parts.port  # noqa: B018 - the property raises where the port is no number
+        parts.port  # noqa: B018 - the property raises if the port is invalid
     except ValueError:
         raise ValueError("must have a port from 1 to 65535, or none") from None
     return value.rstrip("/")
@@ -43,12 +43,12 @@ def http_url(value: str) -> str:
 def api_key(value: str) -> str:
     """Return a key that fits an `Authorization: Bearer` header."""
     if not _BEARER_TOKEN.fullmatch(value):
-        raise ValueError("must be letters, digits and - . _ ~ + / only, as a Bearer token is")
+        raise ValueError("must contain only letters, digits and - . _ ~ + /, like a Bearer token")
     return value
 
 
 def host(value: str) -> str:
-    """Return an IP address or a host name to bind; brackets around IPv6 are taken off."""
+    """Return an IP address or host name to bind. Brackets around IPv6 are removed."""
     bare = value[1:-1] if value.startswith("[") and value.endswith("]") else value
     try:
         return str(ip_address(bare))
@@ -59,7 +59,7 @@ def host(value: str) -> str:
 
 
 def port(value: object) -> int:
-    """Return a TCP port, 0 for any free one; text is taken, as the environment holds only that."""
+    """Return a TCP port, 0 for any free one. Text is accepted, for environment variables."""
     number = None
     if isinstance(value, int) and not isinstance(value, bool):
         number = value
@@ -71,26 +71,26 @@ def port(value: object) -> int:
 
 
 def folder(value: object) -> Path:
-    """Return an absolute path, with `~` expanded; whether it exists is another question."""
+    """Return an absolute path with `~` expanded. It need not exist."""
     if not isinstance(value, (str, Path)) or "\0" in str(value):
         raise ValueError("must be a path")
     try:
         path = Path(value).expanduser()
     except RuntimeError:
-        raise ValueError("starts with a ~ that stands for no home folder") from None
+        raise ValueError("starts with ~ for an unknown user") from None
     if not path.is_absolute():
         raise ValueError("must be an absolute path, or start with ~")
     return path
 
 
 def vault_identity(root: Path) -> str:
-    """Return the identity of the vault in a folder; links in its path are followed."""
-    # Not Path.resolve, which fails where links lead in a circle: whoever opens it will tell.
+    """Return the identity of the vault in a folder. Symbolic links are followed."""
+    # Not Path.resolve, which fails for a loop of links. Opening the folder reports that.
     return identify(os.path.realpath(root))
 
 
 def text_list(value: object) -> tuple[str, ...]:
-    """Return a list of texts, from a TOML or JSON list or from text separated by commas."""
+    """Return a list of texts from a list, a JSON list, or text separated by commas."""
     if isinstance(value, str):
         value = _split(value)
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
@@ -103,12 +103,12 @@ def _split(value: str) -> object:
         try:
             return json.loads(value)
         except ValueError:
-            pass  # a gitignore pattern may well begin with a bracket
+            pass  # a gitignore pattern may begin with a bracket
     return [item.strip() for item in value.split(",")]
 
 
 def ignore_patterns(value: object) -> tuple[str, ...]:
-    """Return gitignore patterns that can match something: what else is typed is a mistake."""
+    """Return gitignore patterns. A pattern that can never match is an error."""
     patterns = text_list(value)
     for number, pattern in enumerate(patterns, 1):
         if pattern.strip() and not pattern.startswith("#") and not _can_match(pattern):
@@ -121,23 +121,23 @@ def _can_match(pattern: str) -> bool:
 
     try:
         with warnings.catch_warnings():
-            # re foresees a meaning for `[[`; gitignore has none for it.
+            # `re` warns about `[[`, which has no special meaning in gitignore.
             warnings.simplefilter("ignore", FutureWarning)
             (compiled,) = GitIgnoreSpec.from_lines([pattern]).patterns
     except (ValueError, re.error):
         return False
-    # pathspec gives no regex for what can never match, such as `[` or `/`.
+    # pathspec has no regex for patterns that can never match, such as `[` or `/`.
     return compiled.include is not None
 
 
 def origins(value: object) -> tuple[str, ...]:
-    """Return web origins, each in normal form and once."""
+    """Return web origins in normal form, without duplicates."""
     return tuple(dict.fromkeys(origin(item) for item in text_list(value)))
 
 
 def origin(value: str) -> str:
-    """Return a web origin in the form that browsers send: scheme, host, port if not the default."""
-    rule = "must be an origin such as https://notes.example, without path and never *"
+    """Return a web origin as browsers send it: scheme, host, and a port that is not default."""
+    rule = "must be an origin such as https://notes.example, without a path and without *"
     try:
         parts = urlsplit(http_url(value))
     except ValueError:
@@ -152,7 +152,7 @@ def origin(value: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a host name or address is this computer's own, which no other can reach."""
+    """Whether a host name or address is a loopback one, which no other computer can reach."""
     if name.lower() == "localhost":
         return True
     try:
@@ -162,7 +162,7 @@ def is_loopback(name: str) -> bool:
 
 
 def endpoint_of(bind_host: str, bind_port: int) -> str:
-    """Return the URL by which this computer reaches a server bound there."""
+    """Return the URL at which this computer reaches a server bound to this address."""
     try:
         address = ip_address(bind_host)
     except ValueError:

@@ -1,7 +1,7 @@
-"""All settings, validated: flags over environment over the user's file over defaults.
+"""All settings, validated.
 
-Errors name keys and rules, never values: `hide_input_in_errors` does not reach everywhere, so
-pydantic's own rendering is never shown.
+Errors name keys and rules, never values. `hide_input_in_errors` does not hide values everywhere,
+so pydantic's own messages are not printed as a whole.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ class _Section(BaseModel):
 
 
 class VaultSettings(_Section):
-    """Which notes."""
+    """The notes that are indexed."""
 
     root: Folder | None = None
     exclude: Patterns = ()
 
 
 class ServerSettings(_Section):
-    """Where the server listens, and who may ask."""
+    """The server's address, key and log level."""
 
     endpoint: Url | None = None
     host: Annotated[str, AfterValidator(rules.host)] = DEFAULT_HOST
@@ -84,7 +84,7 @@ class ServerSettings(_Section):
 
 
 class IndexSettings(_Section):
-    """Where the index lies, and what it takes in."""
+    """The folder and the limits of the index."""
 
     dir: Folder | None = None
     max_note_bytes: Annotated[Count, Field(ge=1, le=1024 * MIB)] = 16 * MIB
@@ -92,7 +92,7 @@ class IndexSettings(_Section):
 
 
 class EmbeddingSettings(_Section):
-    """The local embedding provider; off until switched on."""
+    """The local embedding provider. Off by default."""
 
     enabled: Switch = False
     endpoint: Url = "http://127.0.0.1:11434/v1/embeddings"
@@ -107,14 +107,14 @@ class EmbeddingSettings(_Section):
 
 
 class CorsSettings(_Section):
-    """Web pages that may call the server; none by default."""
+    """Web pages that may call the server. None by default."""
 
     enabled: Switch = False
     allowed_origins: Origins = ()
 
 
 class Config(BaseSettings):
-    """Every setting. Made by `load_config`; tests may build one with keyword arguments."""
+    """All settings. Made by `load_config`. Tests may use keyword arguments."""
 
     model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -133,13 +133,13 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments only: `load_config` has read the layers, and knows where each value is."""
+        """Use keyword arguments only, because `load_config` has already read the layers."""
         del settings_cls, env_settings, dotenv_settings, file_secret_settings
         return (init_settings,)
 
     @property
     def endpoint(self) -> str:
-        """Where a client on this computer reaches the server."""
+        """The URL at which a client on this computer reaches the server."""
         return self.server.endpoint or rules.endpoint_of(self.server.host, self.server.port)
 
 
@@ -150,15 +150,15 @@ def load_config(
 ) -> Config:
     """Return the settings in force.
 
-    `flags` maps dotted keys (`vault.root`) to values, None where a flag was not given;
-    `config_path` is the `--config` flag. Raises Misconfigured CONFIG_INVALID naming every key and
-    the rule it breaks.
+    `flags` maps dotted keys (`vault.root`) to values, None if a flag was not given.
+    `config_path` is the `--config` flag. Raises Misconfigured CONFIG_INVALID that names every
+    broken rule with its key.
     """
     return build_config(read_layers(flags, config_path, environ))
 
 
 def build_config(layers: Iterable[Layer]) -> Config:
-    """Return the settings that these layers, strongest first, add up to; or CONFIG_INVALID."""
+    """Return the settings from these layers, strongest first. Raises CONFIG_INVALID."""
     config, problems = check(layers)
     if config is None or problems:
         raise invalid(problems)
@@ -166,7 +166,7 @@ def build_config(layers: Iterable[Layer]) -> Config:
 
 
 def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
-    """Return the settings, and every rule that is broken; None where no settings come of it."""
+    """Return the settings and every broken rule. The settings are None if they are invalid."""
     ordered = tuple(layers)
     try:
         config = Config(**_merged(ordered))
@@ -179,7 +179,7 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
 
 
 def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
-    """Return the values of all layers by section; the strongest, the first, goes before."""
+    """Return the values of all layers by section. The first layer is the strongest."""
     sections: dict[str, dict[str, Any]] = {}
     for layer in reversed(layers):
         for name, value in layer.values.items():
@@ -215,9 +215,9 @@ def _origin(layers: tuple[Layer, ...], name: str) -> str | None:
 
 
 def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
-    """Return what a client of the embedding endpoint is made with, also where they are off.
+    """Return the arguments for `EndpointSettings`, even if embeddings are off.
 
-    Raises Misconfigured CONFIG_INVALID where no model is named.
+    Raises Misconfigured CONFIG_INVALID if no model is set.
     """
     if chosen.model is None:
         raise Misconfigured(
@@ -237,7 +237,7 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
 
 
 def index_parent(config: Config) -> Path:
-    """Return the folder that holds the indexes: `index.dir`, or the user's data folder."""
+    """Return the folder for all indexes: `index.dir`, or the user's data folder."""
     from platformdirs import user_data_path
 
     return config.index.dir or user_data_path("vault-agent", appauthor=False)
@@ -246,8 +246,8 @@ def index_parent(config: Config) -> Path:
 def index_directory(config: Config) -> Path:
     """Return the folder of this vault's index: `{index.dir or user data}/indexes/{identity}`.
 
-    Nothing is created; whoever does uses mode 0700. Raises Misconfigured where no vault is set, and
-    where the index would lie inside the vault.
+    The folder is not created. Raises Misconfigured if no vault is set, or if the index would be
+    inside the vault.
     """
     if config.vault.root is None:
         raise Misconfigured(
@@ -259,12 +259,12 @@ def index_directory(config: Config) -> Path:
     if directory.is_relative_to(os.path.realpath(config.vault.root)):
         raise invalid([Problem("index.dir", "must be outside the vault")])
     if not _is_text(directory):
-        raise invalid([Problem("index.dir", "must lead to a path in UTF-8")])
+        raise invalid([Problem("index.dir", "must be a path in UTF-8")])
     return directory
 
 
 def _is_text(path: Path) -> bool:
-    """Whether a path is Unicode: the full-text engine takes no other."""
+    """Whether a path is valid Unicode, which the full-text engine requires."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Work that nobody waits for, in one task group with an owner."""
+"""Background tasks of an open vault, in one task group."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _Args = TypeVarTuple("_Args")
 
 
 class Background:
-    """A task group whose tasks fail alone. Leaving the context cancels them and waits.
+    """A task group in which a failing task does not end the others.
 
-    An error of ours is no news: `health` shows what the work would have changed. Any other error is
-    told to `on_crash` and ends nothing else.
+    Leaving the context cancels all tasks and waits for their end. A `VaultAgentError` or `OSError`
+    is ignored, because `health` shows its effect. Any other error is reported to `on_crash`.
     """
 
     def __init__(self, on_crash: Callable[[CrashReport], object]) -> None:
@@ -44,17 +44,17 @@ class Background:
         await self._group.__aexit__(None, None, None)
 
     def spawn(self, work: Callable[[*_Args], Coroutine[Any, Any, None]], *args: *_Args) -> None:
-        """Begin work."""
-        self._group.start_soon(self._carry_out, lambda: work(*args))
+        """Start a task that runs `work(*args)`."""
+        self._group.start_soon(self._run, lambda: work(*args))
 
-    async def _carry_out(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
             await quietly(work())
-        except Exception as error:  # noqa: BLE001 - in a task group it would end all the others
+        except Exception as error:  # noqa: BLE001 - it would cancel the whole task group
             self._on_crash(describe_crash(error))
 
 
 async def quietly(work: Awaitable[None]) -> None:
-    """Run work whose failure must not disturb."""
+    """Await work and ignore a `VaultAgentError` or `OSError`."""
     with suppress(VaultAgentError, OSError):
         await work

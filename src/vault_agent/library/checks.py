@@ -1,7 +1,7 @@
-"""What is looked at between the runs: has the vault changed, is the index whole.
+"""Background checks between runs: whether the vault has changed and the index is intact.
 
-Another process does the looking, in the background and never in a request's way. What comes of it
-is a warning on every reply, or that what is damaged is no longer served.
+The indexing process does the checks, so they do not delay requests. A check that finds a problem
+adds a warning to every reply, or takes a damaged index out of service.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ STALE_CHECK_SECONDS = 30.0
 
 
 class Checks:
-    """The condition of an index and its vault, as far as it is known.
+    """The known state of an index and its vault.
 
-    `compare` and `verify` ask the indexing process, and return None where it did not answer.
-    Nothing is compared while `busy`.
+    `compare` and `verify` ask the indexing process. They return None if it did not answer.
+    Nothing is compared while `busy` returns true.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Checks:
         self._ask_to_compare = compare
         self._ask_to_verify = verify
         self._busy = busy
-        self._unreachable: Warning | None = None  # why the vault could not be read, lastly
+        self._unreachable: Warning | None = None  # why the vault could not be read
         self._verifying = self._comparing = False
         self._next_comparison = 0.0
 
     def warnings(self) -> tuple[Warning, ...]:
-        """Say what a reply from this index may lack."""
+        """Return the warnings for a reply from this index."""
         warnings: list[Warning] = [self._unreachable] if self._unreachable else []
         if self.stale:
             warnings.append(
@@ -85,13 +85,13 @@ class Checks:
         return tuple(warnings)
 
     def run_succeeded(self) -> None:
-        """Forget what was wrong: a run has just seen the whole vault."""
+        """Clear all warnings: a run has just read the whole vault."""
         self.stale = self.incomplete = False
         self._unreachable = None
         self._next_comparison = 0.0
 
-    def compare_now_and_then(self) -> None:
-        """Have the vault compared with the index, unless that was done lately."""
+    def compare_if_due(self) -> None:
+        """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""
         now = time.monotonic()
         if now < self._next_comparison or self._busy() or self._index.meta is None:
             return
@@ -113,11 +113,11 @@ class Checks:
             self._unreachable = Warning(answer.code, answer.message)
 
     def verify_soon(self) -> None:
-        """Have every page read once."""
+        """Start `verify` in the background."""
         self._background.spawn(self.verify)
 
     async def verify(self) -> None:
-        """Have every page read once: damage is refused and put aside, not served in part."""
+        """Read every page of the index once. A damaged index is set aside and no longer served."""
         meta = self._index.meta
         if meta is None or self._verifying:
             return
@@ -126,15 +126,15 @@ class Checks:
             answer = await self._ask_to_verify()
         finally:
             self._verifying = False
-        # To their ends, also when the server stops: they open and close files.
+        # Not cancelled when the server stops: these open and close files.
         if isinstance(answer, Verified) and not answer.vectors_whole:
             await to_its_end(self._index.refresh())
         if isinstance(answer, Refused) and answer.code == "INDEX_INCOMPATIBLE":
-            if self._index.meta != meta:  # a run has replaced what was looked at, and swept it up
+            if self._index.meta != meta:  # a run has replaced the index that was checked
                 await self.verify()
                 return
-            await to_its_end(self._put_aside(meta.generation, answer))
+            await to_its_end(self._set_aside(meta.generation, answer))
 
-    async def _put_aside(self, generation: int, answer: Refused) -> None:
+    async def _set_aside(self, generation: int, answer: Refused) -> None:
         await self._index.refuse(IndexUnavailable(answer.code, answer.message, remedy=""))
         await asyncio.to_thread(self._directory.set_aside, generation)

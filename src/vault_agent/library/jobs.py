@@ -1,6 +1,6 @@
-"""Jobs: one thing at a time, tracked, watched, cancelled, and never forgotten.
+"""Jobs: one at a time, with recorded states, progress and cancellation.
 
-Knows no action: what a job does is a coroutine function given with it, which reports its progress.
+The work of a job is a coroutine function that the caller passes. It reports its progress.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ _RATE_WINDOW_SECONDS = 5.0
 
 
 class Progress(Protocol):
-    """What a running job tells of itself."""
+    """How the work of a job reports its progress."""
 
     def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
-        """Say how far a phase is; the last one named is the current one.
+        """Report the progress of a phase, which becomes the current one.
 
-        `characters` is how much text it has gone through, where that is what takes the time.
+        `characters` is the amount of text processed, for phases whose time depends on it.
         """
 
     def warn(self, warning: Warning) -> None:
         """Add a warning."""
 
     def index_finished(self) -> None:
-        """Say that the index is complete: what may still fail is no matter of the index."""
+        """Report that the index is complete. A later failure does not make it incomplete."""
 
 
 class Jobs:
-    """Submits, watches and cancels; at most one job is active."""
+    """Submits, watches and cancels jobs. At most one is active."""
 
     def __init__(
         self, store: JobStore, on_crash: Callable[[CrashReport], object] = lambda _: None
     ) -> None:
         self._store = store
-        self._on_crash = on_crash  # told of what ended a job unexpectedly
+        self._on_crash = on_crash  # called when an unexpected error ends a job
         self._active: _Active | None = None
         self._submitting: set[asyncio.Task[Job]] = set()
-        # States that could not be recorded, as on a full disk. The next submission tries again.
+        # States that could not be recorded (a full disk). The next submission tries again.
         self._unrecorded: dict[str, Job] = {}
 
     async def recover(self) -> None:
-        """Mark what an earlier process left running as interrupted."""
+        """Mark jobs that an earlier process left unfinished as interrupted."""
         for job in await self._store.list():
             if not job.state.final:
                 ended = replace(job, state=JobState.INTERRUPTED, finished_at=_now(), rate=None)
@@ -68,7 +68,7 @@ class Jobs:
 
     @property
     def running(self) -> Job | None:
-        """The active job as it is now, or None."""
+        """The current state of the active job, or None."""
         return self._active.job if self._active else None
 
     async def submit(self, kind: JobKind, work: Work, trigger: Trigger = Trigger.USER) -> Job:
@@ -76,10 +76,10 @@ class Jobs:
 
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
-            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` where it can't be recorded.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` if it cannot be recorded.
         """
-        # Shielded: a caller that goes away between the row and the work must not leave a row
-        # that says "queued" and holds the lock for ever.
+        # Shielded: a caller that is cancelled between the insert and the start of the work must
+        # not leave a row that stays "queued".
         submitting = asyncio.create_task(self._submit(kind, work, trigger))
         self._submitting.add(submitting)
         submitting.add_done_callback(self._submitting.discard)
@@ -100,11 +100,11 @@ class Jobs:
         active = _Active(job)
         self._active = active
         active.work = asyncio.ensure_future(work(active))
-        active.account = asyncio.create_task(self._account(active, active.work))
+        active.recorder = asyncio.create_task(self._run_to_end(active, active.work))
         return job
 
     async def get(self, job_id: str) -> Job:
-        """Return one job as it is now.
+        """Return the current state of one job.
 
         Raises:
             NotFound: `JOB_NOT_FOUND`.
@@ -128,7 +128,7 @@ class Jobs:
         return next((job for job in await self.list() if job.state.final), None)
 
     async def cancel(self, job_id: str) -> Job:
-        """Cancel a job, wait until it has let go, and return it; one that has ended stays so."""
+        """Cancel a job, wait for its end, and return it. A job that has ended stays as it is."""
         active = self._active
         if active is not None and active.job.id == job_id:
             active.cancel()
@@ -137,7 +137,7 @@ class Jobs:
         return await self.get(job_id)
 
     async def watch(self, job_id: str) -> AsyncIterator[Job]:
-        """Yield a job now, whenever it changes (five times a second at most), and at its end."""
+        """Yield a job now, at each change (at most five times a second), and at its end."""
         active = self._active
         if active is None or active.job.id != job_id:
             yield await self.get(job_id)
@@ -159,8 +159,8 @@ class Jobs:
             self._active.cancel(JobState.INTERRUPTED)
             await self._active.ended.wait()
 
-    async def _account(self, active: _Active, work: asyncio.Future[JobSummary]) -> None:
-        """See a job through: only the work is ever cancelled, never the account of it."""
+    async def _run_to_end(self, active: _Active, work: asyncio.Future[JobSummary]) -> None:
+        """Run a job and record its end. Cancellation stops the work, not the record."""
         active.update(state=JobState.RUNNING, started_at=_now())
         try:
             await self._record(active.job)
@@ -168,7 +168,7 @@ class Jobs:
             waited: set[asyncio.Future[Any]] = {work, complete}
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
-                # A server that is killed while it embeds must not take the index for incomplete.
+                # Recorded now: the index is complete even if the server is killed while it embeds.
                 await self._record(active.job)
                 await asyncio.wait({work})
             complete.cancel()
@@ -180,7 +180,7 @@ class Jobs:
                 eta_seconds=None,
                 **self._outcome(work, active.cancelled_as),
             )
-            # Recorded before it is told: whoever sees the end may submit the next one.
+            # Recorded before watchers see it: they may then submit the next job.
             await self._record(final)
             active.job = final
         finally:
@@ -191,7 +191,7 @@ class Jobs:
     def _outcome(
         self, work: asyncio.Future[JobSummary], cancelled_as: JobState | None
     ) -> dict[str, Any]:
-        """Return how the work ended, as fields of its job."""
+        """Return the outcome of the work as fields of its job."""
         if work.cancelled():
             return {"state": cancelled_as or JobState.INTERRUPTED}
         error = work.exception()
@@ -210,7 +210,7 @@ class Jobs:
         return {"state": JobState.FAILED, "error": warning}
 
     async def _record(self, job: Job) -> None:
-        """Record a job's state, or keep it in mind: work does not end for want of a record."""
+        """Record a job's state. If that fails, keep it in memory and continue."""
         try:
             await self._store.update(job)
         except VaultAgentError:
@@ -220,12 +220,12 @@ class Jobs:
 
 
 class _Active:
-    """The running job: its newest state, and whoever waits for the next."""
+    """The running job: its current state, and events for those who wait for a change."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.work: asyncio.Future[JobSummary] | None = None
-        self.account: asyncio.Task[None] | None = None  # held here, or it could be collected
+        self.recorder: asyncio.Task[None] | None = None  # a reference, so that it is not collected
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
         self.index_complete = asyncio.Event()
@@ -263,7 +263,7 @@ class _Active:
         self._announce()
 
     def cancel(self, state: JobState = JobState.CANCELLED) -> None:
-        # Once: a second time would cut short how the work lets go.
+        # Only once: a second cancellation would interrupt the cleanup of the work.
         if self.work is not None and not self.work.done() and self.cancelled_as is None:
             self.cancelled_as = state
             self.work.cancel()
@@ -273,13 +273,13 @@ class _Active:
         self._announce()
 
     def _announce(self) -> None:
-        # A new event each time: a watcher that was busy compares jobs and can't miss a change.
+        # A new event each time. A watcher that was busy compares jobs, so it misses no change.
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 class _Rate:
-    """Items a second over the last few seconds: what a person expects of "time left"."""
+    """Items a second over the last few seconds, to estimate the time left."""
 
     def __init__(self) -> None:
         self._seen: list[tuple[float, int]] = []

@@ -1,9 +1,8 @@
-"""The keeper as the server holds it: one owner for every indexing process of a vault.
+"""The server's side of the keeper: it starts and ends the indexing processes of a vault.
 
 The keeper is the indexing process that is kept between runs (`vault_agent.indexing.keeper`). It
-ends by itself when its standard input does, so it never outlives a server that was killed.
-Stopping it needs no ceremony: what it writes is either published in one atomic step or swept up by
-the next run.
+ends when its standard input is closed, so it does not outlive a killed server. It may be killed at
+any time: its output is published in one atomic step, or removed by the next run.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ if TYPE_CHECKING:
     News = Phase | Warned | Published | Indexed
     OnCrash = Callable[[str, CrashReport], object]
 
-# Not -m: a spawned worker would import that module once more. -P keeps the folder we happen to
-# be in, which may be somebody's vault, off the import path.
+# Not -m: a spawned worker would import that module again. -P keeps the current folder, which may
+# be a vault, off the import path.
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
 MANY_NOTES = 5_000
-"""After a run that read more notes than this the process is replaced: its memory goes back."""
+"""After a run that reads more notes than this, the process is replaced to free its memory."""
 LONGEST_PAUSE_SECONDS = 60.0
-"""Between two starts of a process that keeps dying: 1, 2, 4 … seconds."""
+"""Limit of the pause between starts of a process that keeps dying: 1, 2, 4 … seconds."""
 _LINE_LIMIT = 4 * MAX_EVENT_BYTES
 _SECONDS_TO_END = 0.5
 
@@ -60,9 +59,10 @@ _SECONDS_TO_END = 0.5
 class Keeper:
     """Starts, keeps, replaces and ends the indexing processes of one vault.
 
-    One process is kept. Runs take turns. A question is put to the kept process when that is idle;
-    a run that comes meanwhile gets a process of its own, since the answer may take as long as a
-    network drive that has gone. `on_crash` is told which process failed unexpectedly, and where.
+    One process is kept. Runs take turns. The kept process answers questions while it is idle. A
+    run that begins meanwhile gets a separate process, because an answer may take as long as a
+    missing network drive does. `on_crash` gets the name of a process that failed unexpectedly, and
+    the report of its crash.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class Keeper:
         self._replacing = self._closed = False
 
     async def run(self, request: Index, on_event: Callable[[News], object]) -> IndexRun:
-        """Carry out an index run when those before it have ended, and return its account.
+        """Carry out an index run after those before it, and return its result.
 
         Raises:
             VaultAgentError: what ended the run, with its class, code and details.
-            Failed: `INDEXER_FAILED` where the process ended without a word.
+            Failed: `INDEXER_FAILED` if the process ended unexpectedly.
         """
         async with self._turn:
             while True:
@@ -97,17 +97,17 @@ class Keeper:
     async def _run_in(
         self, process: _Process, request: Index, on_event: Callable[[News], object]
     ) -> Done | None:
-        """Carry a run out; None where the process had died before it took the request."""
-        was_kept, heard, reusable = process.has_answered, False, False
+        """Carry out a run. Return None if the process had died before it took the request."""
+        was_kept, received, reusable = process.has_answered, False, False
         self._working = process
         try:
             await process.send(request)
             while (event := await process.receive()) is not None:
-                heard = True
+                received = True
                 if isinstance(event, (Phase, Warned, Published, Indexed)):
                     on_event(event)
                 elif isinstance(event, Crashed):
-                    self._told_of_crash(process, event)
+                    self._report_crash(process, event)
                 elif isinstance(event, Done):
                     reusable = not _is_spent(request, event)
                     return event
@@ -122,7 +122,7 @@ class Keeper:
             await to_its_end(self._put_back(process, reusable=reusable, first=True))
             if self._idle is None:
                 self._replace()
-        if was_kept and not heard:
+        if was_kept and not received:
             return None
         cause = f" ({process.crash})" if process.crash else ""
         raise Failed(
@@ -132,9 +132,9 @@ class Keeper:
         )
 
     async def ask(self, question: Question) -> Answer | None:
-        """Put a question to the idle process; None where it did not answer. One at a time.
+        """Ask the idle process, one question at a time. Return None if it did not answer.
 
-        While a process that keeps dying is not to be started yet, there is no answer.
+        Return None also during the pause before a process that keeps dying is started again.
         """
         async with self._asking:
             if self._deaths and self._replacing:
@@ -148,7 +148,7 @@ class Keeper:
             await process.send(question)
             while (event := await process.receive()) is not None:
                 if isinstance(event, Crashed):
-                    self._told_of_crash(process, event)
+                    self._report_crash(process, event)
                 elif not isinstance(event, (Phase, Warned, Published, Indexed)):
                     answer = event
                     break
@@ -162,25 +162,25 @@ class Keeper:
     def announce_query(self) -> None:
         """Tell a run that embeds to leave the endpoint to a search for a moment."""
         if self._working is not None:
-            self._working.tell(QueryAnnounced())
+            self._working.send_soon(QueryAnnounced())
 
     def retire(self) -> None:
-        """Start no process any more."""
+        """Start no more processes."""
         self._closed = True
 
     async def close(self) -> None:
-        """End every process, and start none any more."""
+        """End every process, and start no more."""
         self.retire()
         with anyio.CancelScope(shield=True):
             async with self._starting:
-                pass  # one that is being started is known, and ended with the others
+                pass  # wait for a process that is being started, so that it is ended too
             async with anyio.create_task_group() as ending:
                 for process in tuple(self._all):
                     ending.start_soon(self._end, process)
         self._idle = None
 
     async def _take(self) -> _Process:
-        """Return the idle process, which is then idle no longer, or a new one."""
+        """Return the idle process and mark it as taken, or start a new one."""
         while (process := self._idle) is not None:
             self._idle = None
             if process.is_alive:
@@ -196,7 +196,7 @@ class Keeper:
         return process
 
     async def _put_back(self, process: _Process, *, reusable: bool, first: bool) -> None:
-        """Keep a process, or end it; `first` where it is kept rather than the one that is idle."""
+        """Keep a process as the idle one, or end it. If `first`, it replaces the idle one."""
         ended: _Process | None = process
         if reusable and process.is_alive and not self._closed and (first or self._idle is None):
             self._idle, ended = process, self._idle
@@ -212,7 +212,7 @@ class Keeper:
         self._all.discard(process)
 
     async def _watch(self, process: _Process) -> None:
-        """Replace a process that ends by itself while it is idle."""
+        """Replace a process that ends unexpectedly while it is idle."""
         await process.wait()
         if self._idle is process:
             self._idle = None
@@ -225,13 +225,13 @@ class Keeper:
             process.is_expected_to_end = True
             self._deaths += 1
 
-    def _told_of_crash(self, process: _Process, event: Crashed) -> None:
+    def _report_crash(self, process: _Process, event: Crashed) -> None:
         if event.process == "keeper":
             process.crash = event.report
         self._on_crash(event.process, event.report)
 
     def _replace(self) -> None:
-        """Have a process ready again, after a pause where the last ones died."""
+        """Start a new process in the background, after a pause if the last ones died."""
         if not self._replacing and not self._closed:
             self._replacing = True
             self._background.spawn(self._start_again)
@@ -249,7 +249,7 @@ class Keeper:
 
 
 def pause_seconds(deaths: int) -> float:
-    """Return how long to wait before the next start, after so many deaths in a row."""
+    """Return the pause before the next start, after this many deaths in a row."""
     return min(2.0 ** min(deaths - 1, 30), LONGEST_PAUSE_SECONDS)
 
 
@@ -260,7 +260,7 @@ def _is_spent(request: Index, done: Done) -> bool:
 
 
 class _Process:
-    """One indexing process: what is sent to it, what it says, and its end."""
+    """One indexing process: sends requests, receives events, and ends it."""
 
     def __init__(self, process: ChildProcess) -> None:
         self.has_answered = False
@@ -273,7 +273,7 @@ class _Process:
         """Start a process.
 
         Raises:
-            Failed: `INDEXER_FAILED` where the system does not allow another one.
+            Failed: `INDEXER_FAILED` if the system cannot start it.
         """
         try:
             process = await start_process(
@@ -281,7 +281,7 @@ class _Process:
                 line_limit=_LINE_LIMIT,
                 stdin=PIPE,
                 stdout=PIPE,
-                stderr=DEVNULL,  # a traceback may hold what a note says
+                stderr=DEVNULL,  # a traceback may contain note text
             )
         except OSError:
             raise Failed(
@@ -292,23 +292,23 @@ class _Process:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it runs, as far as is known."""
+        """Whether the process is still known to run."""
         return self._process.returncode is None
 
-    def tell(self, request: Request) -> None:
-        """Send without waiting: for a few bytes."""
+    def send_soon(self, request: Request) -> None:
+        """Send a small request without waiting."""
         if self._process.stdin is not None:
             self._process.stdin.write(encode(request))
 
     async def send(self, request: Request) -> None:
-        """Send; that it has died meanwhile shows when its answer is read."""
+        """Send a request. A process that has died shows when its answer is read."""
         with suppress(ConnectionError):
-            self.tell(request)
+            self.send_soon(request)
             if self._process.stdin is not None:
                 await self._process.stdin.drain()
 
     async def receive(self) -> Event | None:
-        """Return the next event, or None where it has ended or says what is no event."""
+        """Return the next event, or None if the process has ended or sent an invalid one."""
         if self._process.stdout is None:
             return None
         try:
@@ -318,9 +318,9 @@ class _Process:
             return None
 
     async def wait(self) -> None:
-        """Wait for its end."""
+        """Wait until the process ends."""
         await self._process.wait()
 
     async def end(self) -> None:
-        """End it. It ends by itself when its input does, and is killed if it does not."""
+        """Close its input so that it ends. Kill it if it does not."""
         await end_process(self._process, _SECONDS_TO_END)

@@ -1,4 +1,4 @@
-"""The composition root: opens the vaults of a server, and what they share."""
+"""Opens the vaults of a server and the resources they share."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Library:
 
     @property
     def default(self) -> OpenVault:
-        """The vault that is meant where none is named."""
+        """The vault that is used if none is named."""
         return self._vaults[0]
 
     def add(self, vault: OpenVault) -> None:
-        """Take up a vault; the first one is the default."""
+        """Add a vault. The first one is the default."""
         self._vaults.append(vault)
 
     def announce_query(self) -> None:
-        """Tell runs that embed to leave the endpoint to a search for a moment."""
+        """Ask embedding runs to pause briefly, so that a search can use the endpoint."""
         for vault in self._vaults:
             vault.announce_query()
 
@@ -42,22 +42,22 @@ class Library:
 async def open_library(
     config: Config, *, on_crash: Callable[[str, CrashReport], object] = lambda *_: None
 ) -> AsyncIterator[Library]:
-    """Open the vault that the configuration names, and what vaults share.
+    """Open the configured vault and the resources that vaults share.
 
-    `on_crash` is told of an unexpected error in any of our processes: "server", "keeper" or
-    "worker", and a report without what the error says.
+    `on_crash` is called for an unexpected error in any of our processes. It gets the name of the
+    process ("server", "keeper" or "worker") and a report without the error's message.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
-        Busy: `INDEX_LOCKED` while another server has this index.
+        Busy: `INDEX_LOCKED` while another server uses this index.
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
     library = Library()
     async with AsyncExitStack() as stack:
         embedder, endpoint = None, None
         if config.embedding.enabled:
-            # Before numpy loads: its linear algebra gains nothing from threads at this size, and
-            # with its default of one a core a scan was 20 to 40 times slower.
+            # Before numpy loads. Threads do not help at this size: with the default of one a
+            # core, a scan was 20 to 40 times slower.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             from vault_agent.embedding.client import HttpEmbedder
 

@@ -1,7 +1,6 @@
 """One open vault: its index, its jobs, its checks and its keeper.
 
-Over 300 lines: everything that may be asked of a vault passes through here, and little of it is
-more than a call.
+Over 300 lines: every call to a vault passes through here, and most methods only delegate.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ MAX_PARALLEL = 4
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """What may be asked of an index job beyond its kind."""
+    """The options of an index job."""
 
     require_embeddings: bool = False
     fresh_embeddings: bool = False
@@ -86,17 +85,17 @@ class JobOptions:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all vaults of a process use together."""
+    """Resources that all vaults of a process share."""
 
     embedder: HttpEmbedder | None
-    endpoint: EndpointSettings | None  # of the embedder, where embeddings are used
-    on_crash: Callable[[str, CrashReport], object]  # told which process failed, and where
+    endpoint: EndpointSettings | None  # of the embedder; None without embeddings
+    on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
 
 
 class OpenVault:
-    """What may be asked of one vault. Made by `open_vault`."""
+    """The operations of one vault. Made by `open_vault`."""
 
-    def __init__(  # noqa: PLR0917 - one caller, and each argument a type of its own
+    def __init__(  # noqa: PLR0917 - one caller, and each argument has another type
         self,
         config: Config,
         shared: Shared,
@@ -133,7 +132,7 @@ class OpenVault:
         """The identity of the vault: a hash of its resolved root."""
         return self._task.vault
 
-    # --- what is asked of it ------------------------------------------------------------------
+    # --- reading -------------------------------------------------------------------------------
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
@@ -148,7 +147,7 @@ class OpenVault:
         )
 
     async def related(self, query: RelatedQuery) -> Answer:
-        """Return candidates like a note or chunk."""
+        """Return candidates that are similar to a note or chunk."""
         embeddings = self._embedder is not None
         return await self._read(
             lambda now: related(
@@ -174,7 +173,7 @@ class OpenVault:
         )
 
     async def attachment(self, path: str) -> AttachmentInfo:
-        """Return what is known of an attachment."""
+        """Return the metadata of an attachment."""
 
         def look() -> AttachmentInfo:
             with self._open_vault() as root:
@@ -183,7 +182,7 @@ class OpenVault:
         return await asyncio.to_thread(look)
 
     async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
-        """Open an attachment for reading; the caller enters it before the next `await`."""
+        """Open an attachment for reading. The caller must enter it before the next `await`."""
 
         def open_it() -> OpenAttachment:
             with self._open_vault() as root:
@@ -192,7 +191,7 @@ class OpenVault:
         return await open_in_thread(open_it)
 
     async def health(self) -> Health:
-        """Return what can be done at this moment."""
+        """Return the current state of the vault, its index and its embeddings."""
         meta, refusal, running = self._index.meta, self._index.refusal, self.jobs.running
         embeddings = self._embedding_warnings()
         usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in embeddings)
@@ -229,7 +228,7 @@ class OpenVault:
 
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
-            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` where it can't be recorded.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` if it cannot be recorded.
         """
         chosen = options or JobOptions()
         return await self.jobs.submit(
@@ -237,10 +236,10 @@ class OpenVault:
         )
 
     async def index_paths(self, paths: Sequence[str]) -> IndexRun:
-        """Bring the index up to date for these vault-relative paths, and return what that did.
+        """Update the index for these vault-relative paths, and return the result.
 
-        Waits until the runs before it have ended, and returns when searches see its revision. It
-        is no job, and does not embed.
+        Waits for earlier runs to end, and returns when searches see the new revision. It is not a
+        job, and does not embed.
 
         Raises:
             VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
@@ -251,10 +250,10 @@ class OpenVault:
         return run
 
     async def wait_for(self, generation: int, revision: int) -> None:
-        """Wait until searches see this revision of the index, or a later one.
+        """Wait until searches see this revision of the index or a later one.
 
         Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` where the index may no longer be searched.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index may no longer be searched.
         """
         while True:
             refreshed, meta = self._refreshed, self._index.meta
@@ -265,7 +264,7 @@ class OpenVault:
             await refreshed.wait()
 
     async def _run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
-        """Index the whole vault in the indexing process, and embed where that is set."""
+        """Index the whole vault in the indexing process, and embed if that is enabled."""
         indexed = False
 
         def on_event(event: News) -> None:
@@ -298,12 +297,12 @@ class OpenVault:
         return run.summary
 
     async def _run(self, request: Index, on_event: Callable[[News], object]) -> IndexRun:
-        """Have the keeper carry out a run, serve what it published, and tidy up after it."""
+        """Run the request in the keeper, serve the published index, and remove old files."""
         try:
             run = await self._keeper.run(request, on_event)
             await self._refresh()
         except BaseException:
-            # It may have been published before it failed.
+            # The run may have published before it failed.
             await to_its_end(quietly(self._refresh()))
             raise
         finally:
@@ -311,18 +310,18 @@ class OpenVault:
         return run
 
     async def _refresh(self) -> None:
-        """Serve the newest complete state; whoever waits for it is woken."""
+        """Serve the newest complete state, and wake all who wait for it."""
         try:
-            # To its end: it opens files.
+            # Not cancelled: it opens files.
             await to_its_end(self._index.refresh())
         finally:
             self._refreshed.set()
             self._refreshed = anyio.Event()
 
-    # --- its beginning and end ------------------------------------------------------------------
+    # --- start, and internals -------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Take up the index there is, or begin to build the first one."""
+        """Serve the existing index, or start to build the first one."""
         await self.jobs.recover()
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
@@ -334,15 +333,15 @@ class OpenVault:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     def announce_query(self) -> None:
-        """Tell a run that embeds to leave the endpoint to a search for a moment."""
+        """Ask an embedding run to pause briefly, so that a search can use the endpoint."""
         self._keeper.announce_query()
 
     async def listening_at(self, address: str) -> None:
-        """Take note of where the server listens, so that a second one can say so."""
+        """Record the server's address for the error message of a second server."""
         await asyncio.to_thread(self._directory.note_address, address)
 
     def _open_vault(self) -> VaultRoot:
-        """Open what is at the vault's path now: it may have been unmounted, moved or replaced."""
+        """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
         root = VaultRoot.open(self._task.root, self._exclusions)
         if root.identity != self._task.vault:
             root.close()
@@ -354,7 +353,7 @@ class OpenVault:
         return root
 
     async def _read(self, action: Callable[[Snapshot], Awaitable[Reply]]) -> Reply:
-        """Answer from the current snapshot, or from the next where it was replaced meanwhile."""
+        """Answer from the current snapshot. If a run replaces it meanwhile, try the next one."""
         for _ in range(MAX_ATTEMPTS):
             async with self._snapshot() as snapshot:
                 try:
@@ -362,7 +361,7 @@ class OpenVault:
                 except SnapshotOutdated:
                     pass
                 except IndexUnavailable:
-                    # One request is no proof. Every page is read before anything is put aside.
+                    # One request is not proof. Every page is read before an index is set aside.
                     self._checks.verify_soon()
                     raise
             await self._refresh()
@@ -370,7 +369,7 @@ class OpenVault:
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator[Snapshot]:
-        self._checks.compare_now_and_then()
+        self._checks.compare_if_due()
         try:
             async with self._index.snapshot() as snapshot:
                 yield snapshot
@@ -387,15 +386,15 @@ class OpenVault:
 
     @property
     def _indexing(self) -> bool:
-        """Whether a job runs: it may be making what is missing."""
+        """Whether a job runs, which may be creating what is missing."""
         return self.jobs.running is not None
 
     def _embedding_warnings(self) -> tuple[Warning, ...]:
-        """Say what search by meaning lacks at this moment."""
+        """Return why semantic search is unavailable or incomplete, if it is."""
         embedder, snapshot = self._embedder, self._index.latest
         if embedder is None or snapshot is None:
             return ()
-        from vault_agent.search.semantic import share_warnings, usable_matrix  # brings numpy
+        from vault_agent.search.semantic import share_warnings, usable_matrix  # imports numpy
 
         try:
             embedder.check()
@@ -405,7 +404,7 @@ class OpenVault:
         return share_warnings(snapshot, indexing=self._indexing)
 
     def _embeddings_doubted(self) -> bool:
-        """Whether the endpoint has given vectors that do not fit those of the index."""
+        """Whether the endpoint has returned vectors that do not match those of the index."""
         matrix = self._index.latest.matrix if self._index.latest else None
         space = self._embedder.space if self._embedder is not None else None
         return matrix is not None and space is not None and not matrix.space.matches(space)
@@ -415,7 +414,7 @@ class OpenVault:
         return not (last is None or last.state is JobState.SUCCEEDED or last.index_finished)
 
     def _sweep(self) -> None:
-        """Remove what a run has replaced or left half-written, unless another one has begun."""
+        """Remove replaced and half-written files, unless another run has begun."""
         with suppress(VaultAgentError, OSError), self._directory.writing(wait=False):
             number = self._directory.current()
             self._directory.sweep(keep=number)
@@ -430,11 +429,11 @@ def _readable(name: str) -> str:
 
 @asynccontextmanager
 async def open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault]:
-    """Open a vault and its index; one server at a time.
+    """Open a vault and its index. Only one server at a time can have it open.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
-        Busy: `INDEX_LOCKED` while another server has this index.
+        Busy: `INDEX_LOCKED` while another server uses this index.
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
     directory = IndexDirectory(index_directory(config))
@@ -458,7 +457,7 @@ async def open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault]
         fingerprint=fingerprint,
         vectors=shared.embedder is not None,
     )
-    # Closed in the opposite order: jobs, what runs in the background, the keeper, the index.
+    # Closed in reverse order: jobs, background tasks, the keeper, the index.
     async with AsyncExitStack() as stack:
         with translated():
             directory.create()

@@ -1,7 +1,7 @@
-"""Who may ask: pure decisions about the Host, Origin and Authorization headers.
+"""Access checks of the Host, Origin, Sec-Fetch-Site and Authorization headers.
 
-A web page that a user happens to visit can send requests to this computer. It can't choose the
-Host header without having its own name in it (DNS rebinding), and its browser names it in Origin.
+Any web page that the user visits can send requests to this computer. With DNS rebinding, the Host
+header contains the name of the page's site. Otherwise the browser names the site in Origin.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _BEARER = re.compile(r"bearer +([A-Za-z0-9\-._~+/]+=*)", re.IGNORECASE)
 
 
 class Access:
-    """The rules of one server.
+    """The access rules of one server.
 
-    `host` is the address that it binds; `origins` are the web origins that may call it, empty
-    where CORS is off.
+    `host` is the address that the server binds. `origins` are the web origins that may call it,
+    empty if CORS is off.
     """
 
     def __init__(self, *, host: str, api_key: SecretStr | None, origins: Iterable[str]) -> None:
@@ -42,18 +42,18 @@ class Access:
         return bool(self._origins)
 
     def check_host(self, authority: str, local_address: str | None) -> None:
-        """Raise HOST_NOT_ALLOWED unless the request was meant for this server.
+        """Raise HOST_NOT_ALLOWED unless the Host header names this server.
 
-        Meant for it are the names of this computer for itself, the host it was told to bind, and
-        the very address that the request arrived at. The port is not compared: a tunnel or a
-        container may map it, and a page can't gain anything by it.
+        Allowed are the loopback names, the configured host, and the address at which the request
+        arrived. The port is not compared: a tunnel or a container may map it, and a web page
+        gains nothing by changing it.
         """
         match = _AUTHORITY.fullmatch(authority)
         if match and int(match[2] or 80) in range(1, 65536):
             name = _name(match[1].strip("[]"))
             if is_loopback(name):
                 return
-            if name in {self._host, _name(local_address or "")} - _NOBODY:
+            if name in {self._host, _name(local_address or "")} - _NO_ADDRESS:
                 return
         raise Forbidden(
             "HOST_NOT_ALLOWED",
@@ -61,9 +61,9 @@ class Access:
         )
 
     def check_origin(self, origin: str | None, authority: str) -> str | None:
-        """Return the foreign origin that is allowed, or None where no other origin asks.
+        """Return the allowed foreign origin, or None if the request has none.
 
-        Raises ORIGIN_NOT_ALLOWED. Origins are compared whole: no prefixes, no patterns, no `null`.
+        Raises ORIGIN_NOT_ALLOWED. Whole origins are compared: no prefixes, no patterns, no `null`.
         """
         if origin is None or origin == f"http://{authority.lower()}":
             return None
@@ -72,20 +72,20 @@ class Access:
         raise _origin_not_allowed()
 
     def check_site(self, sites: list[str]) -> None:
-        """Raise ORIGIN_NOT_ALLOWED where a browser says that a page of another site asks.
+        """Raise ORIGIN_NOT_ALLOWED if the browser reports a page of another site.
 
-        An image, a script or a link of a page sends no Origin, but Sec-Fetch-Site (Fetch Metadata,
-        W3C): `none` is a person who typed the address. Only browsers send it, and no page can
-        change it.
+        Images, scripts and links of a page send no Origin, but browsers send Sec-Fetch-Site
+        (Fetch Metadata, W3C). A page cannot change it. `none` means that the user typed the
+        address.
         """
         if any(site not in ("same-origin", "none") for site in sites):
             raise _origin_not_allowed()
 
     def check_key(self, authorization: list[str]) -> None:
-        """Raise UNAUTHORIZED unless there is one Authorization header, with the key in it.
+        """Raise UNAUTHORIZED unless there is exactly one Authorization header with the key.
 
-        The same error whatever is wrong. Digests are compared, so the time taken tells nothing of
-        the key, and text of any kind can be.
+        The error is always the same. Digests are compared, so the time reveals nothing about the
+        key, and any text can be compared.
         """
         if self._digest is None:
             return
@@ -96,8 +96,8 @@ class Access:
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
 
 
-_NOBODY = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound
-"""No client can mean these: one is absent, two stand for every address."""
+_NO_ADDRESS = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound
+"""Not the address of one server: one is empty, two stand for every address."""
 
 
 def _origin_not_allowed() -> Forbidden:

@@ -1,4 +1,4 @@
-"""The application: the gate, the table of routes, and a library for as long as it runs."""
+"""The application: the gate, the routes, and the library that is open while it runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def create_app(
     open_library: Callable[[Config], AbstractAsyncContextManager[Library]],
     limits: Limits | None = None,
 ) -> web.Application:
-    """Return the application; `open_library` is entered at its start and left at its end."""
+    """Return the application. `open_library` is entered at its start and left at its end."""
     app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
     app[LOG] = log
     app[LIMITS] = limits or Limits()

@@ -1,4 +1,4 @@
-"""Reading a request's body: JSON, small, and soon."""
+"""Read a JSON request body with limits on size and time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MAX_BODY_BYTES = 64 * 1024
 
 
 def check_media(request: web.BaseRequest) -> None:
-    """Raise UNSUPPORTED_MEDIA_TYPE unless what is sent is plain JSON in UTF-8.
+    """Raise UNSUPPORTED_MEDIA_TYPE unless the body is uncompressed JSON in UTF-8.
 
-    The type matters for safety: a web page may post some types across origins without asking
-    first, application/json it may not. Those count even where the body is empty.
+    The check protects against web pages: without a preflight they may post some types across
+    origins, but not application/json. Those types are refused even if the body is empty.
     """
     codings = [coding.strip().lower() for coding in request.headers.getall("Transfer-Encoding", [])]
     if "Content-Encoding" in request.headers or codings not in ([], ["chunked"]):
-        raise Unsupported("UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not read.")
+        raise Unsupported("UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not supported.")
     declared = request.headers.get("Content-Type", "")
     media, *parameters = (part.strip().lower() for part in declared.split(";"))
     if not request.body_exists and media not in _SENT_BY_PAGES:
@@ -42,20 +42,20 @@ def check_media(request: web.BaseRequest) -> None:
 
 
 def check_size(request: web.BaseRequest) -> None:
-    """Raise BODY_TOO_LARGE where the request itself says so, before a byte of it is read."""
+    """Raise BODY_TOO_LARGE if Content-Length is too large, before the body is read."""
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise _too_large()
 
 
 async def read_model(request: web.Request, model: type[AnyModel]) -> AnyModel:
-    """Return the body as `model`; an absent body is one without fields.
+    """Parse the body as `model`. An absent body is parsed as `{}`.
 
-    Raises INVALID_REQUEST or its narrower codes, also for a body that arrives too slowly,
-    and BODY_TOO_LARGE.
+    Raises INVALID_REQUEST or a more specific code, also for a body that arrives too slowly, and
+    BODY_TOO_LARGE.
     """
     if not request.body_exists:
         return parse(model, b"{}")
-    await _invite(request)
+    await _send_continue(request)
     try:
         async with asyncio.timeout(request.app[LIMITS].body_seconds):
             body = await request.read()
@@ -72,11 +72,11 @@ async def read_model(request: web.Request, model: type[AnyModel]) -> AnyModel:
     return parse(model, body)
 
 
-async def _invite(request: web.Request) -> None:
-    """Tell a client that waits to be asked that it may send the body."""
+async def _send_continue(request: web.Request) -> None:
+    """Tell a client that sent `Expect: 100-continue` to send the body."""
     if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        # This was no part of the reply, which is still to begin.
+        # These bytes are not part of the reply.
         request.writer.output_size = 0
 
 

@@ -1,7 +1,7 @@
-"""Connections: how many, how long, and what is said on one that does not speak HTTP.
+"""Limits on connections, and replies to malformed requests.
 
-aiohttp keeps an idle connection for an hour, has no limit to their number, and logs malformed
-requests with their text. All three change here.
+aiohttp keeps an idle connection for an hour, does not limit the number of connections, and logs
+the text of malformed requests. This module changes all three.
 """
 
 from __future__ import annotations
@@ -24,25 +24,24 @@ _FULL_LOGGED_EVERY_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a client may hold on to; every idle or slow one is gone within 15 s."""
+    """Limits on connections. Idle and slow clients are disconnected within 15 s."""
 
-    idle_seconds: float = 12.0  # before the first request, within its head, between two
+    idle_seconds: float = 12.0  # before the first request, within its head, between requests
     body_seconds: float = 10.0
-    linger_seconds: float = 2.0  # for a client that still sends what nobody will read
+    linger_seconds: float = 2.0  # for a client that still sends a body that is not read
     send_seconds: float = 60.0  # for a client that does not read its reply
     connections: int = 1024
     head_bytes: int = 16 * 1024
 
 
 class Connections:
-    """Makes a server's connections, counts them, and decides which one makes room for another.
+    """Creates and counts a server's connections, and closes one if there are too many.
 
-    A connection is busy from the moment its request has arrived, body included, until the reply
-    is sent. Otherwise it waits: for a request, for the rest of a head or of a body. At the limit
-    a newcomer takes the place of a waiting connection: of the client address that has most of
-    them, the one that has waited longest. So a client that holds many connections open loses its
-    own, not another's, and a request that has arrived is never dropped. Where all are busy, the
-    newcomer is closed at once.
+    A connection is busy from the arrival of a whole request until the reply is sent. Otherwise it
+    waits: for a request, or for the rest of one. At the limit, a new connection replaces a waiting
+    one: of the client address with most waiting connections, the one that has waited longest. So a
+    client that holds many connections open loses its own, and a whole request is never dropped. If
+    all connections are busy, the new one is closed at once.
     """
 
     def __init__(self, server: web.Server, limits: Limits, log: EventLog) -> None:
@@ -50,7 +49,7 @@ class Connections:
         self._limits = limits
         self._log = log
         self._open: set[Connection] = set()
-        # Of each client address, in the order in which they began to wait.
+        # By client address, in the order in which they began to wait.
         self._waiting: dict[str, dict[Connection, None]] = {}
         self._full_logged_at = -math.inf
 
@@ -59,7 +58,7 @@ class Connections:
         return Connection(self._server, self, self._limits, self._log)
 
     def admit(self, connection: Connection) -> bool:
-        """Whether the newcomer may stay."""
+        """Add a new connection, and return whether to keep it."""
         if len(self._open) >= self._limits.connections:
             self._log_full()
             most = max(self._waiting.values(), key=len, default=None)
@@ -73,25 +72,25 @@ class Connections:
         return True
 
     def busy(self, connection: Connection) -> None:
-        """Note that a whole request has arrived."""
+        """Mark the connection as busy: a whole request has arrived."""
         of_client = self._waiting.get(connection.client, {})
         of_client.pop(connection, None)
         if not of_client:
             self._waiting.pop(connection.client, None)
 
     def waiting(self, connection: Connection) -> None:
-        """Note that the connection waits for its client from now on."""
+        """Mark the connection as waiting for its client."""
         if connection in self._open:
-            self.busy(connection)  # it goes to the end of the line
+            self.busy(connection)  # so that it goes to the end of the order
             self._waiting.setdefault(connection.client, {})[connection] = None
 
     def remove(self, connection: Connection) -> None:
-        """Note that the connection is closed."""
+        """Remove a closed connection."""
         self._open.discard(connection)
         self.busy(connection)
 
     def _log_full(self) -> None:
-        # Seldom: whoever opens connections without end must not fill the log too.
+        # Limited, so that a client that opens many connections does not fill the log.
         now = time.monotonic()
         if now - self._full_logged_at >= _FULL_LOGGED_EVERY_SECONDS:
             self._full_logged_at = now
@@ -111,8 +110,8 @@ class Connection(web.RequestHandler):
             lingering_time=limits.linger_seconds,
             max_line_size=limits.head_bytes,
             max_field_size=limits.head_bytes,
-            access_log=None,  # type: ignore[arg-type]  # the gate logs; None is how to say so
-            # A compressed body is refused; nothing may unpack it first.
+            access_log=None,  # type: ignore[arg-type]  # None turns it off: the gate logs
+            # Compressed bodies are refused, so nothing may decompress them first.
             auto_decompress=False,
         )
         self._connections = connections
@@ -122,23 +121,23 @@ class Connection(web.RequestHandler):
         self._log = log
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection, or close it where there are too many."""
+        """Accept the connection, or close it if there are too many."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type
         peer = transport.get_extra_info("peername")
         self.client = str(peer[0]) if peer else ""
         if self._connections.admit(self):
             super().connection_made(transport)
-            # So that `pause_writing` tells of every byte that could not be sent at once.
+            # So that `pause_writing` is called for every byte that cannot be sent at once.
             transport.set_write_buffer_limits(high=0)
         else:
             self.close()
             transport.abort()
 
     def pause_writing(self) -> None:
-        """Drop the client unless it reads soon.
+        """Start the time limit for a client that does not read.
 
-        Whoever wrote, and also where the connection is closing by now: closing alone waits for
-        as long as the client likes.
+        It also holds while the connection closes, because closing alone waits for the client
+        without a limit.
         """
         super().pause_writing()
         if self.transport is not None:
@@ -146,37 +145,37 @@ class Connection(web.RequestHandler):
             self._unsent = loop.call_later(self._send_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Note that the client has read."""
-        self._has_read()
+        """Stop the time limit: the client has read."""
+        self._stop_timer()
         super().resume_writing()
 
-    def _has_read(self) -> None:
+    def _stop_timer(self) -> None:
         if self._unsent is not None:
             self._unsent.cancel()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Make room for another."""
-        self._has_read()
+        """Remove the connection."""
+        self._stop_timer()
         self._connections.remove(self)
         super().connection_lost(exc)
 
     def begin(self, request: web.BaseRequest) -> None:
-        """Note that the head of a request has arrived, and perhaps all of it."""
+        """Handle the arrival of a request's head. The connection is busy if there is no body."""
         if request.body_exists and not request.content.is_eof():
             self._connections.waiting(self)
         else:
             self.complete()
 
     def complete(self) -> None:
-        """Note that a whole request has arrived: its reply is not dropped for a newcomer."""
+        """Mark the connection as busy. Its reply is not dropped for a new connection."""
         self._connections.busy(self)
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Send a reply to its end."""
+        """Send a reply, then mark the connection as waiting."""
         if isinstance(resp, web.HTTPException):
-            # Made by aiohttp on its own, outside the gate.
+            # Raised by aiohttp itself, outside the gate.
             resp = self.handle_error(request, resp.status, resp)
         try:
             return await super().finish_response(request, resp, start_time)
@@ -190,8 +189,8 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.Response:
-        """Reply to what is not HTTP in the contract's envelope, repeating nothing of it."""
-        del message  # quotes what was received
+        """Reply to a malformed request with an error that quotes nothing of it."""
+        del message  # quotes the request
         request_id = secrets.token_hex(8)
         malformed = status < 500
         if request.writer.output_size > 0 or isinstance(exc, ConnectionError):

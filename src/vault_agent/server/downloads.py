@@ -1,4 +1,4 @@
-"""Sending an attachment's bytes: whole or one range (RFC 9110), to be saved and never shown."""
+"""Sends an attachment, whole or one range (RFC 9110), as a download that is never rendered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNQUOTED = re.compile(r"[^A-Za-z0-9 ._()\-]")
 
 
 async def send_file(request: web.Request, attachment: OpenAttachment) -> web.StreamResponse:
-    """Send an open attachment, or 304, 206 or RANGE_NOT_SATISFIABLE as the request asks."""
+    """Send an open attachment or a range of it, or 304. Raises RANGE_NOT_SATISFIABLE."""
     info = attachment.info
     if (unchanged := not_modified(request, info.etag)) is not None:
         return unchanged
@@ -48,24 +48,25 @@ async def send_file(request: web.Request, attachment: OpenAttachment) -> web.Str
 
 
 def disposition(name: str) -> str:
-    """Return a Content-Disposition that saves under `name` (RFC 6266, RFC 8187).
+    """Return a Content-Disposition that saves the file as `name` (RFC 6266, RFC 8187).
 
-    Both forms are plain ASCII without quotes or line ends, whatever the file is called.
+    Both forms of the name are ASCII without quotes and line ends.
     """
     plain = _UNQUOTED.sub("_", name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
 def _honours_range(request: web.Request, etag: str) -> bool:
-    """Whether there is one range to send, of the content that the client has seen before.
+    """Whether to send one range, of the same content that the client knows.
 
-    A list of ranges, another unit, or an If-Range of other content or by date: the whole is sent.
+    For several ranges, another unit, an If-Range of other content or with a date, the whole file
+    is sent.
     """
     condition = request.headers.get("If-Range")
-    return _asked(request) is not None and (condition is None or condition == quoted(etag))
+    return _wanted_range(request) is not None and (condition is None or condition == quoted(etag))
 
 
-def _asked(request: web.Request) -> re.Match[str] | None:
+def _wanted_range(request: web.Request) -> re.Match[str] | None:
     ranges = request.headers.getall("Range", [])
     match = _RANGE.fullmatch(ranges[0].strip()) if len(ranges) == 1 else None
     if match and match[2] and int(match[2]) < int(match[1]):
@@ -74,8 +75,8 @@ def _asked(request: web.Request) -> re.Match[str] | None:
 
 
 def _span(request: web.Request, size: int, etag: str) -> tuple[int, int]:
-    """Return the first byte to send and how many."""
-    match = _asked(request)
+    """Return the first byte to send, and the number of bytes."""
+    match = _wanted_range(request)
     if match is None or not _honours_range(request, etag):
         return 0, size
     if match[3] is not None:
@@ -87,7 +88,7 @@ def _span(request: web.Request, size: int, etag: str) -> tuple[int, int]:
         length = last - first + 1
     if length <= 0:
         raise InvalidRequest(
-            "RANGE_NOT_SATISFIABLE", "The attachment has no such bytes.", {"size": size}
+            "RANGE_NOT_SATISFIABLE", "The range is outside the attachment.", {"size": size}
         )
     return first, length
 
@@ -99,7 +100,7 @@ async def _copy(
     while length > 0:
         piece = await asyncio.to_thread(attachment.file.read, min(_PIECE_BYTES, length))
         if not piece:
-            # The file has shrunk: a broken connection is the only honest end of this reply.
+            # The file has shrunk. Only a broken connection shows that the reply is incomplete.
             raise ConnectionResetError
         await response.write(piece)
         length -= len(piece)

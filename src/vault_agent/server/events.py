@@ -1,6 +1,6 @@
-"""A job as Server-Sent Events (WHATWG HTML, section 9.2), from now until its end.
+"""Sends the states of a job as Server-Sent Events (WHATWG HTML, section 9.2) until its end.
 
-All followers of a job share one stream: each state is serialised once, however many they are.
+All followers of a job share one stream, so each state is serialised only once.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
 
 HEARTBEAT_SECONDS = 5.0
-"""How long a client that went away can go unnoticed."""
+"""Time until the disconnection of a client is noticed."""
 
 WARNINGS_WHILE_RUNNING = 10
-"""How many warnings an event lists before the job's end; the last event lists all that are kept."""
+"""Warnings in an event of a running job. The last event lists all that are kept."""
 
 
 async def send_events(
     request: web.Request, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
 ) -> web.StreamResponse:
-    """Send each state of a job as an event `job`, then end; also when the server stops."""
+    """Send each state of a job as an event `job`, until the job ends or the server stops."""
     response = web.StreamResponse(
         headers={
             **SAFE_HEADERS,
@@ -50,7 +50,7 @@ async def send_events(
 
 
 class JobStreams:
-    """The jobs that are followed at this moment."""
+    """The streams of all jobs that are being followed."""
 
     def __init__(self) -> None:
         self._streams: dict[str, JobStream] = {}
@@ -59,7 +59,7 @@ class JobStreams:
     async def follow(
         self, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
     ) -> AsyncIterator[JobStream]:
-        """Give the stream of a job; the first follower starts it and the last one ends it."""
+        """Yield the stream of a job. The first follower starts it, and the last one ends it."""
         stream = self._streams.get(job_id)
         if stream is None:
             stream = self._streams[job_id] = JobStream(watch(job_id))
@@ -74,7 +74,7 @@ class JobStreams:
 
 
 class JobStream:
-    """The newest state of one job as the bytes of an event, and a way to wait for the next."""
+    """The newest state of one job as the bytes of an event. Followers wait for the next one."""
 
     def __init__(self, states: AsyncIterator[Job]) -> None:
         self.followers = 0
@@ -86,13 +86,13 @@ class JobStream:
         self._reading.add_done_callback(lambda _: self._announce())
 
     async def after(self, count: int) -> tuple[int, bytes] | None:
-        """Return how many states there were and the newest, once there are more than `count`.
+        """Wait for more than `count` states, and return their number and the newest.
 
-        None after the last. A follower that is slow misses the states in between.
+        Return None after the last state. A slow follower misses the states in between.
         """
         while self._count == count:
             if self._reading.done():
-                self._reading.result()  # raises what ended it
+                self._reading.result()  # raises the error that ended it, if any
                 return None
             await self._changed.wait()
         return self._count, self._newest
@@ -110,7 +110,7 @@ class JobStream:
             self._announce()
 
     def _announce(self) -> None:
-        # A new event each time: a follower that was busy compares counts and misses nothing.
+        # A new event each time. A follower that was busy compares counts, so it misses nothing.
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -1,7 +1,8 @@
-"""The one gate: every request passes it before anything is looked up, and nothing else replies.
+"""The gate: a middleware that checks every request before its route runs.
 
-In this order: Host, Origin, the page's site, preflight, key. Then the route runs, and whatever
-comes of it leaves in the contract's envelope, with the safe headers, and with one line in the log.
+It checks, in this order: Host, Origin, Sec-Fetch-Site, preflight, key. Then the route runs. Every
+error becomes a reply in the contract's envelope with the safe headers. Each request gets one line
+in the log.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 _EXPOSED = "Content-Disposition, Content-Range, ETag, Location, X-Request-Id"
-_CLIENT_GONE = 499  # only ever in the log; the number is nginx's
+_CLIENT_GONE = 499  # only in the log; nginx uses the same number
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, If-Range, Range",
@@ -36,7 +37,7 @@ _PREFLIGHT = {
 async def gate(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Admit or refuse, reply in one form, and log once."""
+    """Check a request, run its route, turn errors into replies, and log once."""
     began = time.perf_counter()
     trace = request[TRACE] = Trace(secrets.token_hex(8))
     if isinstance(request.protocol, Connection):
@@ -45,7 +46,7 @@ async def gate(
         _admit(request, trace)
         trace.admitted = True
         response = _preflight(request, trace) or await handler(request)
-    except Exception as error:  # the last line: nothing may leave as it is
+    except Exception as error:  # the last handler: no other may reply with an error
         if isinstance(error, ConnectionError) and _gone(request):
             trace.fields["status"] = _CLIENT_GONE
             _log(request, trace, began)
@@ -56,7 +57,7 @@ async def gate(
             crash = describe_crash(error)
             trace.fields["error_type"], trace.fields["frames"] = crash.error_type, crash.frames
         if _gone(request):
-            # Only a broken connection can still say that this reply is not whole.
+            # Only a broken connection shows that the reply is incomplete.
             trace.fields["status"] = 500 if request.transport else _CLIENT_GONE
             _log(request, trace, began)
             raise ConnectionResetError from None
@@ -69,7 +70,7 @@ async def gate(
 
 
 async def stamp(request: web.Request, response: web.StreamResponse) -> None:
-    """Put on a reply what every one carries; aiohttp calls this before the first byte leaves."""
+    """Add the headers of every reply. aiohttp calls this before it sends the first byte."""
     trace = request.get(TRACE)
     if trace is None:
         return  # refused by the connection itself, before the gate
@@ -91,7 +92,7 @@ def _admit(request: web.Request, trace: Trace) -> None:
     local_address = sockname[0] if sockname else None
     access.check_host(host, local_address)
     if not request.raw_path.startswith(("/", "*")):
-        # The form that proxies are sent, `http://host/path`: what it names outranks Host.
+        # The absolute form `http://host/path` takes precedence over the Host header.
         authority = request.raw_path.partition("://")[2] or request.raw_path
         access.check_host(re.split("[/?#]", authority, maxsplit=1)[0], local_address)
     origins = request.headers.getall("Origin", [])
@@ -107,14 +108,14 @@ def _is_preflight(request: web.Request) -> bool:
 
 
 def _preflight(request: web.Request, trace: Trace) -> web.Response | None:
-    """Return the reply to an allowed origin's question what it may send; it carries no key."""
+    """Return the reply to the preflight of an allowed origin, which carries no key."""
     if trace.origin is None or not _is_preflight(request):
         return None
     return web.Response(status=204, headers={**SAFE_HEADERS, **_PREFLIGHT})
 
 
 def _gone(request: web.Request) -> bool:
-    """Whether a reply can no longer be sent: nobody is there, or half of one has left."""
+    """Whether no reply can be sent: the client has disconnected, or a reply has begun."""
     return request.transport is None or request.writer.output_size > 0
 
 

@@ -1,4 +1,4 @@
-"""The handlers: each performs one operation and replies. Most routes share the first."""
+"""The handlers. Each performs one operation and replies. Most routes use `reply`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request whose path, query parameters and body hold what the operation's model says."""
+    """A validated request of a route. `sent` is the operation's request model."""
 
     request: web.Request
     operation: Operation[Any, Any]
@@ -32,12 +32,12 @@ class Call:
     status: int = 200
 
     async def perform(self, operation: Operation[Any, Got]) -> Got:
-        """Run an operation with what was sent. Whoever passes the gate is the owner."""
+        """Run an operation with the request. The caller is the owner, since it passed the gate."""
         return await perform(operation, self.request.app[LIBRARY].default, OWNER, self.sent)
 
 
 async def reply(call: Call) -> web.StreamResponse:
-    """Perform the operation and reply in JSON, or 304 where the client has the content."""
+    """Perform the operation and reply in JSON, or with 304 if the client has the content."""
     vault = call.request.app[LIBRARY].default
     outcome = await answer(call.operation, vault, OWNER, call.sent)
     _trace(call.request[TRACE].fields, outcome.reply)
@@ -52,7 +52,7 @@ async def reply(call: Call) -> web.StreamResponse:
 
 
 async def attachment(call: Call) -> web.StreamResponse:
-    """Reply with what is known of an attachment; with `download=true` send its bytes."""
+    """Reply with an attachment's metadata, or with `download=true` with its bytes."""
     if not call.sent.download:
         return await reply(call)
     opened = await call.perform(DOWNLOAD)
@@ -67,7 +67,7 @@ async def job_events(call: Call) -> web.StreamResponse:
 
 
 async def description(call: Call) -> web.StreamResponse:
-    """Reply with the description of this interface."""
+    """Reply with the OpenAPI description."""
     return bytes_reply(call.request.app[OPENAPI]())
 
 
@@ -76,7 +76,7 @@ def _location(data: Model) -> dict[str, str]:
 
 
 def _trace(logged: Fields, sent: Reply[Any]) -> None:
-    """Note what the log may say of a search: modes and counts."""
+    """Record modes and counts of a search for the log."""
     data = sent.data
     if not isinstance(data, ResultsData | CompactResultsData):
         return

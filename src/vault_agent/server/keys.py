@@ -1,4 +1,4 @@
-"""What the application and a request carry: typed keys, in one place."""
+"""Typed keys of the values that an application and a request hold."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LIBRARY: web.AppKey[Library] = web.AppKey("library")
 
 @dataclass(slots=True)
 class Trace:
-    """What the log and the error replies will say of one request."""
+    """The data of one request for the log and for error replies."""
 
     request_id: str
-    route: str | None = None  # the template
-    origin: str | None = None  # of a page that may call
+    route: str | None = None  # the template, not the path
+    origin: str | None = None  # an allowed foreign origin
     admitted: bool = False
     fields: Fields = field(default_factory=Fields)
 

@@ -1,8 +1,9 @@
-"""The log: one JSON object a line, and nothing in it that could be anybody's text.
+"""The log: one JSON object a line, without any text from notes or requests.
 
-An event is a name with fields from a fixed list. Numbers and booleans pass; a string passes only
-where it looks like a code, an identifier or a route's template. There is no free-text logger: what
-libraries log through `logging` is reduced to who logged, at what level, and the type of the error.
+An event is a name with fields from a fixed list. Numbers and booleans are allowed. A string is
+allowed only if it looks like a code, an identifier or a route's template. There is no free-text
+logger. Records that libraries log through `logging` are reduced to the logger's name, the level,
+and the type of the error.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Level(IntEnum):
-    """How much an event matters; the numbers are those of `logging`."""
+    """Severity of an event, with the numbers of `logging`."""
 
     DEBUG = logging.DEBUG
     INFO = logging.INFO
@@ -38,7 +39,7 @@ class Level(IntEnum):
 
 
 class Fields(TypedDict, total=False):
-    """What an event may tell."""
+    """The fields that an event may have."""
 
     request_id: str
     method: str
@@ -47,8 +48,8 @@ class Fields(TypedDict, total=False):
     duration_ms: float
     code: str
     error_type: str
-    process: str  # of ours: server, keeper, worker
-    frames: tuple[str, ...]  # our own lines that an error passed, as module:line
+    process: str  # server, keeper or worker
+    frames: tuple[str, ...]  # our own stack frames, as module:line
     requested_mode: str
     used_mode: str
     result_count: int
@@ -72,7 +73,7 @@ class EventLog:
         self._stream = stream if stream is not None else sys.stderr
 
     def emit(self, level: Level, event: str, **fields: Unpack[Fields]) -> None:
-        """Write one event; a field that is not listed or not plain is left out."""
+        """Write one event. A field that is not listed or not plain is left out."""
         if level < self._level:
             return
         line: dict[str, Any] = {
@@ -89,24 +90,24 @@ class EventLog:
             self._stream.write(orjson.dumps(line).decode() + "\n")
             self._stream.flush()
         except (OSError, ValueError):
-            pass  # a closed pipe at the other end of stderr is no reason to fail a request
+            pass  # a closed stderr must not fail a request
 
 
 def level_named(name: str) -> Level:
-    """Return the level of a setting's name."""
+    """Return the level with this name in the settings."""
     return Level[name.upper()]
 
 
 @contextmanager
 def private_stderr() -> Iterator[TextIO]:
-    """Keep standard error for the log alone, which is given as a stream.
+    """Reserve standard error for the log, and yield it as a stream.
 
-    What native code prints there by itself (a panic of the full-text engine names files) goes
-    nowhere, and neither does a traceback.
+    Other output to standard error is discarded: tracebacks, and output of native code (a panic of
+    the full-text engine names files).
     """
     try:
         shared = sys.stderr.fileno()
-    except (OSError, ValueError):  # closed, or replaced by what is no file
+    except (OSError, ValueError):  # closed, or replaced by an object that is not a file
         yield sys.stderr
         return
     sys.stderr.flush()
@@ -123,10 +124,10 @@ def private_stderr() -> Iterator[TextIO]:
 
 @contextmanager
 def captured_logging(log: EventLog) -> Iterator[None]:
-    """Turn whatever libraries log, and what nobody is there to catch, into events.
+    """Turn the log records of libraries and uncaught errors into events.
 
-    Needs a running loop. Their texts hold request lines, headers and tracebacks, so no part of
-    one is kept.
+    Needs a running event loop. The texts are dropped, because they contain request lines, headers
+    and tracebacks.
     """
     root = logging.getLogger()
     handler = _Reducer(log)
@@ -173,7 +174,7 @@ def report_crash(log: EventLog, process: str, report: CrashReport) -> None:
 def _report(log: EventLog, context: dict[str, Any]) -> None:
     error = context.get("exception")
     if isinstance(error, ConnectionError):
-        return  # a client that went away
+        return  # a client that disconnected
     log.emit(Level.ERROR, "loop_error", error_type=type(error).__name__)
 
 

@@ -1,4 +1,4 @@
-"""The interface described in OpenAPI 3.1, made from the operations, their routes and models."""
+"""The OpenAPI 3.1 description, made from the operations, routes and models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _Mode = Literal["validation", "serialization"]
 _Refs = Mapping[Any, dict[str, Any]]
-"""Where a schema is, by model and mode."""
+"""References to schemas, by model and mode."""
 
 EVERYWHERE = (
     "INVALID_REQUEST",
@@ -30,26 +30,26 @@ EVERYWHERE = (
     "HOST_NOT_ALLOWED",
     "INTERNAL_ERROR",
 )
-"""What any route may reply with."""
+"""Error codes of every route."""
 
 _MEANING = {
     400: "The request breaks a rule.",
     401: "The key is missing or wrong.",
-    403: "Not for this caller, or not to be served.",
-    404: "There is no such thing.",
-    409: "The index is not there, not usable, or busy.",
-    413: "Larger than the limit.",
+    403: "The caller may not do this, or the file may not be served.",
+    404: "Not found.",
+    409: "The index is missing, unusable or busy.",
+    413: "Over a size limit.",
     415: "Not application/json in UTF-8.",
-    416: "There are no such bytes.",
+    416: "The range is outside the attachment.",
     421: "The Host header names another server.",
     500: "A defect of the server.",
-    503: "What this needs is not available at the moment.",
+    503: "A required resource is not available at the moment.",
 }
 
 
 @cache
 def openapi_json() -> bytes:
-    """Return the document as JSON; made when first asked for, as few ever do."""
+    """Return the document as JSON. It is made at the first call, because few clients need it."""
     return orjson.dumps(describe())
 
 
@@ -64,7 +64,7 @@ def describe() -> dict[str, Any]:
         "info": {
             "title": "vault-agent",
             "version": __version__,
-            "description": "Search and read one Markdown vault, piece by piece.",
+            "description": "Search and read one vault of Markdown notes.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
@@ -76,7 +76,7 @@ def describe() -> dict[str, Any]:
                 "apiKey": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "Required on every route where a key is configured.",
+                    "description": "Required on every route if a key is configured.",
                 }
             },
         },
@@ -128,11 +128,11 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     responses: dict[str, Any] = {str(route.status): success}
     if "RANGE_NOT_SATISFIABLE" in route.codes:
         responses["206"] = {
-            "description": "The range that was asked for.",
+            "description": "The requested range.",
             "content": {"application/octet-stream": {}},
         }
     if route.tagged:
-        responses["304"] = {"description": "The copy that If-None-Match names still holds."}
+        responses["304"] = {"description": "The copy named by If-None-Match is still valid."}
     codes: dict[int, list[str]] = {}
     for code in (*EVERYWHERE, *route.codes):
         codes.setdefault(status_of(code), []).append(code)

@@ -1,4 +1,4 @@
-"""How replies are sent: JSON, the safe headers, and the status of each error code."""
+"""Builds HTTP replies: JSON, the safe headers, and the status of each error code."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ SAFE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
-    "Server": "vault-agent",  # aiohttp would name its own version and Python's
+    "Server": "vault-agent",  # aiohttp would send its own version and Python's
 }
-"""On every reply: whatever a browser is tricked into loading, it neither renders nor embeds."""
+"""Headers of every reply. They keep a browser from rendering or embedding it."""
 
 _UNSTORED = {"Cache-Control": "no-store"}
-# A reader may keep its copy and asks every time whether it still holds.
+# A client may keep a copy, but must ask each time whether it is still valid.
 _REVALIDATED = {"Cache-Control": "private, no-cache"}
 
 
 def status_of(code: str) -> int:
-    """Return the HTTP status of a code; 500 where no reply is meant to carry it."""
+    """Return the HTTP status of a code, or 500 for a code that is not for replies."""
     known = CODES.get(code)
     return known.status if known is not None and known.status is not None else 500
 
@@ -40,18 +40,18 @@ def bytes_reply(
     headers: Mapping[str, str] | None = None,
     etag: str | None = None,
 ) -> web.Response:
-    """Return JSON that is ready."""
+    """Return a reply with this JSON as its body."""
     every = {**SAFE_HEADERS, **caching(etag), **(headers or {})}
     return web.Response(body=body, status=status, headers=every, content_type="application/json")
 
 
 def caching(etag: str | None) -> dict[str, str]:
-    """Return the headers that say how long a reply may be kept."""
+    """Return the headers for caching."""
     return _UNSTORED if etag is None else {**_REVALIDATED, "ETag": quoted(etag)}
 
 
 def not_modified(request: web.BaseRequest, etag: str) -> web.Response | None:
-    """Return 304 where If-None-Match names this very content, else None."""
+    """Return 304 if If-None-Match names this content, otherwise None."""
     known = ",".join(request.headers.getall("If-None-Match", ())).split(",")
     tags = {tag.strip().removeprefix("W/") for tag in known}
     if "*" not in tags and quoted(etag) not in tags:
@@ -60,7 +60,7 @@ def not_modified(request: web.BaseRequest, etag: str) -> web.Response | None:
 
 
 def quoted(etag: str) -> str:
-    """Return an entity tag as headers spell it."""
+    """Return an entity tag as it is written in headers."""
     return f'"{etag}"'
 
 
@@ -85,8 +85,8 @@ def error_reply(
 
 
 def internal_error() -> Failed:
-    """Return the error that stands for a defect of ours; the log has its type."""
+    """Return the error for a defect of the server. The log has its type."""
     return Failed(
         "INTERNAL_ERROR",
-        "The server failed at this. Its log has a line with this request's id.",
+        "Internal server error. The server's log has a line with this request's ID.",
     )

@@ -1,4 +1,4 @@
-"""The one table of routes: which operation is at which method and path."""
+"""The table of routes: the method and path of each operation."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _PARTS = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An operation's place in HTTP.
+    """The HTTP binding of an operation.
 
-    The fields of its request that `path`, an OpenAPI template, names are in the path. The others
-    are in the JSON body where there is one, else in the query string.
+    Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
+    in the JSON body if the route has one, otherwise in the query string.
 
     Args:
         method: GET, POST or DELETE.
         path: the template.
-        operation: what is performed.
-        body: whether the fields come as a JSON body; None where it may be left out.
-        status: of a success.
-        handler: what replies; a stream has one of its own.
+        operation: the operation that is performed.
+        body: whether the route has a JSON body; None if it is optional.
+        status: the status of a success.
+        handler: the function that replies.
         media: the content types of a success.
         wider: a request model with fields that only HTTP has, instead of the operation's.
         more_codes: errors that only HTTP has, besides those of every route.
@@ -79,7 +79,7 @@ class Route:
 
     @property
     def request(self) -> type[Model]:
-        """The model of what is sent."""
+        """The model of the request."""
         return self.wider or self.operation.request
 
     @property
@@ -89,25 +89,25 @@ class Route:
 
     @property
     def in_path(self) -> tuple[str, ...]:
-        """The fields of the request that are parts of the path."""
+        """The request fields that are in the path."""
         return tuple(_PARTS.findall(self.path))
 
     @property
     def in_query(self) -> tuple[str, ...]:
-        """The fields of the request that are query parameters."""
+        """The request fields that are query parameters."""
         if self.takes_body:
             return ()
         return tuple(name for name in wire_names(self.request) if name not in self.in_path)
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The errors besides those of every route."""
+        """The error codes, besides those of every route."""
         switched = ("FEATURE_DISABLED",) if self.operation.needs is not None else ()
         return (*switched, *self.operation.codes, *self.more_codes)
 
     @property
     def pattern(self) -> str:
-        """The template as aiohttp wants it; an attachment's path may hold any text."""
+        """The template for aiohttp. An attachment's path may contain any text."""
         return self.path.replace("{path}", "{path:(?s:.*)}")
 
 
@@ -116,7 +116,7 @@ async def _describe(_: OpenVault, __: Caller, ___: NoParams) -> None:
 
 
 DESCRIPTION = Operation("openapi", NoParams, _describe)
-"""Only HTTP has it: other protocols describe themselves in their own way."""
+"""Only in HTTP, because other protocols have their own descriptions."""
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", operations.HEALTH),
@@ -151,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
-    """Register the table, and what replies to methods and paths that are not in it."""
+    """Register the routes, and the replies to unknown methods and paths."""
     for pattern in dict.fromkeys(route.pattern for route in ROUTES):
         resource = router.add_resource(pattern)
         methods: list[str] = []
@@ -190,13 +190,13 @@ async def _unknown(_request: web.Request) -> web.StreamResponse:
 
 
 async def _expect(_request: web.Request) -> None:
-    """Leave `Expect: 100-continue` for later: aiohttp asks before the gate has let anybody in."""
+    """Do nothing: aiohttp would reply to `Expect: 100-continue` before the gate runs."""
 
 
 def _path_values(route: Route, request: web.Request) -> dict[str, str]:
-    """Return the path's parts, decoded once and strictly.
+    """Return the parts of the path, decoded once and strictly.
 
-    aiohttp's own decoding keeps escapes that are not UTF-8 as text, which names another file.
+    aiohttp keeps escapes that are not UTF-8 as text, which would name another file.
     """
     values = dict(request.match_info)
     if "path" in values:
@@ -210,7 +210,7 @@ def _path_values(route: Route, request: web.Request) -> dict[str, str]:
 
 
 def _query_values(request: web.Request) -> dict[str, str]:
-    """Return the query parameters; a doubled one is refused, as either could be meant."""
+    """Return the query parameters. A repeated one is refused."""
     values = dict(request.query)
     if len(values) != len(request.query):
         raise InvalidRequest("INVALID_REQUEST", "A query parameter appears twice.")

@@ -1,4 +1,4 @@
-"""Running the server: bind, open, listen, and stop within five seconds when told to."""
+"""Runs the server: bind, open, listen, and stop within five seconds of a signal."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from vault_agent.model.health import Health
 
 _BACKLOG = 1024
-_SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests to end, then to be cancelled
-_SPARE_FILES = 256  # of the process's limit, for the index and for attachments
+_SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
+_SPARE_FILES = 256  # open files reserved for the index and for attachments
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server that takes requests."""
+    """A server that accepts requests."""
 
     host: str
     port: int
@@ -57,15 +57,15 @@ async def serve(
     announce: Callable[[Listening, Health], None],
     open_library: Callable[..., AbstractAsyncContextManager[Library]] = open_library,
 ) -> None:
-    """Run the server until SIGINT or SIGTERM; `announce` is called once it takes requests.
+    """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
 
-    Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and whatever
-    opening the library raises, before anything is announced.
+    Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
+    errors of `open_library`, all before `announce` is called.
     """
     with private_stderr() as stream:
         log = EventLog(level_named(config.server.log_level), stream)
         with captured_logging(log), _stop_signals() as stopped:
-            # A Ctrl-C that came while modules were imported ends it here, where nothing is open.
+            # A Ctrl-C during the imports ends the server here, while nothing is open.
             await asyncio.sleep(0)
             opening = partial(open_library, on_crash=partial(report_crash, log))
             async with listening(config, open_library=opening, log=log) as server:
@@ -84,7 +84,7 @@ async def listening(
     limits: Limits | None = None,
     port: int | None = None,
 ) -> AsyncIterator[Listening]:
-    """Take requests for as long as the context lasts; `port` 0 lets the system choose one."""
+    """Accept requests within the context. With `port` 0 the system chooses a port."""
     host = config.server.host
     if config.server.api_key is None and not is_loopback(host):
         raise Unauthorized(
@@ -123,7 +123,7 @@ async def listening(
 def _bind(host: str, port: int) -> list[socket.socket]:
     """Return a listening socket for each address of `host`, all on one port.
 
-    Bound before the vault is opened, so that a port in use costs nothing but a line.
+    The port is bound before the vault is opened, so that a port in use fails at once.
     """
     bound: list[socket.socket] = []
     try:
@@ -175,9 +175,9 @@ def _not_bound(error: OSError, host: str, port: int) -> Misconfigured:
 
 
 def _room_for_connections(wanted: int) -> int:
-    """Return how many connections the process's limit of open files leaves room for.
+    """Return the number of connections that the limit on open files allows, at most `wanted`.
 
-    The soft limit is raised where it is lower than what is wanted: macOS starts with 256.
+    The soft limit is raised if it is too low: on macOS it is 256.
     """
     if sys.platform == "win32":
         return wanted
@@ -196,7 +196,7 @@ def _room_for_connections(wanted: int) -> int:
 
 @contextmanager
 def _stop_signals() -> Iterator[asyncio.Event]:
-    """Set an event at SIGINT or SIGTERM; a second one ends the process at once."""
+    """Yield an event that SIGINT or SIGTERM sets. A second signal ends the process at once."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -206,7 +206,7 @@ def _stop_signals() -> Iterator[asyncio.Event]:
         signal.signal(number, signal.SIG_DFL)
         loop.call_soon_threadsafe(stopped.set)
 
-    # `signal.signal` and not the loop's own handlers, which Windows does not have.
+    # `signal.signal`, because Windows has no signal handlers of the event loop.
     for number in numbers:
         signal.signal(number, stop)
     try:

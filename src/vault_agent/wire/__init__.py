@@ -1,1 +1,1 @@
-"""The HTTP contract as pydantic models: what a client may send, and what it gets back."""
+"""The HTTP contract as pydantic models: requests and replies."""

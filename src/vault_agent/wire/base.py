@@ -1,7 +1,7 @@
-"""What every model of the contract has in common, and how bytes become one.
+"""The base of all HTTP models, and their parsing.
 
-Validation is strict: `true` is no number, `1.0` no integer, and an unknown field is refused. A
-refusal names a place and a rule, and never repeats what was sent.
+Validation is strict: `true` is not a number, `1.0` is not an integer, and unknown fields are
+refused. An error names a field and a rule, and never repeats the input.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CODES = {
     "jobId": "INVALID_ID",
     "path": "INVALID_PATH",
 }
-"""The narrow code of a field; any other is INVALID_REQUEST."""
+"""The error code of a field. Other fields have INVALID_REQUEST."""
 
 _RULES = {
     "missing": "is missing",
@@ -44,11 +44,11 @@ _RULES = {
     "too_long": "must have at most {max_length} items",
     "model_type": "must be an object",
 }
-"""What the validator's own rules are called here: its words are about Python."""
+"""Our text for each rule of the validator, whose own text is about Python."""
 
 
 class Model(BaseModel):
-    """A frozen value of the contract: camelCase on the wire, snake_case in Python."""
+    """A frozen value of the HTTP contract: camelCase in JSON, snake_case in Python."""
 
     model_config = ConfigDict(
         strict=True,
@@ -59,7 +59,7 @@ class Model(BaseModel):
         validate_by_name=True,
         serialize_by_alias=True,
         hide_input_in_errors=True,
-        # Validators are built at first use: a command that needs three models pays for three.
+        # Validators are built at first use, so a command builds only those that it needs.
         defer_build=True,
     )
 
@@ -68,23 +68,23 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def parse(model: type[AnyModel], body: bytes) -> AnyModel:
-    """Return the request that a JSON body holds.
+    """Parse a JSON body as a request.
 
-    Raises InvalidRequest for anything else: text that is not UTF-8 or not JSON, a lone surrogate,
-    nesting or numbers beyond any use, a doubled key, or a field that breaks its rule.
+    Raises InvalidRequest for text that is not UTF-8 or not JSON, a lone surrogate, too deep
+    nesting, too large numbers, a repeated key, or a field that breaks its rule.
     """
     try:
         request = model.model_validate_json(body, by_alias=True, by_name=False)
     except ValidationError as error:
         raise invalid(model, error) from None
-    # Which of two equal keys counts differs between parsers, so neither does. What reaches this
-    # line is valid and flat: the second parse cannot fail or run away.
-    json.loads(body, object_pairs_hook=_refuse_doubled_keys)
+    # Parsers differ on which of two equal keys counts, so a repeated key is an error. The body is
+    # valid and flat here, so the second parse cannot fail or recurse deeply.
+    json.loads(body, object_pairs_hook=_refuse_repeated_keys)
     return request
 
 
 def parse_strings(model: type[AnyModel], values: Mapping[str, str]) -> AnyModel:
-    """Return the request that path or query parameters hold; raises InvalidRequest."""
+    """Parse path or query parameters as a request. Raises InvalidRequest."""
     try:
         return model.model_validate(values, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -97,25 +97,25 @@ def dump(model: Model) -> bytes:
 
 
 def invalid(model: type[Model], error: ValidationError) -> InvalidRequest:
-    """Return the refusal for the first broken rule: its place and its name, never the input."""
+    """Return the error for the first broken rule. It names field and rule, never the input."""
     first = error.errors(include_url=False, include_input=False)[0]
     rule = first["type"]
     if rule == "json_invalid":
         return InvalidRequest("INVALID_REQUEST", "The request body is not valid JSON.")
     if rule == "extra_forbidden":
-        # The last part of the place is the unknown name itself: the sender's text.
+        # The last part of the location is the unknown name, which is input.
         place = ".".join(str(part) for part in first["loc"][:-1])
         return unknown_field(wire_names(model), place)
     place = ".".join(str(part) for part in first["loc"])
     code = _CODES.get(str(first["loc"][0]) if first["loc"] else "", "INVALID_REQUEST")
     details = {"field": place, "rule": rule} if place else {"rule": rule}
-    # The context holds the rule's own numbers and names, never what was sent.
-    says = _RULES[rule].format_map(first.get("ctx", {})) if rule in _RULES else first["msg"]
-    return InvalidRequest(code, f"{place or 'The request body'} {says}.", details)
+    # The context contains the numbers and names of the rule, never the input.
+    text = _RULES[rule].format_map(first.get("ctx", {})) if rule in _RULES else first["msg"]
+    return InvalidRequest(code, f"{place or 'The request body'} {text}.", details)
 
 
 def unknown_field(known: Sequence[str], place: str = "") -> InvalidRequest:
-    """Return the refusal of a field that is not known, without its name."""
+    """Return the error for an unknown field, without its name."""
     if place:
         message = f"{place} has an unknown field."
     elif known:
@@ -126,10 +126,10 @@ def unknown_field(known: Sequence[str], place: str = "") -> InvalidRequest:
 
 
 def wire_names(model: type[Model]) -> list[str]:
-    """Return the names of a model's fields as they are sent."""
+    """Return the names of a model's fields in JSON."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _refuse_doubled_keys(pairs: list[tuple[str, Any]]) -> None:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> None:
     if len({key for key, _ in pairs}) != len(pairs):
         raise InvalidRequest("INVALID_REQUEST", "A key appears twice in the request body.")

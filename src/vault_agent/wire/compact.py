@@ -1,7 +1,7 @@
-"""The compact profile: a list of results for a reader who pays for every byte.
+"""The compact profile: search results for agents, in few bytes.
 
-Ten results fit into 1.5 KB. A row holds its values in the order of `columns`; the path and the ID
-are never cut, the heading and the snippet share what is left of the row's bytes.
+Ten results fit into 1.5 KB. The values of a row are in the order of `columns`. The path and the ID
+are never cut. The heading and the snippet share the remaining bytes of the row.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Hit
 
 ROW_BYTES = 134
-"""What a row may take: (1,500 - 155 of envelope) / 10."""
+"""Bytes of a row: (1,500 - 155 for the envelope) / 10."""
 
 _HEADING_CHARACTERS = 32
 
 
 class CompactRow(NamedTuple):
-    """One result: the ID to fetch it by, and enough to decide whether to."""
+    """One result: its ID, and enough to decide whether to fetch it."""
 
     id: str
     path: str
@@ -33,7 +33,7 @@ COLUMNS = CompactRow._fields
 
 
 def compact_row(hit: Hit) -> CompactRow:
-    """Return a result as a row of at most ROW_BYTES, unless its path alone is longer."""
+    """Return a result as a row of at most ROW_BYTES, unless its ID and path are longer."""
     heading = _cut(hit.heading, _HEADING_CHARACTERS) if hit.heading else None
     row = CompactRow(hit.id, hit.path, heading, "", round(hit.score, 2))
     left = ROW_BYTES - len(orjson.dumps(tuple(row))) - 1  # the comma between rows
@@ -46,7 +46,7 @@ def _excerpt(hit: Hit, budget: int) -> str:
     """Return the words around the first match, within `budget` bytes of JSON."""
     if budget <= 1:
         return ""
-    # A character takes a byte at least, so no more than `budget` of them can fit.
+    # A character takes at least one byte, so at most `budget` characters fit.
     first = hit.matches[0][0] if hit.matches else 0
     start = max(0, min(first - budget // 4, len(hit.snippet) - budget))
     if start and (border := hit.snippet.find(" ", start, first)) >= 0:

@@ -1,6 +1,6 @@
-"""From the product's values to the replies that hold them.
+"""Converts the product's values to replies.
 
-A reply takes its fields by name. Only what has another name or another form is written out here.
+Fields with the same name are taken as they are. Only the others are written out here.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning as Notice
 
 MAX_WARNING_BYTES = 2048
-"""The most bytes of JSON that a warning has in a reply."""
+"""The most bytes of JSON in one warning of a reply."""
 
 _MAX_CHARACTERS = 240
-"""What is kept of each text of a warning that is too large."""
+"""Length to which each text of a too large warning is cut."""
 
 
 def warnings_data(warnings: Iterable[Notice], count: int | None = None) -> list[WarningData]:
-    """Return the first 100 warnings, and one more that says how many of `count` are left out.
+    """Return the first 100 warnings. One more says how many of `count` are left out.
 
     Each takes at most `MAX_WARNING_BYTES`.
     """
@@ -86,7 +86,7 @@ def health_data(health: Health) -> HealthData:
 
 
 def results_data(answer: Answer) -> ResultsData:
-    """Return the reply to a search, in full."""
+    """Return the reply to a search, in the full profile."""
     return ResultsData(
         requested_mode=answer.requested_mode,
         used_mode=answer.used_mode,
@@ -128,7 +128,7 @@ def attachment_data(info: AttachmentInfo) -> AttachmentData:
 
 
 def job_data(job: Job) -> JobData:
-    """Return a job as its routes and its events show it."""
+    """Return a job for replies and events."""
     data = JobData.model_validate(replace(job, warnings=(), error=None), from_attributes=True)
     return data.model_copy(
         update={
@@ -139,7 +139,7 @@ def job_data(job: Job) -> JobData:
 
 
 def _warning_fields(warning: Notice) -> dict[str, Any]:
-    """Return the fields of a warning or of what ended a job, within their bound."""
+    """Return the fields of a warning or of a job's error, within `MAX_WARNING_BYTES`."""
     fields = {"code": warning.code, "message": warning.message, "details": dict(warning.details)}
     if len(orjson.dumps(fields)) <= MAX_WARNING_BYTES:
         return fields

@@ -1,4 +1,4 @@
-"""What a client gets back."""
+"""The replies of the HTTP contract."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Data = TypeVar("Data")
 
 
 class WarningData(Model):
-    """Something the reader should know, that did not stop the work."""
+    """A problem that did not stop the work."""
 
     code: str
     message: str
@@ -24,18 +24,18 @@ class WarningData(Model):
 
 
 class Reply(Model, Generic[Data]):
-    """A success: what was asked for, and at most 100 warnings."""
+    """A success: the data and the warnings."""
 
     data: Data
     warnings: list[WarningData] = Field(default_factory=list)
 
 
 class ErrorData(Model):
-    """A refusal or failure: a stable code, and a sentence that says what to do."""
+    """An error: a stable code, and a message that says what to do."""
 
     code: str
     message: str
-    details: dict[str, Any] = Field(description="Holds at least `requestId`.")
+    details: dict[str, Any] = Field(description="Contains at least `requestId`.")
 
 
 class ErrorReply(Model):
@@ -58,7 +58,7 @@ class IndexHealth(Model):
 
 
 class EmbeddingHealth(Model):
-    """The state of the embeddings; `share` is that of the chunks which have one, 0 to 1."""
+    """The state of the embeddings. `share` is the share of chunks that have one, 0 to 1."""
 
     enabled: bool
     available: bool
@@ -66,14 +66,14 @@ class EmbeddingHealth(Model):
 
 
 class VaultData(Model):
-    """Which vault is served: its identity, and its folder's name."""
+    """The served vault: its identity, and the name of its folder."""
 
     id: str
     name: str
 
 
 class HealthData(Model):
-    """What the server can do at this moment."""
+    """The state of the server, its index and its embeddings."""
 
     status: Literal["ok", "degraded", "error"]
     version: str
@@ -87,9 +87,11 @@ class HealthData(Model):
 
 
 class MetadataData(Model):
-    """The frontmatter that is shown: dates as they were written."""
+    """Selected frontmatter. Dates are as written in the note."""
 
-    type: str | None = Field(description="The first `type`; a wikilink by its note's name.")
+    type: str | None = Field(
+        description="The first `type`. A wikilink is given as its note's name."
+    )
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
     date: str | None
@@ -100,7 +102,7 @@ class MetadataData(Model):
 
 
 class ResultData(Model):
-    """A ranked candidate: enough to decide whether to fetch it."""
+    """A ranked result with enough data to decide whether to fetch it."""
 
     id: str
     type: Literal["chunk", "note"]
@@ -130,7 +132,7 @@ class ResultsData(Model):
 
 
 class CompactResultsData(Model):
-    """The same as rows of values, in the order of `columns`."""
+    """The results of a search as rows of values, in the order of `columns`."""
 
     requested_mode: Mode | None
     used_mode: Mode
@@ -139,11 +141,11 @@ class CompactResultsData(Model):
     results: list[CompactRow]
 
 
-# --- explicit retrieval -----------------------------------------------------------------------
+# --- notes, chunks and attachments ------------------------------------------------------------
 
 
 class LinkData(Model):
-    """A link as written, and what it resolves to; `ambiguous` where a tie had to be broken."""
+    """A link as written, and its target. `ambiguous`: several files matched equally well."""
 
     kind: LinkKind
     target: str
@@ -157,7 +159,7 @@ class LinkData(Model):
 
 
 class NoteData(Model):
-    """One note: its original Markdown, as the file is now."""
+    """One note: the original Markdown of its current file."""
 
     id: str
     path: str
@@ -193,7 +195,7 @@ class ChunkData(Model):
 
 
 class AttachmentData(Model):
-    """What is known of an attachment without reading it."""
+    """The metadata of an attachment."""
 
     path: str
     name: str
@@ -206,7 +208,7 @@ class AttachmentData(Model):
 
 
 class PhaseData(Model):
-    """How far one phase is; `total` is null until it is known."""
+    """The progress of one phase. `total` is null until it is known."""
 
     name: str
     done: int
@@ -214,7 +216,7 @@ class PhaseData(Model):
 
 
 class SummaryData(Model):
-    """The account of a finished job."""
+    """The summary of a finished job."""
 
     added: int
     changed: int
@@ -230,7 +232,7 @@ class SummaryData(Model):
 
 
 class JobErrorData(Model):
-    """What ended a job."""
+    """The error that ended a job."""
 
     code: str
     message: str
@@ -238,20 +240,20 @@ class JobErrorData(Model):
 
 
 class JobData(Model):
-    """One tracked run, at one moment; times are ISO 8601, UTC."""
+    """The state of one job. Times are ISO 8601, UTC."""
 
     id: str
     kind: JobKind
-    trigger: Trigger = Field(default=Trigger.USER, description="Who asked for it.")
+    trigger: Trigger = Field(default=Trigger.USER, description="Who or what started it.")
     state: JobState
     created_at: str
     started_at: str | None
     finished_at: str | None
     phase: str | None
     phases: tuple[PhaseData, ...]
-    rate: float | None = Field(description="Items of the current phase a second.")
+    rate: float | None = Field(description="Items of the current phase per second.")
     character_rate: float | None = Field(
-        default=None, description="Characters a second, while texts are embedded."
+        default=None, description="Characters per second while texts are embedded."
     )
     eta_seconds: float | None
     warnings: tuple[WarningData, ...]
@@ -261,7 +263,7 @@ class JobData(Model):
 
 
 class OneJob(Model):
-    """A job."""
+    """One job."""
 
     job: JobData
 

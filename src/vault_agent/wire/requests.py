@@ -1,4 +1,4 @@
-"""What a client may send."""
+"""The requests of the HTTP contract."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ ResultFields = Literal["full", "compact"]
 
 def _calendar_date(text: str) -> str:
     try:
-        if date.fromisoformat(text).isoformat() == text:  # which takes other spellings too
+        if date.fromisoformat(text).isoformat() == text:  # fromisoformat accepts other forms too
             return text
     except ValueError:
         pass
-    raise PydanticCustomError("date", "must be a day of the calendar, as YYYY-MM-DD")
+    raise PydanticCustomError("date", "must be a calendar date, as YYYY-MM-DD")
 
 
 def _of_form(pattern: str, rule: LiteralString) -> tuple[AfterValidator, WithJsonSchema]:
-    """Return the annotations of a text that matches as a whole, and is refused by `rule`."""
+    """Return the annotations of a text that must match the whole pattern. `rule` is the error."""
     form = re.compile(pattern)
 
     def check(text: str) -> str:
@@ -47,7 +47,7 @@ def _flag(value: object) -> bool:
 
 
 def _number(value: object) -> int:
-    # One spelling each, as in an ID: no sign, no leading zero, no digits of other scripts.
+    # Each number has one form, as in an ID: no sign, no leading zero, only ASCII digits.
     written = str(value) if type(value) in (int, str) else ""
     if re.fullmatch(_CHUNK_NUMBER, written) is None:
         raise PydanticCustomError("index", "must be a whole number from 0 to 9999999")
@@ -73,34 +73,36 @@ CalendarDate = Annotated[
     WithJsonSchema({"type": "string", "format": "date"}),
 ]
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
-"""A boolean; in a query string `true` or `false`, and no other spelling."""
+"""A boolean. In a query string only `true` and `false` are valid."""
 
 Index = Annotated[
     int,
     BeforeValidator(_number),
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 9_999_999}),
 ]
-"""A whole number; in a path its digits."""
+"""A whole number. In a path it is written in digits."""
 
 _FilterText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 _FilterList = Annotated[tuple[_FilterText, ...], Field(max_length=50)]
 
 
 class FiltersBody(Model):
-    """What a result must satisfy."""
+    """Conditions that every result satisfies."""
 
     paths: _FilterList = Field(
-        default=(), description="Folders or glob patterns, relative to the vault; any of them."
+        default=(), description="Folders or glob patterns, relative to the vault. One must match."
     )
     tags: _FilterList = Field(
-        default=(), description="All of them; a tag includes those nested under it."
+        default=(), description="All must match. A tag includes those nested under it."
     )
-    types: _FilterList = Field(default=(), description="The frontmatter's `type`; any of them.")
+    types: _FilterList = Field(
+        default=(), description="Values of `type` in the frontmatter. One must match."
+    )
     after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
 
     def to_filters(self) -> Filters:
-        """Return the same as the product's own value."""
+        """Return the domain value."""
         return Filters(
             paths=self.paths,
             tags=self.tags,
@@ -112,13 +114,13 @@ class FiltersBody(Model):
 
 class _RankingBody(Model):
     mode: Mode | None = Field(
-        default=None, description="Omitted: the best that is usable, and the reply says which."
+        default=None, description="If omitted, the best available mode. The reply says which."
     )
-    limit: Limit = Field(default=10, description="An integer as such: 10, not 10.0.")
+    limit: Limit = Field(default=10, description="A JSON integer: 10, not 10.0.")
     filters: FiltersBody = FiltersBody()
-    explain: bool = Field(default=False, description="Say for every result how its score arose.")
+    explain: bool = Field(default=False, description="Show how each score is made.")
     fields: ResultFields = Field(
-        default="full", description="`compact` makes ten results fit into 1.5 KB."
+        default="full", description="With `compact`, ten results fit into 1.5 KB."
     )
 
 
@@ -127,10 +129,10 @@ class SearchBody(_RankingBody):
 
     query: Annotated[
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)
-    ] = Field(description="Any text; counted after trimming.")
+    ] = Field(description="Any text. The length is counted after trimming.")
 
     def to_query(self) -> SearchQuery:
-        """Return the same as the product's own value."""
+        """Return the domain value."""
         return SearchQuery(
             query=self.query,
             mode=self.mode,
@@ -146,7 +148,7 @@ class RelatedBody(_RankingBody):
     id: NoteOrChunkId = Field(description="A note ID or a chunk ID.")
 
     def to_query(self) -> RelatedQuery:
-        """Return the same as the product's own value."""
+        """Return the domain value."""
         return RelatedQuery(
             id=self.id,
             mode=self.mode,
@@ -157,13 +159,13 @@ class RelatedBody(_RankingBody):
 
 
 class IndexBody(Model):
-    """The body of `POST /index` and `POST /reindex`; may be left out."""
+    """The optional body of `POST /index` and `POST /reindex`."""
 
     require_embeddings: bool = Field(
-        default=False, description="The job fails where embeddings cannot be made."
+        default=False, description="Fail the job if embeddings cannot be made."
     )
     fresh_embeddings: bool = Field(
-        default=False, description="Embed every text again, even where a vector is known."
+        default=False, description="Embed every text again and reuse no vectors."
     )
 
 
@@ -172,33 +174,33 @@ class NoParams(Model):
 
 
 class NoteRequest(Model):
-    """Which note, and whether a large one is wanted."""
+    """A request for a note."""
 
     note_id: NoteId
     allow_large: Flag = Field(default=False, description="Lift the limit of 200 KiB.")
 
 
 class ChunkRequest(Model):
-    """Which chunk."""
+    """A request for a chunk."""
 
     note_id: NoteId
     chunk_index: Index
 
 
 class JobRequest(Model):
-    """Which job."""
+    """A request for a job."""
 
     job_id: JobId
 
 
 class AttachmentRequest(Model):
-    """Which attachment; the vault decides which paths are attachments."""
+    """A request for an attachment. The vault checks whether the path is one."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
 
 class DownloadRequest(AttachmentRequest):
-    """Which attachment, and whether its bytes are wanted."""
+    """A request for an attachment's metadata or bytes."""
 
-    download: Flag = Field(default=False, description="Send the bytes, not what is known of them.")
+    download: Flag = Field(default=False, description="Return the bytes instead of the metadata.")
     allow_large: Flag = Field(default=False, description="Lift the limit of 10 MiB.")
