@@ -193,6 +193,7 @@ class Embedding(Scenario):
         return await embed(str(self.vault.directory.path), MadeUp(), settings(), self.vault.heard)
 
     async def check(self, outcome: str) -> list[str]:
+        from vault_agent.store.index.meta import read_meta
         from vault_agent.store.vectors.matrix import open_matrix
 
         wrong = []
@@ -201,7 +202,9 @@ class Embedding(Scenario):
         number = directory.current()
         assert number is not None
         matrix = open_matrix(directory.vectors_map(number), directory.vectors_folder)
-        if matrix is None or matrix.share != 1.0:
+        async with self.vault.reader() as connection:
+            chunks = (await read_meta(connection)).chunks
+        if matrix is None or matrix.count != chunks:
             wrong.append("the next run did not complete the vectors")
         return wrong
 

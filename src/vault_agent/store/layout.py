@@ -190,10 +190,14 @@ class IndexDirectory:
         return max((number for number, _ in self._numbered()), default=0) + 1
 
     def put_aside(self, number: int) -> None:
-        """Rename a damaged generation, so that it is never trusted and can still be looked at."""
-        aside = self.path / f"{_DAMAGED}{number}"
-        shutil.rmtree(aside, ignore_errors=True)
-        with suppress(FileNotFoundError):
+        """Rename a damaged generation, so that it is never trusted and can still be looked at.
+
+        Nothing happens where there is no such generation (any more). Only the holder of the
+        writer's lock may call this: a run has its files open by name.
+        """
+        if self.generation(number).exists():
+            aside = self.path / f"{_DAMAGED}{number}"
+            shutil.rmtree(aside, ignore_errors=True)
             self.generation(number).rename(aside)
 
     def sweep(self, *, keep: int | None) -> None:
