@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.clocks import PATIENCE
 from tests.faults.disk import ROOT
 from tests.faults.embedder import MadeUp, settings
 from tests.index_runs import Vault
@@ -237,7 +238,7 @@ async def _main(folder: Path, seed: int, count: int) -> None:
     # The database is the largest target and has the least protection of its own.
     names += [name for name in names if ".db" in name] * 8
     for _ in range(count):
-        faulthandler.dump_traceback_later(30, exit=True)
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
         reset()
         name = chance.choice(names)
         damage = _harm(directory / name, chance)

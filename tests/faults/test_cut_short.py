@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.product.endpoint import running_endpoint
 from tests.product.program import Program
 
@@ -77,7 +78,7 @@ def test_a_server_outlives_any_file_of_its_index_that_is_cut_short(
     for pattern in patterns:
         file = max(folder.glob(pattern))
         os.truncate(file, 0)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while set(ask_everything(program)) != {200} and time.monotonic() < deadline:
             if program.call("GET", "/health").data["status"] == "error":
                 program.index("reindex")

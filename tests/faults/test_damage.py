@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.faults.damage import Finding, damage_some
 from tests.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.indexing.protocol import Answer, Refused, Verified
+from vault_agent.indexing.protocol import Refused, Verified
 from vault_agent.library.background import Background
 from vault_agent.library.checks import Checks
 from vault_agent.store.current import CurrentIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from vault_agent.indexing.protocol import Answer
 
 FINE = {"refused when opened", "refused by the check", "forgotten", "harmless"}
 
@@ -55,6 +59,16 @@ async def test_a_damaged_name_of_the_current_generation_is_refused_and_cured(
     await index.close()
 
 
+def checks_of(index: Any, directory: Any, verify: Any) -> Checks:
+    """Return checks for which `verify` stands in for the indexing process."""
+
+    async def compare() -> Answer | None:
+        raise AssertionError("nothing is to be compared")
+
+    background = Background(lambda _: None)
+    return Checks(index, directory, background, compare=compare, verify=verify, busy=lambda: False)
+
+
 class Swapped:
     """Stands for index and indexer: a run publishes a revision while the check looks at another."""
 
@@ -71,18 +85,35 @@ class Swapped:
 
 
 async def test_files_that_a_run_has_swept_up_are_not_taken_for_damaged_ones():
-    swapped: Any = Swapped()
-    no_folder: Any = None  # nothing in it may be put aside
-    checks = Checks(
-        swapped,
-        no_folder,
-        Background(lambda *_: None),
-        compare=swapped.verify,
-        verify=swapped.verify,
-        busy=lambda: False,
-    )
-    await checks.verify()
+    swapped = Swapped()
+    # No folder: nothing in it may be put aside.
+    await checks_of(swapped, None, swapped.verify).verify()
     assert swapped.asked == 2
+
+
+async def test_a_damaged_generation_is_refused_at_once_and_put_aside_when_no_run_has_it_open(
+    tmp_path: Path,
+):
+    vault = Vault(tmp_path)
+    vault.write("Note.md", "text")
+    await vault.index()
+    task = vault.task()
+    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await index.refresh()
+
+    async def verify() -> Answer:
+        return Refused("INDEX_INCOMPATIBLE", "The index is damaged.")
+
+    with vault.directory.writing():  # as a run does
+        checking = asyncio.create_task(checks_of(index, vault.directory, verify).verify())
+        await asyncio.sleep(1)
+        assert index.refusal is not None
+        assert vault.directory.database(1).exists()
+        assert not checking.done()
+    await asyncio.wait_for(checking, PATIENCE)
+    assert not vault.directory.database(1).exists()
+    assert (vault.directory.path / "damaged-1" / "index.db").exists()
+    await index.close()
 
 
 @pytest.mark.long

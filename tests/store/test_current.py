@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,6 +35,9 @@ async def test_a_folder_that_cannot_be_read_is_told_by_name(tmp_path: Path):
     assert failure.value.code == "INDEX_IO_ERROR"
 
 
+REFUSAL = IndexUnavailable("INDEX_INCOMPATIBLE", "for the test")
+
+
 async def serving(vault: Vault) -> CurrentIndex:
     """Index a vault and open what was published."""
     vault.write("A.md", "# A\n\nsome words\n")
@@ -62,16 +66,54 @@ async def test_connections_come_back_from_searches_cancelled_at_any_moment(tmp_p
     await index.close()
 
 
+def opened_below(folder: Path) -> list[Path]:
+    """Return the files of a folder that this process has open."""
+    found = []
+    for descriptor in DESCRIPTORS.iterdir():
+        with suppress(OSError):  # the descriptor of this very listing
+            found.append(descriptor.readlink())
+    return [file for file in found if file.is_relative_to(folder)]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors")
 async def test_the_last_reader_closes_a_replaced_state_also_when_cancelled(tmp_path: Path):
-    index = await serving(Vault(tmp_path))
-    before = len(list(DESCRIPTORS.iterdir()))
-    for _ in range(5):
+    vault = Vault(tmp_path)
+    index = await serving(vault)
+    before = len(opened_below(vault.directory.path))
+    for generation in range(1, 6):
         with anyio.CancelScope() as scope:
             async with index.snapshot():
-                await index.refuse(IndexUnavailable("INDEX_INCOMPATIBLE", "for the test"))
+                await index.refuse(REFUSAL, generation)
                 scope.cancel()
                 await anyio.sleep(1)
+        await vault.index(rebuild=True)
         await index.refresh()
-    assert len(list(DESCRIPTORS.iterdir())) <= before
+    assert len(opened_below(vault.directory.path)) <= before
+    await index.close()
+
+
+async def test_a_damaged_generation_is_not_served_again_whatever_is_added_to_it(tmp_path: Path):
+    vault = Vault(tmp_path)
+    index = await serving(vault)
+    await index.refuse(REFUSAL, 1)
+    vault.write("New.md", "text")
+    await vault.index()
+    await index.refresh()
+    assert index.refusal is REFUSAL
+    assert index.meta is None
+    await vault.index(rebuild=True)
+    await index.refresh()
+    assert index.refusal is None
+    assert index.meta is not None
+    await index.close()
+
+
+async def test_damage_of_a_generation_that_was_replaced_meanwhile_is_no_refusal(tmp_path: Path):
+    vault = Vault(tmp_path)
+    index = await serving(vault)
+    await vault.index(rebuild=True)
+    await index.refresh()
+    await index.refuse(REFUSAL, 1)
+    assert index.refusal is None
+    assert index.meta is not None
     await index.close()

@@ -10,10 +10,12 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import IndexUnavailable, explained
+import anyio
+
+from vault_agent.errors import Busy, IndexUnavailable, explained
 from vault_agent.indexing.protocol import Compared, Refused, Verified
 from vault_agent.model.warning import Warning
-from vault_agent.system.cancelling import to_its_end
+from vault_agent.system.cancelling import in_thread, to_its_end
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     Ask = Callable[[], Awaitable[Answer | None]]
 
 STALE_CHECK_SECONDS = 30.0
+_SECONDS_BETWEEN_TRIES = 0.5
 
 
 class Checks:
@@ -133,8 +136,35 @@ class Checks:
             if self._index.meta != meta:  # a run has replaced the index that was checked
                 await self.verify()
                 return
-            await to_its_end(self._set_aside(meta.generation, answer))
+            await to_its_end(self._refuse(meta.generation, answer))
+            await self._set_aside_after_runs()
 
-    async def _set_aside(self, generation: int, answer: Refused) -> None:
-        await self._index.refuse(IndexUnavailable(answer.code, answer.message, remedy=""))
-        await asyncio.to_thread(self._directory.set_aside, generation)
+    async def _refuse(self, generation: int, answer: Refused) -> None:
+        refusal = IndexUnavailable(answer.code, answer.message, remedy="")
+        await self._index.refuse(refusal, generation)
+        await asyncio.to_thread(self._set_aside)
+
+    async def _set_aside_after_runs(self) -> None:
+        # Runs of other processes count too, so only the lock shows when they have ended.
+        while True:
+            if await in_thread(self._set_aside):
+                return
+            await anyio.sleep(_SECONDS_BETWEEN_TRIES)
+
+    def _set_aside(self) -> bool:
+        """Set the damaged generation aside; False while a run may have it open."""
+        try:
+            with self._directory.writing(wait=False):
+                set_damaged_aside(self._index, self._directory)
+        except Busy:
+            return False
+        return True
+
+
+def set_damaged_aside(index: CurrentIndex, directory: IndexDirectory) -> None:
+    """Set aside the generation that turned out to be damaged, if there is one.
+
+    Only the holder of the writer's lock may call this: a run may have its files open.
+    """
+    if index.damaged is not None:
+        directory.set_aside(index.damaged)

@@ -35,7 +35,7 @@ from vault_agent.indexing.protocol import (
 )
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.library.background import Background, quietly
-from vault_agent.library.checks import Checks
+from vault_agent.library.checks import Checks, set_damaged_aside
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
 from vault_agent.model.health import Health
@@ -416,6 +416,7 @@ class OpenVault:
     def _sweep(self) -> None:
         """Remove replaced and half-written files, unless another run has begun."""
         with suppress(VaultAgentError, OSError), self._directory.writing(wait=False):
+            set_damaged_aside(self._index, self._directory)
             number = self._directory.current()
             self._directory.sweep(keep=number)
             if number is not None and self._index.meta is not None:

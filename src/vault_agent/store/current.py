@@ -120,6 +120,7 @@ class CurrentIndex:
         self._fingerprint = fingerprint
         self._snapshot: Snapshot | None = None
         self._refusal: IndexUnavailable | None = None
+        self._damaged: int | None = None
         self._refreshing = asyncio.Lock()
         self._threads = Threads(_SEARCH_THREADS, "search")
 
@@ -138,6 +139,11 @@ class CurrentIndex:
         """The reason why an existing index is not served, or None."""
         return self._refusal
 
+    @property
+    def damaged(self) -> int | None:
+        """The generation that turned out to be damaged while it served, or None."""
+        return self._damaged
+
     async def refresh(self) -> None:
         """Open the newest complete state. Readers of the old one can finish."""
         async with self._refreshing:
@@ -146,6 +152,8 @@ class CurrentIndex:
             if number is None:
                 await self._replace(None, None)
                 return
+            if number == self._damaged:
+                return  # also where a run that does not come upon the damage has just added to it
             if await self._only_vectors_changed(number):
                 return
             try:
@@ -155,10 +163,12 @@ class CurrentIndex:
             else:
                 await self._replace(snapshot, None)
 
-    async def refuse(self, refusal: IndexUnavailable) -> None:
-        """Stop serving an index whose files are damaged."""
+    async def refuse(self, refusal: IndexUnavailable, generation: int) -> None:
+        """Stop serving a generation whose files are damaged, for good."""
         async with self._refreshing:
-            await self._replace(None, refusal)
+            self._damaged = generation
+            if self._snapshot is None or self._snapshot.meta.generation == generation:
+                await self._replace(None, refusal)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:

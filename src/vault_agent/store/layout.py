@@ -191,10 +191,14 @@ class IndexDirectory:
         return max((number for number, _ in self._numbered()), default=0) + 1
 
     def set_aside(self, number: int) -> None:
-        """Rename a damaged generation to `damaged-N`: it is not used, but can be examined."""
-        aside = self.path / f"{_DAMAGED}{number}"
-        shutil.rmtree(aside, ignore_errors=True)
-        with suppress(FileNotFoundError):
+        """Rename a damaged generation to `damaged-N`: it is not used, but can be examined.
+
+        Nothing happens if the generation is not there. Only the holder of the writer's lock may
+        call this: a run opens its files by name.
+        """
+        if self.generation(number).exists():
+            aside = self.path / f"{_DAMAGED}{number}"
+            shutil.rmtree(aside, ignore_errors=True)
             self.generation(number).rename(aside)
 
     def sweep(self, *, keep: int | None) -> None:
