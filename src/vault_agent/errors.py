@@ -259,6 +259,7 @@ CODES: Final[dict[str, Code]] = {
     "TAGS_TRUNCATED": Code(*_WARNING),
     "NOTE_TRUNCATED": Code(*_WARNING),
     "EMBEDDING_FAILED": Code(*_WARNING),
+    "EMBEDDING_TRUNCATED": Code(*_WARNING),
     "SYMLINK_SKIPPED": Code(*_WARNING),
     "NOTES_EXCLUDED": Code(*_WARNING, "To index it, add {pattern} to vault.exclude."),
 }

@@ -93,9 +93,9 @@ async def test_a_busy_endpoint_gets_fewer_requests_at_once_and_later_more_again(
         await embedder.prepare()
         endpoint.next(bad.status(503))
         await embedder.embed_documents(TEXTS)
-        assert embedder._gate.limit == 1
+        assert embedder._gate._limit == 1
         await embedder.embed_documents(TEXTS)
-        assert embedder._gate.limit == 2
+        assert embedder._gate._limit == 2
 
 
 @pytest.mark.parametrize("code", [200, 500])
@@ -298,7 +298,7 @@ async def test_an_endpoint_that_mixes_up_concurrent_requests_gets_them_one_by_on
     endpoint.always = mix
     async with HttpEmbedder(settings(concurrency=4)) as embedder:
         await embedder.prepare()
-        assert embedder._gate.limit == 1
+        assert embedder._gate._limit == 1
 
 
 async def test_texts_that_json_cannot_carry_are_sent_all_the_same(endpoint, settings):

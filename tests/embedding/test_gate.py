@@ -14,25 +14,25 @@ async def test_overload_halves_and_successes_restore_to_the_bound(monkeypatch):
     gate = Gate(8)
     gate.overloaded()
     gate.overloaded()
-    assert gate.limit == 2
+    assert gate._limit == 2
     for _ in range(10):
         gate.overloaded()
-    assert gate.limit == 1
+    assert gate._limit == 1
     for _ in range(7):
         gate.succeeded()
-    assert gate.limit == 1
+    assert gate._limit == 1
     gate.succeeded()
-    assert gate.limit == 2
+    assert gate._limit == 2
     for _ in range(10_000):
         gate.succeeded()
-    assert gate.limit == 8
+    assert gate._limit == 8
 
 
 async def test_one_overload_seen_by_many_requests_counts_once():
     gate = Gate(8)
     for _ in range(8):
         gate.overloaded()
-    assert gate.limit == 4
+    assert gate._limit == 4
 
 
 @pytest.mark.parametrize("searching", [False, True])

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from tests import endpoint as misbehaviour
 from tests.clocks import PATIENCE
@@ -15,6 +16,7 @@ from vault_agent.embedding.client import HttpEmbedder
 from vault_agent.errors import Busy
 from vault_agent.indexing import embed as phase
 from vault_agent.indexing.embed import Account, embed
+from vault_agent.store.index import notes as reading
 from vault_agent.store.vectors import cache as vectors
 from vault_agent.store.vectors.matrix import open_matrix
 
@@ -77,6 +79,31 @@ async def test_a_text_that_fails_is_marked_and_counted_and_the_rest_shows_as_don
         assert [reason for (reason,) in failures] == ["rejected"]
 
 
+async def test_texts_of_which_only_the_beginning_is_embedded_are_counted_in_a_warning(
+    vault: Embedded, endpoint
+):
+    endpoint.max_words = 100
+    vault.write("long.md", f"# Long\n\n{'word ' * 300}\n")
+    vault.write("copy.md", f"# Long\n\n{'word ' * 300}\n")
+    await vault.index()
+    assert await vault.embed() == Account(NOTES + 2, 0, 0)
+    assert [(each.code, each.details) for each in vault.heard.warnings] == [
+        ("EMBEDDING_TRUNCATED", {"count": 2})
+    ]
+    vault.heard.warnings.clear()
+    vault.write("short.md", "# Short\n")
+    await vault.index()
+    await vault.embed()
+    assert vault.heard.codes == ["EMBEDDING_TRUNCATED"]
+    vault.heard.warnings.clear()
+    for name in ("long.md", "copy.md"):
+        (vault.root / name).unlink()
+    vault.write("short.md", "# Shorter\n")
+    await vault.index()
+    await vault.embed()
+    assert vault.heard.codes == []
+
+
 async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
     await vault.embed()
     asked = len(endpoint.requests)
@@ -84,17 +111,122 @@ async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
     assert len(endpoint.requests) == asked
 
 
-async def test_an_unchanged_vault_reads_no_text_again(vault: Embedded, endpoint, monkeypatch):
-    await vault.embed()
-    read: list[object] = []
+@pytest.fixture
+def hashed(monkeypatch) -> list[str]:
+    """Return the inputs that are hashed from now on."""
+    inputs: list[str] = []
     keyed = phase.vector_key
-    monkeypatch.setattr(phase, "vector_key", lambda *text: read.append(text) or keyed(*text))
+
+    def vector_key(model: str, text: str) -> bytes:
+        inputs.append(text)
+        return keyed(model, text)
+
+    monkeypatch.setattr(phase, "vector_key", vector_key)
+    return inputs
+
+
+@pytest.fixture
+def read(monkeypatch) -> list[int]:
+    """Return the keys of chunks whose text is read from now on."""
+    keys: list[int] = []
+    texts_of = reading.chunk_texts_of
+
+    async def chunk_texts_of(connection, chunks):
+        found = await texts_of(connection, chunks)
+        keys.extend(chunk.key for chunk in found)
+        return found
+
+    monkeypatch.setattr(reading, "chunk_texts_of", chunk_texts_of)
+    return keys
+
+
+async def test_an_unchanged_vault_reads_no_text_again(vault: Embedded, hashed, read):
+    await vault.embed()
+    hashed.clear()
+    read.clear()
     assert await vault.embed() == Account(0, NOTES, 0)
-    assert read == []
+    assert (hashed, read) == ([], [])
+
+
+async def test_only_chunks_of_changed_notes_are_read_and_hashed(vault: Embedded, hashed, read):
+    await vault.embed()
+    hashed.clear()
+    read.clear()
     vault.write("0.md", "# Another\n")
     await vault.index()
     assert await vault.embed() == Account(1, NOTES - 1, 0)
-    assert read
+    assert len(hashed) == 1
+    assert len(read) == 2  # to be hashed, and to be sent
+    assert "Another" in hashed[0]
+
+
+async def test_a_renamed_note_is_hashed_again_and_not_sent_again(vault: Embedded, endpoint, hashed):
+    await vault.embed()
+    hashed.clear()
+    asked = len(endpoint.requests)
+    (vault.root / "0.md").rename(vault.root / "moved.md")
+    (vault.root / "1.md").unlink()
+    await vault.index()
+    assert await vault.embed() == Account(0, NOTES - 1, 0)
+    assert len(hashed) == 1
+    assert len(endpoint.requests) == asked
+
+
+async def test_a_title_that_comes_from_the_file_name_is_hashed_again(vault: Embedded, hashed):
+    vault.write("before.md", "Text without a heading.\n")
+    await vault.index()
+    await vault.embed()
+    hashed.clear()
+    (vault.root / "before.md").rename(vault.root / "after.md")
+    await vault.index()
+    assert await vault.embed() == Account(1, NOTES, 0)
+    assert [text.splitlines()[0] for text in hashed] == ["after"]
+
+
+async def test_a_rebuilt_index_hashes_all_and_sends_nothing(vault: Embedded, endpoint, hashed):
+    await vault.embed()
+    hashed.clear()
+    asked = len(endpoint.requests)
+    await vault.index(rebuild=True)
+    assert await vault.embed() == Account(0, NOTES, 0)
+    assert len(hashed) == NOTES
+    assert len(endpoint.requests) == asked
+
+
+async def test_a_vector_that_was_forgotten_is_made_again(vault: Embedded, endpoint, hashed):
+    await vault.embed()
+    space = vault.matrix.space
+    async with vectors.open_vectors(vault.directory.vectors) as store:
+        await store.use(space)
+        await store._connection.execute_fetchall("DELETE FROM vector WHERE row = 2")
+    hashed.clear()
+    asked = len(endpoint.requests)
+    vault.write("new.md", "# New\n")
+    await vault.index()
+    assert await vault.embed() == Account(2, NOTES - 1, 0)
+    assert len(hashed) == 2
+    assert len(endpoint.requests) > asked
+
+
+async def test_the_map_of_a_removed_store_says_nothing_of_a_new_one(
+    vault: Embedded, endpoint, monkeypatch
+):
+    await vault.embed()
+    number = vault.directory.current()
+    left_behind = vault.directory.vectors_map(number).read_bytes()
+    for file in (*vault.directory.vectors_folder.iterdir(), vault.directory.vectors):
+        file.unlink()
+    async with HttpEmbedder(vault.settings()) as embedder:
+        space = await embedder.prepare()
+    async with vectors.open_vectors(vault.directory.vectors) as store:
+        await store.use(space)
+        others = [bytes([place]) * 16 for place in range(NOTES)]
+        await store.save(others, np.eye(NOTES, space.dimension, dtype=np.float32))
+    vault.directory.vectors_map(number).write_bytes(left_behind)
+    assert vault.matrix is not None
+    asked = len(endpoint.requests)
+    assert await vault.embed() == Account(NOTES, 0, 0)
+    assert len(endpoint.requests) > asked
 
 
 async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: Embedded, endpoint):

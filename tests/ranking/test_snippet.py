@@ -54,6 +54,28 @@ def test_matches_in_other_scripts_are_ranges_of_the_snippet(text: str, query: st
     assert match in marked(text, query)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "See [the paper](https://example.org/zebra/2024) here. ",
+        "See ![](pictures/zebra-2.png) here. ",
+        "See [[Animals/Zebra|this one]] here. ",
+        'See <a href="https://example.org/zebra">this</a> here. ',
+        "See %% zebra %% here. ",
+        "```zebra\nrun()\n```\n",
+    ],
+)
+def test_a_match_that_only_the_source_holds_is_shown(source: str):
+    text = f"{FILLER}{source}{FILLER}" if source[0] != "`" else f"{FILLER}\n{source}{FILLER}"
+    assert [found.lower() for found in marked(text, "zebra")] == ["zebra"]
+
+
+def test_an_address_is_left_out_where_the_words_stand_in_the_text():
+    text = f"{FILLER}The zebra has [a page](https://example.org/zebra). {FILLER}"
+    assert marked(text, "zebra") == ["zebra"]
+    assert "example.org" not in of(text, "zebra").text
+
+
 def test_words_of_grammar_are_not_marked_beside_telling_ones():
     found = snippet("the zebra of the plain " * 20, {"the": 0.1, "of": 0.1, "zebra": 5.0})
     assert {found.text[start:end] for start, end in found.matches} == {"zebra"}

@@ -34,7 +34,7 @@ _QUERIES: Final = 3.0
 
 
 class Gate:
-    """Admits document requests, `limit` at once and at most `bound`."""
+    """Admits document requests: at most `bound` at once, fewer while the endpoint is overloaded."""
 
     def __init__(self, bound: int) -> None:
         self._bound = bound
@@ -45,11 +45,6 @@ class Gate:
         self._query_at = float("-inf")
         self._held_until = float("-inf")
         self._closed_until = float("-inf")
-
-    @property
-    def limit(self) -> int:
-        """Requests allowed at once, as far as the endpoint is concerned."""
-        return self._limit
 
     @property
     def searched_lately(self) -> bool:

@@ -2,6 +2,8 @@
 
 Begins when the lexical index is complete and serves. What was paid for is never sent twice: vectors
 are known by their exact input, across runs, rebuilds, renames and kills.
+
+Over 300 lines, since a run is one sequence of steps that share its plan.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from vault_agent.store.vectors.cache import are_whole, open_vectors
 from vault_agent.store.vectors.matrix import open_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.embedding.run import Arrived, Document
@@ -40,6 +42,7 @@ PUBLISH_SECONDS = 1.0
 _PUBLISHING_SHARE = 1 / 20
 """Limit of a run's time for publishing, since the map of a large vault takes long to write."""
 _PAGE = 256
+_HASHED = 2_000  # chunks whose text is read at once, to be hashed
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ async def _mend(folder: IndexDirectory, settings: EndpointSettings) -> None:
         await store.use(known)
         await store.mend()
         async with open_reader(folder.database(number)) as connection:
-            chunks, keys = await _inputs(connection, settings)
+            chunks, keys = await _inputs(connection, settings, {})
         await store.publish(await store.plan(chunks, keys), folder.vectors_map(number))
 
 
@@ -153,7 +156,9 @@ class _Run:
             await self._store.use(known)
             if not (fresh or doubted) and await self._is_complete():
                 return
-        chunks, keys = await _inputs(self._connection, self._settings)
+        # A fresh run trusts nothing that is kept.
+        kept = {} if known is None or fresh else await self._kept()
+        chunks, keys = await _inputs(self._connection, self._settings, kept)
         self._total = len(chunks)
         served_in_full = False
         if known is not None:
@@ -209,15 +214,7 @@ class _Run:
                 await asyncio.wait([publishing])
         await self._store.tidy(plan, self._map)
         self._report.published()
-        if plan.waiting:
-            self._report.warn(
-                Warning(
-                    "EMBEDDING_FAILED",
-                    "The endpoint could not embed some texts: they are found by their words. The "
-                    "next run tries them again.",
-                    {"count": len(plan.waiting)},
-                )
-            )
+        await self._warn_of_gaps(plan)
 
     def account(self) -> Account:
         """Count the chunks by result."""
@@ -226,6 +223,11 @@ class _Run:
         have = int(np.count_nonzero(self._plan.rows >= 0))
         return Account(have - self._reused, self._reused, self._total - have)
 
+    async def _kept(self) -> dict[int, bytes]:
+        """Return the keys of the vectors that are served, by chunk."""
+        served = open_matrix(self._map, self._store.folder)
+        return {} if served is None else await self._store.keys_of(served)
+
     async def _is_complete(self) -> bool:
         """Whether searches have a vector of every chunk already.
 
@@ -233,12 +235,33 @@ class _Run:
         """
         keys = await reading.chunk_keys(self._connection)
         served = open_matrix(self._map, self._store.folder)
-        if served is None or not self._store.is_served_by(served):
+        if served is None or not await self._store.vouches_for(served):
             return False
         if served.count < len(keys) or not served.holds(np.array(keys, np.int64), len(keys)):
             return False
         self._total = self._reused = len(keys)
         return True
+
+    async def _warn_of_gaps(self, plan: Plan) -> None:
+        """Warn of texts without a vector, and of texts whose vector covers only their beginning."""
+        if plan.waiting:
+            self._report.warn(
+                Warning(
+                    "EMBEDDING_FAILED",
+                    "The endpoint could not embed some texts. Lexical search still finds them, and "
+                    "the next run tries again.",
+                    {"count": len(plan.waiting)},
+                )
+            )
+        if count := await self._store.count_truncated(plan):
+            self._report.warn(
+                Warning(
+                    "EMBEDDING_TRUNCATED",
+                    "Some texts are too long for the model, so only their beginning is embedded. "
+                    "Lexical search still finds the rest.",
+                    {"count": count},
+                )
+            )
 
     async def _documents(self, plan: Plan) -> AsyncIterator[Document]:
         """Yield what is missing, a page at a time: a vault's text need not fit into memory."""
@@ -277,18 +300,20 @@ class _Run:
 
 
 async def _inputs(
-    connection: Connection, settings: EndpointSettings
+    connection: Connection, settings: EndpointSettings, kept: Mapping[int, bytes]
 ) -> tuple[Integers, list[bytes]]:
-    """Return the key of every chunk, and what its vector is known by."""
-    chunks: list[int] = []
-    keys: list[bytes] = []
-    after = -1
-    while page := await reading.chunk_texts(connection, after=after):
-        for chunk in page:
-            chunks.append(chunk.key)
-            keys.append(vector_key(settings.model, _input(chunk, settings)))
-        after = page[-1].key
-    return np.array(chunks, np.int64), keys
+    """Return the key of every chunk, and what its vector is known by.
+
+    Only the text of chunks that are not in `kept` is read and hashed. A changed or renamed note
+    gets new chunk keys, so a kept one stands for the same input.
+    """
+    chunks = await reading.chunk_keys(connection)
+    new = [chunk for chunk in chunks if chunk not in kept]
+    found = dict(kept)
+    for start in range(0, len(new), _HASHED):
+        page = await reading.chunk_texts_of(connection, new[start : start + _HASHED])
+        found |= {chunk.key: vector_key(settings.model, _input(chunk, settings)) for chunk in page}
+    return np.array(chunks, np.int64), [found[chunk] for chunk in chunks]
 
 
 def _input(chunk: reading.ChunkText, settings: EndpointSettings) -> str:

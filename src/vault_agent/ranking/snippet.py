@@ -2,7 +2,8 @@
 
 A snippet is one line of at most 240 characters. It is cut at the border of a sentence if one is
 near, and else at the border of a word. It never contains the whole chunk: if the chunk is too
-short, the snippet is empty. Markdown syntax is removed.
+short, the snippet is empty. Markdown syntax is removed, and so are the addresses of links, unless
+the terms are nowhere else.
 """
 
 from __future__ import annotations
@@ -67,10 +68,15 @@ class _Match(NamedTuple):
 def snippet(text: str, information: Mapping[str, float]) -> Snippet:
     """Return the snippet of a chunk for a query. `information` is the weight of each term.
 
-    Without a match it is the chunk's beginning.
+    If the terms are only in hidden text, such as a link's address, the snippet shows that. Without
+    a match it is the chunk's beginning.
     """
     line = plain_line(text)
     matches = _matches(line, information)
+    if not matches:
+        written = _written_line(text)
+        if found := _matches(written, information):
+            line, matches = written, found
     room = min(SNIPPET_CHARACTERS, int(len(line) * MOST_OF_A_CHUNK))
     room -= 2 * len(_ELLIPSIS)
     if room < _SHORTEST:
@@ -99,7 +105,15 @@ def plain_line(markdown: str) -> str:
         text = _TABLE_BORDER.sub(" ", text)
     if "==" in text or "~~" in text:
         text = _MARKED.sub(r"\2", text)
-    text = _EMPHASIS.sub("", text)
+    return _one_line(_EMPHASIS.sub("", text))
+
+
+def _written_line(markdown: str) -> str:
+    """Return Markdown as one line, with the addresses of links and whatever else is not shown."""
+    return _one_line(_FIRST_HEADING.sub("", markdown, count=1))
+
+
+def _one_line(text: str) -> str:
     if not text.isprintable():
         text = _UNPRINTABLE.sub(" ", text)
     return " ".join(text.split())

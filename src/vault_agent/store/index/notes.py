@@ -135,15 +135,6 @@ async def headings(connection: aiosqlite.Connection, keys: Iterable[int]) -> dic
     return {key: orjson.loads(path)[-1] if path else None for key, path in rows}
 
 
-async def chunk_texts(connection: aiosqlite.Connection, *, after: int) -> list[ChunkText]:
-    """Return the next page of all chunks, by key."""
-    with translated():
-        rows = await connection.execute_fetchall(
-            _CHUNK_TEXT + "WHERE chunk.key > ? ORDER BY chunk.key LIMIT 2000", (after,)
-        )
-    return [_chunk_text(row) for row in rows]
-
-
 async def chunk_keys(connection: aiosqlite.Connection) -> list[int]:
     """Return the keys of all chunks, in order."""
     with translated():

@@ -167,9 +167,35 @@ class VectorStore:
         self._space = found
         self._files = await self._open_files(*found)
 
-    def is_served_by(self, matrix: Matrix) -> bool:
-        """Whether a map names vectors of the space in use."""
-        return self._current()[0] == matrix.files
+    async def vouches_for(self, matrix: Matrix) -> bool:
+        """Whether a map names vectors of the space in use, and was written by this store.
+
+        A store that was removed may have left its map behind.
+        """
+        number, _, _ = self._current()
+        ((synced,),) = await self._connection.execute_fetchall(
+            "SELECT synced FROM space WHERE id = ?", (number,)
+        )
+        return matrix.files == number and len(matrix.vectors) <= int(synced)
+
+    async def keys_of(self, matrix: Matrix) -> dict[int, bytes]:
+        """Return what the vectors of a map's chunks are known by, by chunk.
+
+        Without those whose vectors were forgotten; empty for a map that nothing vouches for.
+        """
+        if not await self.vouches_for(matrix):
+            return {}
+        known: dict[int, bytes] = {}
+        after = b""
+        while page := list(
+            await self._connection.execute_fetchall(
+                "SELECT key, row FROM vector WHERE space = ? AND key > ? ORDER BY key LIMIT ?",
+                (matrix.files, after, _ROWS),
+            )
+        ):
+            known.update((row, key) for key, row in page)
+            after = page[-1][0]
+        return {chunk: known[row] for chunk, row in matrix.rows_of_chunks() if row in known}
 
     async def plan(self, chunks: Integers, keys: Sequence[bytes]) -> Plan:
         """Return which of a generation's chunks have a vector, and which keys are missing."""
@@ -190,12 +216,21 @@ class VectorStore:
             waiting.setdefault(keys[place], []).append(place)
         return Plan(chunks, keys, rows, waiting)
 
+    async def count_truncated(self, plan: Plan) -> int:
+        """Count the chunks whose vector is of the beginning of their text only."""
+        number, _, _ = self._current()
+        found = await self._connection.execute_fetchall(
+            "SELECT row FROM vector WHERE space = ? AND truncated", (number,)
+        )
+        return int(np.isin(plan.rows, [row for (row,) in found]).sum())
+
     async def save(
         self, keys: Sequence[bytes], vectors: Floats, *, truncated: Sequence[bytes] = ()
     ) -> int:
         """Keep vectors, (len(keys), dimension), and return the first one's row.
 
-        They are safe from a kill when this returns, and from a power cut after `publish`.
+        `truncated` names the keys of which the endpoint took only the beginning of the text. All
+        are safe from a kill when this returns, and from a power cut after `publish`.
         """
         number, _, files = self._current()
         if not keys:

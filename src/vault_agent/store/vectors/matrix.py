@@ -33,6 +33,7 @@ from vault_agent.store.mapped import MappedFiles
 from vault_agent.system.files import replace_file, sync_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -206,6 +207,10 @@ class Matrix:
     def holds(self, chunks: Integers, total: int) -> bool:
         """Whether the map has exactly these chunks, of a generation with `total` chunks."""
         return self.total == total and np.array_equal(self._keys, np.sort(chunks))
+
+    def rows_of_chunks(self) -> Iterator[tuple[int, int]]:
+        """Return each chunk that has a vector, with its row."""
+        return zip(self._keys.tolist(), self._rows.tolist(), strict=True)
 
     def of_notes(self, rowids: Integers) -> tuple[Integers, Integers]:
         """Return the chunks of some notes that have a vector, and their rows."""

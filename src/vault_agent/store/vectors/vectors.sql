@@ -15,7 +15,8 @@ CREATE TABLE IF NOT EXISTS space (
     synced          INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- `key` is the hash of model and exact input, `crc` that of the row's bytes.
+-- `key` is the hash of model and exact input, `crc` that of the row's bytes. `truncated` is 1 where
+-- the endpoint took only the beginning of the input.
 CREATE TABLE IF NOT EXISTS vector (
     space       INTEGER NOT NULL,
     key         BLOB NOT NULL,
