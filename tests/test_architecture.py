@@ -129,13 +129,13 @@ def violations(module: Path, source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.relative_to(PACKAGE).as_posix())
-def test_imports_point_one_way(module: Path):
+def test_imports_follow_the_layers(module: Path):
     if room_of(module) != "__init__":
         assert violations(module, module.read_text("utf-8")) == []
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.relative_to(PACKAGE).as_posix())
-def test_a_module_can_be_read_in_one_sitting(module: Path):
+def test_no_module_is_over_500_lines(module: Path):
     assert len(module.read_text("utf-8").splitlines()) <= 500
 
 
@@ -159,11 +159,11 @@ def test_a_module_can_be_read_in_one_sitting(module: Path):
         ("markdown/parse.py", "from pathlib import Path"),  # I/O in a pure room
     ],
 )
-def test_a_wrong_import_is_found(place: str, source: str):
+def test_a_wrong_import_is_reported(place: str, source: str):
     assert violations(PACKAGE / place, source)
 
 
-def test_the_version_costs_no_import():
+def test_the_version_needs_no_import():
     """`vault_agent` itself imports nothing, so that `--version` waits for nothing."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
     assert imports(tree, PACKAGE / "__init__.py") == []
@@ -201,7 +201,7 @@ def private_uses(tree: ast.AST, own: set[str]) -> set[str]:
     return {name for name in used if is_private(name)} - own - DOCUMENTED
 
 
-def test_private_names_of_libraries_are_used_where_it_is_listed():
+def test_private_names_of_libraries_are_used_only_as_listed():
     trees = {module: ast.parse(module.read_text("utf-8")) for module in MODULES}
     own = own_names(trees.values())
     used = {
@@ -221,11 +221,11 @@ def test_private_names_of_libraries_are_used_where_it_is_listed():
         "from lib import _private",
     ],
 )
-def test_the_use_of_a_private_name_is_found(source: str):
+def test_a_private_name_is_reported(source: str):
     assert private_uses(ast.parse(source), set())
 
 
-def test_packages_that_are_used_beyond_their_documentation_have_an_upper_bound():
+def test_packages_with_undocumented_uses_have_an_upper_bound():
     project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8"))
     bounded = {
         requirement.partition(">=")[0]
@@ -235,7 +235,7 @@ def test_packages_that_are_used_beyond_their_documentation_have_an_upper_bound()
     assert {*filter(None, PRIVATE_USES.values()), *UNDOCUMENTED} <= bounded
 
 
-def test_what_connections_build_on_is_still_there():
+def test_the_undocumented_parts_of_aiohttp_still_exist():
     """The library documents none of this; server/connection.py, gate.py and body.py rely on it."""
     finish = inspect.signature(web.RequestHandler.finish_response)
     assert list(finish.parameters) == ["self", "request", "resp", "start_time"]

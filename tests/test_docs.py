@@ -81,7 +81,7 @@ def test_no_link_is_broken(folder: str):
         "![[gone.png]]",
     ],
 )
-def test_a_broken_link_is_found(tmp_path: Path, text: str):
+def test_a_broken_link_is_reported(tmp_path: Path, text: str):
     (tmp_path / "here.md").write_text(f"# Here\n\n[fine](here.md#here), [[here#Here]], {text}\n")
     assert len(broken(tmp_path)) == 1
 
@@ -99,7 +99,7 @@ def test_the_documentation_can_be_reached_from_its_index():
     assert reached == set(notes)
 
 
-def test_the_readmes_links_lead_to_files():
+def test_links_in_the_readme_lead_to_files():
     note = parse_note((ROOT / "README.md").read_text("utf-8"), path="README.md")
     assert note.links
     assert [x.target for x in note.links if not (ROOT / x.target).is_file()] == []

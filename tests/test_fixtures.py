@@ -30,7 +30,7 @@ def test_every_broken_file_is_explained():
     assert set(promised()) == files - {"README.md"}
 
 
-async def test_broken_files_cost_the_warnings_that_their_page_promises(tmp_path: Path):
+async def test_broken_fixtures_produce_the_documented_warnings(tmp_path: Path):
     vault = indexed("broken", tmp_path)
     await vault.index()
     warned = {warning.details["path"]: warning.code for warning in vault.heard.warnings}
@@ -40,7 +40,7 @@ async def test_broken_files_cost_the_warnings_that_their_page_promises(tmp_path:
     assert warned == expected
 
 
-async def test_what_is_left_of_a_broken_file_is_indexed(tmp_path: Path):
+async def test_readable_parts_of_broken_files_are_indexed(tmp_path: Path):
     vault = indexed("broken", tmp_path)
     await vault.index()
     held = await vault.dump()

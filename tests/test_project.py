@@ -36,7 +36,7 @@ def codes_in_source() -> set[str]:
     return {code for code in found if not NO_CODES.search(code)} | {"UNAUTHORIZED"}
 
 
-def test_the_changelogs_newest_entry_is_this_version():
+def test_the_newest_changelog_entry_is_this_version():
     newest = re.search(r"^## \[(\S+)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert newest
     assert newest[1] == __version__
@@ -115,7 +115,7 @@ def test_every_route_is_documented():
 
 
 @pytest.mark.parametrize("name", ["runtime", "build", "dev"])
-def test_what_is_locked_comes_with_hashes_and_names_no_index(name: str):
+def test_locked_requirements_have_hashes_and_name_no_index(name: str):
     text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
     pinned = re.findall(r"^[a-z0-9._-]+==\S+", text, re.MULTILINE)
     assert pinned

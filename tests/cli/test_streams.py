@@ -37,7 +37,7 @@ async def shell(environment: dict[str, str], line: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-async def test_a_closed_stream_is_no_defect(environment: dict[str, str], command: str):
+async def test_a_closed_stream_is_not_an_internal_error(environment: dict[str, str], command: str):
     assert await shell(environment, f"$P {command} >&-") == (0, "", "")
     code, out, err = await shell(environment, f"$P {command} <&- 2>&-")
     assert (code, err) == (0, "")
@@ -47,7 +47,7 @@ async def test_a_closed_stream_is_no_defect(environment: dict[str, str], command
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", COMMANDS)
-async def test_output_that_cannot_be_written_is_told_in_one_line(
+async def test_a_failing_output_is_reported_in_one_line(
     environment: dict[str, str], command: str, unbuffered: str
 ):
     environment["PYTHONUNBUFFERED"] = unbuffered
@@ -58,7 +58,7 @@ async def test_output_that_cannot_be_written_is_told_in_one_line(
     assert await shell(environment, "$P nonsense 2> /dev/full") == (2, "", "")
 
 
-async def test_no_value_on_a_closed_or_empty_stdin_removes_no_setting(
+async def test_an_empty_or_closed_stdin_does_not_remove_a_setting(
     environment: dict[str, str],
 ):
     key = "k" * 40
@@ -70,7 +70,7 @@ async def test_no_value_on_a_closed_or_empty_stdin_removes_no_setting(
     assert (await shell(environment, "$P config reveal-api-key"))[1].strip() == key
 
 
-async def test_a_current_folder_that_is_gone_is_told(environment: dict[str, str], tmp_path: Path):
+async def test_a_missing_current_folder_is_reported(environment: dict[str, str], tmp_path: Path):
     gone = f"mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone &&"
     for command in ("config set vault.root notes", "--config mine.toml search x"):
         code, _, err = await shell(environment, f"{gone} $P {command}")
@@ -79,7 +79,7 @@ async def test_a_current_folder_that_is_gone_is_told(environment: dict[str, str]
     assert (await shell(environment, f"{gone} $P config path"))[0] == 0
 
 
-async def test_what_is_no_file_is_written_to_and_never_replaced(
+async def test_a_download_does_not_replace_pipes_links_or_folders(
     environment: dict[str, str], server: FakeServer, tmp_path: Path
 ):
     get = "$P get attachment a.png --download --output"
@@ -107,9 +107,7 @@ def interrupted(environment: dict[str, str], seconds: float, *arguments: str) ->
     return process.returncode, err
 
 
-def test_ctrl_c_during_a_start_prints_no_traceback_and_crashes_nothing(
-    environment: dict[str, str], tmp_path: Path
-):
+def test_ctrl_c_during_startup_prints_no_traceback(environment: dict[str, str], tmp_path: Path):
     (tmp_path / "vault").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])

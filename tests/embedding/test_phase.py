@@ -56,7 +56,7 @@ async def vault(tmp_path: Path, settings) -> Embedded:
     return made
 
 
-async def test_two_processes_never_embed_at_once(vault: Embedded, endpoint, monkeypatch):
+async def test_two_processes_never_embed_concurrently(vault: Embedded, endpoint, monkeypatch):
     monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.05)
     with vault.directory.writing(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.embed()
@@ -64,9 +64,7 @@ async def test_two_processes_never_embed_at_once(vault: Embedded, endpoint, monk
     assert await vault.embed() == Account(NOTES, 0, 0)
 
 
-async def test_a_text_that_fails_is_marked_and_counted_and_the_rest_shows_as_done(
-    vault: Embedded, endpoint
-):
+async def test_a_failed_text_is_counted_and_the_others_succeed(vault: Embedded, endpoint):
     endpoint.poison["note 3"] = misbehaviour.status(422)
     assert await vault.embed() == Account(NOTES - 1, 0, 1)
     assert vault.heard.phases[-1] == ("embed", NOTES, NOTES)
@@ -77,7 +75,7 @@ async def test_a_text_that_fails_is_marked_and_counted_and_the_rest_shows_as_don
         assert [reason for (reason,) in failures] == ["rejected"]
 
 
-async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
+async def test_an_unchanged_vault_sends_no_text(vault: Embedded, endpoint):
     await vault.embed()
     asked = len(endpoint.requests)
     assert await vault.embed() == Account(0, NOTES, 0)
@@ -97,7 +95,9 @@ async def test_an_unchanged_vault_reads_no_text_again(vault: Embedded, endpoint,
     assert read
 
 
-async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: Embedded, endpoint):
+async def test_a_changed_model_is_detected_and_all_chunks_are_embedded_again(
+    vault: Embedded, endpoint
+):
     await vault.embed()
     assert await vault.embed(doubted=True) == Account(0, NOTES, 0)
     endpoint.salt = "retrained"
@@ -106,9 +106,7 @@ async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: E
     assert vault.matrix.count == NOTES
 
 
-async def test_fresh_vectors_that_cannot_be_had_leave_the_old_ones_serving(
-    vault: Embedded, endpoint
-):
+async def test_if_fresh_vectors_fail_the_old_ones_stay(vault: Embedded, endpoint):
     await vault.embed()
     await vault.index(rebuild=True)
     endpoint.always = misbehaviour.status(401)
@@ -117,9 +115,7 @@ async def test_fresh_vectors_that_cannot_be_had_leave_the_old_ones_serving(
     assert vault.matrix.count == NOTES
 
 
-async def test_fresh_vectors_of_the_same_model_are_taken_up_when_all_are_there(
-    vault: Embedded, endpoint, monkeypatch
-):
+async def test_fresh_vectors_are_used_once_complete(vault: Embedded, endpoint, monkeypatch):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
     await vault.embed()
     counts = []
@@ -129,9 +125,7 @@ async def test_fresh_vectors_of_the_same_model_are_taken_up_when_all_are_there(
     assert set(counts) == {NOTES}
 
 
-async def test_a_run_that_is_cancelled_while_it_publishes_has_published_when_it_ends(
-    vault: Embedded, endpoint, monkeypatch
-):
+async def test_cancelling_a_publication_completes_it(vault: Embedded, endpoint, monkeypatch):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
     begun, go_on, write_map = threading.Event(), threading.Event(), vectors.write_map
 
@@ -154,7 +148,7 @@ async def test_a_run_that_is_cancelled_while_it_publishes_has_published_when_it_
     assert vault.matrix.count
 
 
-async def test_what_has_arrived_is_searchable_soon_also_where_no_more_arrives(
+async def test_saved_vectors_are_published_even_if_no_more_arrive(
     vault: Embedded, endpoint, monkeypatch
 ):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.1)

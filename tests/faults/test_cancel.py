@@ -142,13 +142,11 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: in
 
 
 @pytest.mark.parametrize("rebuild", [False, True])
-async def test_a_cancelled_run_lets_go_and_leaves_the_index_as_it_was(
-    tmp_path: Path, rebuild: bool
-):
+async def test_a_cancelled_run_releases_its_lock_and_keeps_the_index(tmp_path: Path, rebuild: bool):
     assert await cancel_every_wait(Vault(tmp_path), rebuild=rebuild, step=6, start=2) > 30
 
 
-async def test_a_cancelled_run_leaves_no_batch_at_work(tmp_path: Path):
+async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
     vault = Vault(tmp_path)
     for number in range(200):
         vault.write(f"{number}.md", "text")
@@ -169,7 +167,7 @@ async def test_a_cancelled_run_leaves_no_batch_at_work(tmp_path: Path):
     assert await settled(lambda: ended == begun)
 
 
-async def test_a_cancelled_reader_gives_back_what_it_was_lent(tmp_path: Path):
+async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     vault = Vault(tmp_path)
     await vault.index()
     task = vault.task()
@@ -193,7 +191,7 @@ async def test_a_cancelled_reader_gives_back_what_it_was_lent(tmp_path: Path):
 
 
 @pytest.mark.parametrize("of", ["the index", "the vectors"])
-async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Path, of: str):
+async def test_a_cancelled_statement_is_interrupted(tmp_path: Path, of: str):
     """It runs in a thread of its own, which no cancellation reaches."""
     vault = Vault(tmp_path)
     await vault.index()
@@ -229,7 +227,7 @@ async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Pat
         "vault_agent.store.layout.IndexDirectory.publish",
     ],
 )
-async def test_a_cancelled_run_keeps_its_lock_until_its_threads_have_ended(
+async def test_a_cancelled_run_keeps_its_lock_until_its_threads_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ):
     """The next run sweeps up what they write, and may write under the same names."""

@@ -67,7 +67,7 @@ def ask_everything(program: Program) -> list[int]:
 
 
 @pytest.mark.parametrize("patterns", [MAPPED, pytest.param(OTHERS, marks=pytest.mark.long)])
-def test_a_server_outlives_any_file_of_its_index_that_is_cut_short(
+def test_a_server_survives_truncation_of_any_index_file(
     program: Program, patterns: tuple[str, ...]
 ):
     assert set(ask_everything(program)) == {200}

@@ -28,14 +28,12 @@ def check(findings: list[Finding]) -> None:
     assert any(finding.outcome.startswith("refused") for finding in findings)
 
 
-def test_damage_to_any_file_is_refused_and_cured_by_a_rebuild(tmp_path: Path):
+def test_damage_to_any_file_is_detected_and_a_rebuild_repairs_it(tmp_path: Path):
     check(damage_some(tmp_path, seed=7, count=20))
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"99\n", b"-1\n", b"1\n1\n"])
-async def test_a_damaged_name_of_the_current_generation_is_refused_and_cured(
-    tmp_path: Path, content: bytes
-):
+async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, content: bytes):
     vault = Vault(tmp_path)
     vault.write("Note.md", "text")
     await vault.index()
@@ -69,7 +67,7 @@ class Swapped:
         return {"event": "failed", "code": "INDEX_INCOMPATIBLE", "message": "files are missing"}
 
 
-async def test_files_that_a_run_has_swept_up_are_not_taken_for_damaged_ones():
+async def test_files_removed_by_a_run_are_not_reported_as_damaged():
     swapped = Swapped()
     parts: Any = (swapped, None, Background())  # no folder: nothing in it may be put aside
     await Checks(*parts, ask=swapped.ask, busy=lambda: False).verify()
@@ -77,7 +75,7 @@ async def test_files_that_a_run_has_swept_up_are_not_taken_for_damaged_ones():
 
 
 @pytest.mark.long
-def test_a_thousand_damages_to_any_file_are_refused_and_cured(tmp_path: Path):
+def test_a_thousand_damages_are_detected_and_repaired(tmp_path: Path):
     findings = damage_some(tmp_path, seed=11, count=1000)
     print(f"\n{len(findings)} damages:", Counter(finding.outcome for finding in findings))
     check(findings)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what
 WATCHING = Path(__file__).parent / "watching"
 
 
-def test_nothing_but_sqlite_opens_or_replaces_a_database_that_is_in_use(tmp_path: Path):
+def test_only_sqlite_opens_or_replaces_a_database_in_use(tmp_path: Path):
     """Through a first index, a change, a rebuild, embeddings, damage, and two starts."""
     report = tmp_path / "report"
     paths = [str(WATCHING), *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -38,7 +38,7 @@ def check(points: list[Point]) -> None:
 
 
 @pytest.mark.parametrize("scenario", ["first", "incremental", "reindex", "embed"])
-def test_a_call_that_fails_fails_the_run_by_name_and_costs_nothing_else(
+def test_a_failing_disk_call_fails_the_run_with_its_code(
     library: Path, tmp_path: Path, scenario: str
 ):
     """A sample of the points; the long version below has every one."""
@@ -50,7 +50,7 @@ def test_a_call_that_fails_fails_the_run_by_name_and_costs_nothing_else(
     assert any(point.outcome == "DISK_FULL" for point in points)
 
 
-def test_a_disk_that_stays_full_fails_the_run_by_name(library: Path, tmp_path: Path):
+def test_a_disk_that_stays_full_fails_the_run_with_a_code(library: Path, tmp_path: Path):
     check(
         fail_each(
             library, tmp_path, "incremental", error=errno.ENOSPC, lasting=True, step=29, start=3

@@ -148,7 +148,7 @@ def kill_at_random(program: Program, *, kills: int, seed: int) -> list[float]:
     return starts
 
 
-def test_a_handful_of_kills_lose_nothing(program: Program):
+def test_a_few_kills_lose_nothing(program: Program):
     kill_at_random(program, kills=3, seed=1)
 
 
@@ -213,14 +213,14 @@ def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, se
     return killed_amid
 
 
-def test_kills_while_embedding_never_pay_twice(program: Program):
+def test_kills_while_embedding_never_send_a_text_twice(program: Program):
     program.write("First.md", "# First\n\nfiller\n")
     with running_endpoint(program, latency=0.05, at_once=2) as endpoint:
         kill_while_embedding(program, endpoint, kills=1, seed=3)
 
 
 @pytest.mark.long
-def test_fifty_kills_while_embedding_never_pay_twice(program: Program):
+def test_fifty_kills_while_embedding_never_send_a_text_twice(program: Program):
     program.write("First.md", "# First\n\nfiller\n")
     with running_endpoint(program, latency=0.05, at_once=2) as endpoint:
         amid = kill_while_embedding(program, endpoint, kills=50, seed=4)

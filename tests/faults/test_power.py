@@ -24,7 +24,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("scenario", "number"), [("first", 1), ("reindex", 2)])
-def test_a_generation_is_on_the_disk_before_it_is_current(
+def test_a_generation_is_synced_before_it_becomes_current(
     library: Path, tmp_path: Path, scenario: str, number: int
 ):
     volatile = Volatile()
@@ -39,9 +39,7 @@ def test_a_generation_is_on_the_disk_before_it_is_current(
     assert volatile.below("index/current", f"index/generation-{number}") == set()
 
 
-def test_full_text_is_on_the_disk_before_the_transaction_that_names_it(
-    library: Path, tmp_path: Path
-):
+def test_full_text_is_synced_before_its_transaction(library: Path, tmp_path: Path):
     volatile = Volatile()
     written = 0
     for call, path in calls_of(library, tmp_path, "incremental"):
@@ -53,7 +51,7 @@ def test_full_text_is_on_the_disk_before_the_transaction_that_names_it(
     assert volatile.below("index/generation-1/") == set()
 
 
-def test_vectors_are_on_the_disk_before_the_map_that_names_them(library: Path, tmp_path: Path):
+def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
     volatile = Volatile()
     at_publications = []
     for call, path in calls_of(library, tmp_path, "embed"):

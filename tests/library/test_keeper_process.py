@@ -150,7 +150,7 @@ async def test_an_error_keeps_its_class_and_details(speaking: Any):
         assert len(kept.pids) == 1
 
 
-async def test_runs_and_questions_are_answered_by_one_kept_process(speaking: Any):
+async def test_runs_and_checks_share_one_process(speaking: Any):
     async with speaking(ANSWERS) as kept:
         for _ in range(3):
             assert (await kept.run()).summary == JobSummary(added=1)
@@ -160,7 +160,7 @@ async def test_runs_and_questions_are_answered_by_one_kept_process(speaking: Any
         assert len(kept.pids) == 1
 
 
-async def test_runs_take_turns(speaking: Any):
+async def test_concurrent_runs_take_turns(speaking: Any):
     """Each run begins when the one before has ended, in the same process."""
     source = f"""
 for request in requests():
@@ -179,7 +179,7 @@ for request in requests():
 
 
 @pytest.mark.parametrize("after", ["a rebuild", "a large run"])
-async def test_a_process_that_has_grown_is_replaced(speaking: Any, after: str):
+async def test_a_process_that_uses_much_memory_is_replaced(speaking: Any, after: str):
     large = spoken(Done(JobSummary(added=MANY_NOTES + 1), 1, 1))
     source = ANSWERS if after == "a rebuild" else ANSWERS.replace(DONE, large)
     rebuilding = IndexTask(**{**TASK_FIELDS, "rebuild": after == "a rebuild"})
@@ -193,7 +193,7 @@ async def test_a_process_that_has_grown_is_replaced(speaking: Any, after: str):
 TASK_FIELDS = {name: getattr(TASK, name) for name in IndexTask.__dataclass_fields__}
 
 
-async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(speaking: Any):
+async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(0.5); ')
     async with speaking(source) as kept:
         asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
@@ -203,14 +203,14 @@ async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(sp
         assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
 
 
-async def test_a_process_that_is_stuck_is_killed(speaking: Any):
+async def test_a_hanging_process_is_killed(speaking: Any):
     async with asyncio.timeout(PATIENCE):
         async with speaking(f"next(requests()); {DISK_FULL}\ntime.sleep(600)") as kept:
             with pytest.raises(Failed, match="DISK_FULL"):
                 await kept.run()
 
 
-async def test_a_cancelled_run_ends_its_process_and_the_next_has_another(speaking: Any):
+async def test_a_cancelled_run_ends_its_process_and_the_next_starts_another(speaking: Any):
     source = ANSWERS.replace(DONE, "time.sleep(600)")
     async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
@@ -224,7 +224,7 @@ async def test_a_cancelled_run_ends_its_process_and_the_next_has_another(speakin
             assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
 
 
-async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(speaking: Any):
+async def test_a_job_does_not_wait_for_a_hanging_check(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(600); ')
     async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
@@ -240,7 +240,7 @@ async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(speaking:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_questions_and_runs_at_once_leave_no_process_behind(speaking: Any, seed: int):
+async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: int):
     """Whoever asks, is cancelled, or starts a process while the server stops."""
     source = ANSWERS.replace("    kind =", "    time.sleep(0.02)\n    kind =")
     async with speaking(source) as kept:
@@ -262,7 +262,7 @@ async def test_questions_and_runs_at_once_leave_no_process_behind(speaking: Any,
         await asyncio.wait(tasks)
 
 
-async def test_a_run_does_not_fail_because_the_idle_process_has_died(speaking: Any):
+async def test_a_run_succeeds_after_the_idle_process_died(speaking: Any):
     async with speaking(ANSWERS) as kept:
         await kept.run()
         os.kill(kept.pids[0], signal.SIGKILL)
@@ -278,7 +278,7 @@ async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
         assert alive(kept.pids[1])
 
 
-async def test_a_process_that_keeps_dying_is_started_less_and_less_often(
+async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
     speaking: Any, monkeypatch: pytest.MonkeyPatch
 ):
     from vault_agent.library import keeper_process
@@ -305,7 +305,7 @@ async def test_a_process_that_keeps_dying_is_started_less_and_less_often(
     [b"canary\n", b"{}\n", b"x" * (5 * MAX_EVENT_BYTES) + b"\n"],
     ids=["no JSON", "no event", "too long"],
 )
-async def test_nonsense_fails_the_run_and_ends_the_process(speaking: Any, line: bytes):
+async def test_invalid_messages_fail_the_run_and_end_the_process(speaking: Any, line: bytes):
     """The last is a line that no sender of ours would send."""
     said = f"say({line[:1]!r} * {len(line) - 1} + b'\\n')" if len(line) > 99 else f"say({line!r})"
     async with speaking(f"next(requests()); {said}; sys.stdin.read()") as kept:
@@ -314,7 +314,7 @@ async def test_nonsense_fails_the_run_and_ends_the_process(speaking: Any, line: 
         assert "canary" not in str(failure.value)
 
 
-async def test_a_crash_is_reported_and_named_by_type_and_line(speaking: Any):
+async def test_a_process_crash_is_reported_by_type_and_line(speaking: Any):
     report = CrashReport("ValueError", ("vault_agent.indexing.index:7",))
     source = f"next(requests()); {spoken(Crashed('keeper', report))}"
     async with speaking(source) as kept:
@@ -323,7 +323,7 @@ async def test_a_crash_is_reported_and_named_by_type_and_line(speaking: Any):
         assert kept.crashes == [("keeper", report)]
 
 
-async def test_a_crash_of_a_worker_is_reported_and_ends_nothing(speaking: Any):
+async def test_a_worker_crash_is_reported_and_the_run_continues(speaking: Any):
     report = CrashReport("MemoryError")
     source = ANSWERS.replace(DONE, f"{spoken(Crashed('worker', report))}; {DONE}")
     async with speaking(source) as kept:
@@ -331,7 +331,7 @@ async def test_a_crash_of_a_worker_is_reported_and_ends_nothing(speaking: Any):
         assert kept.crashes == [("worker", report)]
 
 
-def test_a_loop_may_end_before_what_a_process_has_started(
+def test_the_event_loop_can_end_before_grandchild_processes(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
     heir = [sys.executable, "-c", "import time; time.sleep(3)"]
@@ -349,7 +349,7 @@ def test_a_loop_may_end_before_what_a_process_has_started(
     assert capfd.readouterr().err == ""
 
 
-async def test_work_in_the_background_fails_alone():
+async def test_a_failed_background_task_does_not_affect_others():
     crashes: list[CrashReport] = []
 
     async def fail(error: Exception) -> None:

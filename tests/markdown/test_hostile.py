@@ -61,7 +61,7 @@ def notes(n: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", notes(1))
-def test_takes_time_in_proportion_to_its_length(name):
+def test_parsing_time_is_linear(name):
     assert_linear(lambda n: notes(n)[name], lambda text: parse_note(text, path="a.md"))
     text = notes(1)[name]
     note = parse_note(text, path="a.md")
@@ -69,7 +69,7 @@ def test_takes_time_in_proportion_to_its_length(name):
     assert "".join(chunk.text for chunk in note.chunks) == clean
 
 
-def test_names_without_an_end_are_cut():
+def test_very_long_names_are_cut():
     """A heading is kept with every chunk below it: a long one would be kept a thousand times."""
     long = "x" * 100_000
     note = parse_note(

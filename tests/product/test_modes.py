@@ -25,7 +25,7 @@ def open_to_others(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
-def test_every_file_and_folder_is_for_its_owner_whatever_the_umask(program: Program):
+def test_all_files_are_private_for_every_umask(program: Program):
     program.indexes = program.indexes / "made" / "by us"
     before = os.umask(0o000)
     try:

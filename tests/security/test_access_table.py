@@ -71,18 +71,20 @@ BODIES = {
 }
 
 
-def test_every_route_is_in_the_table():
+def test_every_route_is_in_the_access_table():
     assert set(ALLOWED) == {(route.method, route.path) for route in ROUTES}
 
 
 @pytest.mark.parametrize("route", EVERY, ids=" ".join)
-def test_who_may_ask_is_answered(wire: Wire, route: tuple[str, str]):
+def test_allowed_clients_get_an_answer_on_every_route(wire: Wire, route: tuple[str, str]):
     target, body, status = EVERY[route]
     assert wire.ask(route[0], target, body).status == status
 
 
 @pytest.mark.parametrize("route", EVERY, ids=" ".join)
-def test_strangers_are_refused_everywhere(fortress: Fortress, wire: Wire, route: tuple[str, str]):
+def test_foreign_hosts_and_origins_are_refused_on_every_route(
+    fortress: Fortress, wire: Wire, route: tuple[str, str]
+):
     target, body, _ = EVERY[route]
     before = jobs(wire)
     for who, (headers, status) in STRANGERS.items():
@@ -96,7 +98,7 @@ def test_strangers_are_refused_everywhere(fortress: Fortress, wire: Wire, route:
 
 
 @pytest.mark.parametrize("route", ALLOWED, ids=" ".join)
-def test_bodies_that_are_no_small_plain_json_are_refused_everywhere(
+def test_bodies_that_are_not_small_plain_json_are_refused_on_every_route(
     fortress: Fortress, wire: Wire, route: tuple[str, str]
 ):
     target, *_ = ALLOWED[route]
@@ -111,7 +113,9 @@ def test_bodies_that_are_no_small_plain_json_are_refused_everywhere(
 
 
 @pytest.mark.parametrize("route", EVERY, ids=" ".join)
-def test_every_reply_is_marked_as_nothing_to_render_or_embed(wire: Wire, route: tuple[str, str]):
+def test_every_reply_has_headers_against_rendering_and_embedding(
+    wire: Wire, route: tuple[str, str]
+):
     target, body, _ = EVERY[route]
     for headers in ({}, {"Authorization": ""}, {"Host": "evil.example"}):
         head = wire.ask(route[0], target, body, headers).head.lower()

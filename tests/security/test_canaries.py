@@ -158,7 +158,7 @@ def provider(program: Fortress) -> Iterator[Endpoint]:
         yield endpoint
 
 
-def test_nothing_private_is_in_what_the_program_writes(program: Fortress):
+def test_the_program_writes_no_private_text(program: Fortress):
     program.write(
         "Garden/bad.md", "---\ntitle: canary: [canary\nx: *canary\n---\ncanary-in-a-body\n"
     )
@@ -195,7 +195,7 @@ def test_nothing_private_is_in_what_the_program_writes(program: Fortress):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
-def test_nothing_private_is_in_what_is_left_of_a_crash(program: Fortress):
+def test_crash_output_contains_no_private_text(program: Fortress):
     import resource
 
     program.fill(400)

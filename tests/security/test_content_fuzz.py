@@ -198,7 +198,7 @@ LINKS = st.lists(
 
 @examples(300)
 @given(text=LINKS)
-def test_any_links_are_read_within_their_lines_and_lead_into_the_vault_or_nowhere(text: str):
+def test_links_in_any_text_have_valid_lines_and_targets(text: str):
     note = parse_note(text, path="Folder/a.md")
     lines = 1 + text.count("\n") + text.count("\r") - text.count("\r\n")
     files = ["Folder/a.md", "a.md", "B.md", "Folder/B.md", "deep/er/B.md"]
@@ -241,7 +241,7 @@ PATHS = st.one_of(
 
 @examples(500)
 @given(path=PATHS)
-def test_a_path_that_passes_stays_below_where_it_begins(path: str):
+def test_a_valid_path_stays_below_its_root(path: str):
     try:
         passed = validate(path)
     except (InvalidRequest, Forbidden) as refusal:
@@ -285,7 +285,7 @@ QUERIES = st.lists(
 
 @examples(300)
 @given(text=QUERIES)
-def test_a_query_is_bounded_whatever_is_typed(text: str):
+def test_every_query_has_a_limited_number_of_terms(text: str):
     query = compile_query(text[:1000])
     assert len(query.weights) <= MAX_TERMS
     assert len(query.units) <= MAX_TERMS

@@ -11,7 +11,7 @@ PAGES = [
 ]
 
 
-def test_every_test_that_the_documentation_names_exists():
+def test_every_test_named_in_the_documentation_exists():
     there = {
         name
         for module in TESTS.rglob("test_*.py")

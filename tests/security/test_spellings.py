@@ -103,13 +103,13 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
     return found
 
 
-def test_there_are_spellings_enough_and_every_route_with_a_path_is_tried(fortress: Fortress):
+def test_the_hostile_paths_cover_every_route_with_a_path(fortress: Fortress):
     assert len(spellings(fortress)) >= 300
     tried = {template for template, *_ in requests("x")}
     assert {route.path for route in ROUTES if "{" in route.path} <= tried
 
 
-def test_no_spelling_gets_anything_by_any_route(fortress: Fortress, wire: Wire):
+def test_no_hostile_path_works_on_any_route(fortress: Fortress, wire: Wire):
     asked = 0
     for spelling in spellings(fortress):
         for _, method, target, body in requests(spelling):
@@ -160,7 +160,7 @@ def hold_commands_to_it(fortress: Fortress, monkeypatch, capfd, chosen: list[lis
             assert code != 0, command
 
 
-def test_no_spelling_gets_anything_by_any_command(fortress: Fortress, monkeypatch, capfd):
+def test_no_hostile_path_works_in_a_sample_of_commands(fortress: Fortress, monkeypatch, capfd):
     everything = [commands(spelling) for spelling in spellings(fortress)]
     # All by the one that would print bytes; of the others each spelling has one, in turn.
     chosen = [every[0] for every in everything]
@@ -169,7 +169,7 @@ def test_no_spelling_gets_anything_by_any_command(fortress: Fortress, monkeypatc
 
 
 @pytest.mark.long
-def test_no_spelling_gets_anything_by_every_command(fortress: Fortress, monkeypatch, capfd):
+def test_no_hostile_path_works_in_any_command(fortress: Fortress, monkeypatch, capfd):
     chosen = list(chain.from_iterable(map(commands, spellings(fortress))))
     hold_commands_to_it(fortress, monkeypatch, capfd, chosen)
     with capfd.disabled():
@@ -261,7 +261,7 @@ def race(fortress: Fortress, seconds: float) -> tuple[int, int, int]:
     return sum(served), sum(denied), swapping.swaps
 
 
-def test_a_file_or_folder_swapped_for_a_link_gives_no_byte_from_outside(fortress: Fortress):
+def test_a_swap_for_a_symlink_reads_nothing_outside_the_vault(fortress: Fortress):
     served, denied, swaps = race(fortress, 2)
     assert served > 0
     assert denied > 0
@@ -269,6 +269,6 @@ def test_a_file_or_folder_swapped_for_a_link_gives_no_byte_from_outside(fortress
 
 
 @pytest.mark.long
-def test_a_long_race_gives_no_byte_from_outside_either(fortress: Fortress):
+def test_a_long_race_reads_nothing_outside_the_vault(fortress: Fortress):
     served, denied, swaps = race(fortress, 60)
     print(f"\n{served} reads, {denied} refusals, {swaps} swaps, 0 bytes from outside")

@@ -16,7 +16,7 @@ ON_PURPOSE = "positive_data_acceptance,use_after_free"
 
 
 @pytest.mark.long
-async def test_every_reply_to_generated_requests_is_as_described(tmp_path: Path):
+async def test_generated_requests_get_documented_replies(tmp_path: Path):
     async with run() as server:
         process = await asyncio.create_subprocess_exec(
             *(Path(sys.executable).with_name("schemathesis"), "run"),

@@ -27,7 +27,7 @@ class Locked(IndexDirectory):
         raise PermissionError(13, "Permission denied")  # which root never sees of a file
 
 
-async def test_a_folder_that_cannot_be_read_is_told_by_name(tmp_path: Path):
+async def test_an_unreadable_index_folder_is_reported_with_a_code(tmp_path: Path):
     index = CurrentIndex(Locked(tmp_path), vault="", fingerprint="")
     with pytest.raises(Failed) as failure:
         await index.refresh()
@@ -44,7 +44,7 @@ async def serving(vault: Vault) -> CurrentIndex:
     return index
 
 
-async def test_connections_come_back_from_searches_cancelled_at_any_moment(tmp_path: Path):
+async def test_searches_cancelled_at_any_moment_return_their_connections(tmp_path: Path):
     index = await serving(Vault(tmp_path))
 
     async def ask() -> None:
@@ -63,7 +63,7 @@ async def test_connections_come_back_from_searches_cancelled_at_any_moment(tmp_p
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors")
-async def test_the_last_reader_closes_a_replaced_state_also_when_cancelled(tmp_path: Path):
+async def test_a_cancelled_last_reader_closes_a_replaced_index(tmp_path: Path):
     index = await serving(Vault(tmp_path))
     before = len(list(DESCRIPTORS.iterdir()))
     for _ in range(5):

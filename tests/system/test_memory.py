@@ -18,7 +18,7 @@ def resident_bytes() -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at memory as Linux shows it")
-def test_freed_memory_goes_back_to_the_system():
+def test_freed_memory_is_returned_to_the_system():
     if not hasattr(ctypes.CDLL(None), "malloc_trim"):
         pytest.skip("a C library that keeps nothing")
     blocks = [bytearray(b"x" * 60_000) for _ in range(2_000)]
