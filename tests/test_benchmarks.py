@@ -1,4 +1,4 @@
-"""The synthetic vaults are what the figures rest on: the same each time, and like real ones."""
+"""The synthetic vaults of the benchmarks are reproducible and realistic."""
 
 from __future__ import annotations
 

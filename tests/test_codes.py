@@ -1,4 +1,4 @@
-"""One table says what each code means; every raise, warning and page follows it."""
+"""Every error, warning and page agrees with the table of codes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CLASSES = {
 WARNINGS = {"Warning", "Notice", "WarningData", "notice"}
 # A command line that a message tells the user to run.
 COMMAND = re.compile(r"vault-agent (index|reindex|serve|jobs|config|search|get|status)\b")
-# Pages of the help and the table itself.
+# The command line's help and the table itself.
 SAYS_COMMANDS = ("cli/", "errors.py")
 
 
 def calls() -> list[tuple[str, str, str]]:
-    """Return every call that names a code: its place, the function's name, the code."""
+    """Return every call with a code, as (place, function name, code)."""
     found = []
     for module in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(module.read_text("utf-8"))):

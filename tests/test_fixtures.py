@@ -1,4 +1,4 @@
-"""The fixtures are indexed as their pages say: what is broken costs a warning, never a run."""
+"""The fixtures are indexed as documented. Broken files cause warnings and fail no run."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ async def test_the_demo_vault_is_indexed_without_a_warning(tmp_path: Path):
     summary = await vault.index()
     assert vault.heard.warnings == []
     assert summary.added >= 40
-    assert summary.unresolved_links == 1  # the note that is still to be written
+    assert summary.unresolved_links == 1  # the missing note
     assert summary.chunks > 3 * summary.added

@@ -1,4 +1,4 @@
-"""The project agrees with itself: version, changelog, settings, commands, codes and their pages."""
+"""Version, changelog, settings, commands and codes agree with their pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vault_agent.config.settings import Config
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PROGRAM = Path(sys.executable).with_name("vault-agent")
-# Looks like a code and is none: environment variables, flags of os.open, placeholders of commands.
+# Not codes: environment variables, flags of os.open, placeholders of commands.
 NO_CODES = re.compile(r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_)|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$")
 
 
@@ -44,7 +44,7 @@ def test_the_newest_changelog_entry_is_this_version():
 
 def test_the_example_configuration_has_every_key_once():
     text = (ROOT / "config.example.toml").read_text("utf-8")
-    # Everything is commented out there; taking the marks away must give a complete, valid file.
+    # Everything is commented out. Without the marks it must be a complete, valid file.
     uncommented = re.sub(r"^# ?(?=[a-z_]+ = )", "", text, flags=re.MULTILINE)
     sections = tomllib.loads(uncommented)
     assert {f"{s}.{key}" for s, keys in sections.items() for key in keys} == set(KEYS)

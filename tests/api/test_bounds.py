@@ -1,4 +1,4 @@
-"""A reply that is a list has a bound that nothing in a vault can break."""
+"""Replies with lists have a size limit that no vault content can exceed."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_the_size_limit_applies_over_http():
 
 
 def troubled(number: int) -> Job:
-    """Return a job with as many and as long warnings as one can have."""
+    """Return a job with the greatest number and length of warnings."""
     warnings = tuple(
         Warning("FILE_UNREADABLE", "\x01" * 10_000, {"path": "\x02" * 4_096, "size": n})
         for n in range(100)

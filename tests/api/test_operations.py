@@ -1,4 +1,4 @@
-"""An operation runs only if it is switched on and open to its caller, over HTTP too."""
+"""An operation runs only if it is enabled and its caller may use it, also over HTTP."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from vault_agent.wire.requests import NoParams, NoteRequest
 
 
 class Switched:
-    """An operation that needs a switch, and counts how often it ran."""
+    """An operation that can be disabled and counts its runs."""
 
     def __init__(self, needs: str):
         self.runs = 0
         self.operation = Operation("switched", NoParams, self.run, writes=True, needs=needs)
 
     async def run(self, library: Any, caller: Caller, sent: NoParams) -> str:
-        """Do what is switched on."""
+        """Run the operation."""
         self.runs += 1
         return f"done for the {caller.kind}"
 
@@ -71,7 +71,7 @@ def test_openapi_marks_operations_that_can_be_disabled(monkeypatch: pytest.Monke
     assert "FEATURE_DISABLED" in described["responses"]["403"]["description"]
     assert (described["operationId"], described["summary"]) == (
         "switched",
-        "Do what is switched on.",
+        "Run the operation.",
     )
 
 

@@ -1,4 +1,4 @@
-"""`vault-agent config` shows and changes the settings, and keeps secrets to itself."""
+"""`vault-agent config` shows and changes settings without showing secrets."""
 
 from __future__ import annotations
 

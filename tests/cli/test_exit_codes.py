@@ -1,4 +1,4 @@
-"""Every failure ends with its exit code, a line on stderr, and with --json an envelope."""
+"""Every failure gives its exit code, a line on stderr and, with --json, an envelope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs are submitted, followed, left and ended; and their account is told."""
+"""Submit, follow, detach from and cancel jobs, and print their summaries."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ async def test_a_bar_shows_the_share_done(
     environment: dict[str, str], server: FakeServer, ended: JobData, says: str, full: int
 ):
     server.history = [ended]
-    # Without colour what is left of a bar is blank.
+    # Without colour the rest of a bar is blank.
     last = (await on_a_terminal(environment, "index", NO_COLOR="1")).split("\r")[-1]
     bar = next(line for line in last.splitlines() if says in line)
     assert bar.count("━") + bar.count("╸") == full
@@ -185,7 +185,7 @@ def test_a_phase_shows_its_progress(done: int, total: int | None, text: str):
 
 
 async def test_a_broken_event_stream_is_reopened(run: Run, server: FakeServer):
-    server.history = [job("running")]  # the stream ends, and the job has not
+    server.history = [job("running")]  # the stream ends before the job
     server.later = [job("running"), job()]
     ended = await run("index")
     assert ended.code == 0

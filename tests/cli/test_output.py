@@ -1,4 +1,4 @@
-"""What is printed, where, and that nothing of a note can steer the terminal."""
+"""The output of each command. Note text cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOSTILE = "a\x1b[31m\x07\u202eb\u2066\r\x9b2J"
 
 
 async def on_a_terminal(environment: dict[str, str], *arguments: str, **variables: str) -> str:
-    """Return what the program prints where stdout and stderr are a terminal."""
+    """Return the program's output on a terminal."""
     import pty
 
     leader, follower = pty.openpty()
@@ -47,7 +47,7 @@ async def on_a_terminal(environment: dict[str, str], *arguments: str, **variable
         try:
             while block := os.read(leader, 65536):
                 seen += block
-        except OSError:  # Linux says so when the other end has gone
+        except OSError:  # Linux reports a closed terminal this way
             pass
         os.close(leader)
         return seen
@@ -147,7 +147,7 @@ async def test_the_key_can_come_from_the_environment(run: Run, server: FakeServe
     assert "another" not in refused.err + refused.out
 
 
-# --- what a terminal may see ------------------------------------------------------------------
+# --- escaping ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ async def test_hostile_text_in_jobs_is_escaped(run: Run, server: FakeServer, sta
     }  # fmt: skip
     server.jobs, server.history = [job(state, **hostile)], [job(state, **hostile)]
     commands = [["jobs"], ["jobs", "show"], ["index", "--detach"]]
-    if state != "running":  # which it would be for ever
+    if state != "running":  # a running job would be followed forever
         server.history.insert(0, job("running", **hostile))
         commands.append(["jobs", "follow"])
     for command in commands:
@@ -215,7 +215,7 @@ async def test_hostile_text_in_jobs_is_escaped(run: Run, server: FakeServer, sta
 
 
 async def test_hostile_text_in_settings_is_escaped(run: Run):
-    pattern = HOSTILE.replace("[", "")  # which would make it no pattern
+    pattern = HOSTILE.replace("[", "")  # a bracket could make the pattern invalid
     settings = {"VAULT_AGENT_VAULT_ROOT": f"/{HOSTILE}", "VAULT_AGENT_VAULT_EXCLUDE": pattern}
     for command in (
         ["config", "get"],
@@ -412,7 +412,7 @@ async def test_ctrl_c_at_the_key_prompt_ends_the_line(
     (tmp_path / "vault").mkdir()
     arguments = command.format(vault=tmp_path / "vault").split()
     leader, follower = pty.openpty()
-    # Nobody ever answers there.
+    # Nothing replies there.
     with socket.create_server(("127.0.0.1", 0)) as mute, ExitStack() as open_until_then:
         environment["VAULT_AGENT_SERVER_ENDPOINT"] = f"http://127.0.0.1:{mute.getsockname()[1]}"
         process = await asyncio.create_subprocess_exec(

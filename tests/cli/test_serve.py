@@ -1,4 +1,4 @@
-"""`serve` begins with what to type next or ends with what to do; `demo` leaves nothing behind."""
+"""`serve` prints the next commands or a remedy. `demo` leaves no files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def port() -> int:
 
 @pytest.fixture
 def vault(tmp_path: Path, environment: dict[str, str], port: int) -> Path:
-    """Make a vault of one note, and settings that name it."""
+    """Create a vault of one note and settings for it."""
     folder = tmp_path / "vault"
     folder.mkdir()
     (folder / "Stock.md").write_text("# Stock\n\nSimmer the bones slowly.\n", "utf-8")
@@ -43,7 +43,7 @@ def vault(tmp_path: Path, environment: dict[str, str], port: int) -> Path:
 
 @asynccontextmanager
 async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator[str]:
-    """Run a server; the value is what it printed until it was ready."""
+    """Run a server and yield what it printed until it was ready."""
     process = await asyncio.create_subprocess_exec(
         *PROGRAM, "serve", *arguments,
         env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -74,7 +74,7 @@ async def test_serve_prints_its_address_state_and_next_commands(
         assert str(vault) in said
         assert "embeddings  off" in said
         assert "vault-agent search" in said
-        # A first start has no index: it makes one, and says how to watch.
+        # The first start has no index. It creates one and says how to follow the job.
         assert "the first one is being made" in said
         assert (await run("jobs", "follow")).code == 0
         found = await run("search", "bones")

@@ -1,4 +1,4 @@
-"""Start-up stays quick because each command imports only what it needs; and shells complete."""
+"""Each command imports only what it needs. Shell completion works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams that are closed or full, and Ctrl-C at any moment: no crash, one line."""
+"""Closed or full standard streams, or Ctrl-C at any moment, cause no traceback."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMANDS = ("--version", "--help", "config get", "--json config get", "completio
 
 
 async def shell(environment: dict[str, str], line: str) -> tuple[int, str, str]:
-    """Run a line of shell in which `$P` stands for the program."""
+    """Run a shell command in which `$P` is the program."""
     process = await asyncio.create_subprocess_exec(
         "sh", "-c", line.replace("$P", '"$@"'), "sh", *PROGRAM,
         env=environment, stdin=asyncio.subprocess.DEVNULL,
@@ -96,7 +96,7 @@ async def test_a_download_does_not_replace_pipes_links_or_folders(
 
 
 def interrupted(environment: dict[str, str], seconds: float, *arguments: str) -> tuple[int, str]:
-    """Run the program and press Ctrl-C after that time; its exit code and standard error."""
+    """Run the program, press Ctrl-C after `seconds`, return exit code and stderr."""
     process = subprocess.Popen(
         [*PROGRAM, *arguments], env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -112,7 +112,7 @@ def test_ctrl_c_during_startup_prints_no_traceback(environment: dict[str, str], 
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     serve = ("serve", "--vault-root", str(tmp_path / "vault"), "--port", port)
-    # After Python's own beginning, which is not ours.
+    # After the start of Python itself.
     for step in range(6):
         code, err = interrupted(environment, 0.1 + step * 0.08, *serve)
         assert code in (0, 130, -signal.SIGINT), err

@@ -1,4 +1,4 @@
-"""Text within a margin."""
+"""Wrapping of text."""
 
 import pytest
 

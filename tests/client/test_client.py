@@ -1,4 +1,4 @@
-"""The client raises the server's errors, speaks to no one else, and repeats no secret."""
+"""The client raises the server's errors, contacts only the server and shows no secret."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def fake() -> AsyncIterator[FakeServer]:
 
 
 async def answering(handler) -> TestServer:
-    """Return a running server of which every route is `handler`."""
+    """Run a server that uses `handler` for every route."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handler)
     server = TestServer(app)
@@ -78,7 +78,7 @@ async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
 
 
 async def test_a_path_is_sent_unchanged(fake: FakeServer):
-    """That it leads out of the vault is for the server to see, not for the client to hide."""
+    """The server checks whether a path leaves the vault. The client must not normalise it."""
     async with Client(fake.endpoint) as client:
         await client.attachment("../../etc/passwd")
         assert fake.asked[-1][1] == "/attachments/../../etc/passwd"
@@ -181,7 +181,7 @@ async def test_a_server_that_disconnects_is_unavailable():
 
 
 class Endless:
-    """A server that sends bytes for as long as they are read, and counts them."""
+    """A server that sends endless bytes and counts them."""
 
     def __init__(self, head: bytes, block: bytes = b"x" * 65536):
         self.head, self.block, self.sent = head, block, 0

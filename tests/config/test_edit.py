@@ -1,4 +1,4 @@
-"""`config set` changes one value, keeps all else, and leaves a file only its owner may read."""
+"""`config set` changes one value, keeps the rest, and leaves a private file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_config_file_and_its_folder_are_created_private(file: Path):
 def test_a_readable_file_becomes_private_before_a_key_is_written(file: Path):
     write(file, "[server]\nport = 1001\n")
     file.chmod(0o644)
-    before = file.open()  # whoever had it open must not see the key either
+    before = file.open()  # a process with the old file open must not see the key
     set_value(file, "server.api_key", KEY)
     assert mode(file) == 0o600
     assert KEY in file.read_text("utf-8")
@@ -72,7 +72,7 @@ def test_a_key_is_never_in_a_readable_file(file: Path, monkeypatch: pytest.Monke
 
 
 def test_a_failed_write_leaves_no_copy_of_the_key(file: Path):
-    file.mkdir(parents=True)  # what no file can be put in the place of
+    file.mkdir(parents=True)  # a folder that no file can replace
     with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
         write_private(file, KEY)
     assert list(file.parent.iterdir()) == [file]
@@ -275,5 +275,5 @@ def test_a_short_key_is_refused_off_loopback_only():
 
 
 def test_spaces_around_a_model_name_are_removed() -> None:
-    # Vectors are known by it: with the spaces each run, and each check, would find none.
+    # The model is part of a vector's key: with the spaces no vector would be found.
     assert load_config({"embedding.model": " nomic "}, environ={}).embedding.model == "nomic"

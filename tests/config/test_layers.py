@@ -1,4 +1,4 @@
-"""Settings come from flags, environment, file and defaults, in that order, and typos are found."""
+"""Settings come from flags, environment, file and defaults, in that order. Typos are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Not one byte goes to an address that is not allowed, whatever a name resolves to."""
+"""Nothing is sent to an address that is not allowed, whatever a name resolves to."""
 
 import socket
 

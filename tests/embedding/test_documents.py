@@ -1,4 +1,4 @@
-"""Documents get their vectors through whatever the endpoint does in the meantime."""
+"""Documents are embedded despite failures of the endpoint."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ TEXTS = [f"note number {i} about {word}" for i, word in enumerate(WORDS)]
 
 
 def good(endpoint, texts, outcomes):
-    """Every text has its own vector."""
+    """Whether every text got its own vector."""
     return [type(o) for o in outcomes] == [Embedded] * len(texts) and all(
         float(np.dot(o.vector, endpoint.vector(t))) > 0.9999
         for t, o in zip(texts, outcomes, strict=True)

@@ -1,4 +1,4 @@
-"""Fewer requests when the endpoint is overloaded, more again slowly, never above the bound."""
+"""Concurrent requests decrease on overload, increase slowly, and never exceed the limit."""
 
 import asyncio
 

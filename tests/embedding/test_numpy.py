@@ -1,4 +1,4 @@
-"""What numpy costs is paid by those who have embeddings on, and its threads are bounded first."""
+"""numpy is imported only if embeddings are enabled, after its threads are limited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedding phase of an index run: what is embedded, what serves meanwhile, what it says."""
+"""The embedding phase of an index run: its vectors, its summary and its warnings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTES = 6
 
 
 class Embedded(Vault):
-    """A vault that can be embedded."""
+    """A vault whose chunks can be embedded."""
 
     def __init__(self, folder: Path, settings) -> None:
         super().__init__(folder)
@@ -36,14 +36,14 @@ class Embedded(Vault):
             self.write(f"{number}.md", f"# Note {number}\n\nText of note {number}.\n")
 
     async def embed(self, **options: bool) -> Account:
-        """Run the phase."""
+        """Run the embedding phase."""
         async with HttpEmbedder(self.settings(batch_size=1, concurrency=1)) as embedder:
             settings = self.settings(batch_size=1, concurrency=1)
             return await embed(str(self.directory.path), embedder, settings, self.heard, **options)
 
     @property
     def matrix(self) -> Matrix | None:
-        """What a server would search in now."""
+        """Return the matrix that a server would search now."""
         number = self.directory.current()
         assert number is not None
         return open_matrix(self.directory.vectors_map(number), self.directory.vectors_folder)

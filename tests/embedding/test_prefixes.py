@@ -1,4 +1,4 @@
-"""The exact input of a chunk, and what its vector is known by."""
+"""The embedding input of a chunk and the key of its vector."""
 
 import pytest
 

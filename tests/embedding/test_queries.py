@@ -1,4 +1,4 @@
-"""A query is answered at once or not at all, and a dead endpoint costs nothing twice."""
+"""A query has a deadline, and an endpoint that is down delays only one query."""
 
 import asyncio
 

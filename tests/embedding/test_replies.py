@@ -1,4 +1,4 @@
-"""A reply is vectors or a fault of a known kind; nothing in between."""
+"""A reply is parsed into vectors or an error of a known kind."""
 
 import json
 
@@ -74,7 +74,7 @@ def error(message):
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [
-        # The words of Ollama, llama.cpp, vLLM, text-embeddings-inference, infinity, LM Studio.
+        # Messages of Ollama, llama.cpp, vLLM, text-embeddings-inference, infinity, LM Studio.
         (404, error('model "x" not found, try pulling it first'), Kind.MODEL_MISSING),
         (400, error('model "x" not found, try pulling it first'), Kind.MODEL_MISSING),
         (404, error("The model `x` does not exist."), Kind.MODEL_MISSING),

@@ -1,4 +1,4 @@
-"""A long run keeps the endpoint busy, saves what arrives and accounts for every text."""
+"""A long run keeps the endpoint busy, saves vectors as they arrive and counts every text."""
 
 import asyncio
 import random
@@ -20,7 +20,7 @@ def documents(count):
 
 
 class Saved:
-    """What a store would hold."""
+    """Collects saved vectors like a store."""
 
     def __init__(self, delay=0.0):
         self.keys, self.failed, self.calls, self.last, self.delay = [], [], 0, None, delay
@@ -149,7 +149,7 @@ async def everything_waits():
 
 
 class Instant:
-    """An embedder that is never waited for."""
+    """An embedder that replies at once."""
 
     request_size = 3
 
@@ -162,7 +162,7 @@ async def test_cancelling_a_run_saves_waiting_vectors():
     task = asyncio.create_task(
         embed_all(Instant(), documents(1000), saved, batch_size=1, concurrency=2)
     )
-    await everything_waits()  # the first save is at work, and there is no room for more to arrive
+    await everything_waits()  # the first save is running, and the buffer is full
     task.cancel()
     await asyncio.wait([task])
     assert saved.calls == 2

@@ -1,4 +1,4 @@
-"""Searches by meaning over a real index and real vectors of a made-up model."""
+"""Semantic searches over a real index and vectors of a fake model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def vault_of(folder: Path, notes: dict[str, str]) -> Vault:
 
 @asynccontextmanager
 async def served(vault: Vault) -> AsyncIterator[CurrentIndex]:
-    """Open what a server would."""
+    """Open an index like a server."""
     task = vault.task()
     index = CurrentIndex(
         vault.directory, vault=task.vault, fingerprint=task.fingerprint, vectors=True
@@ -63,7 +63,7 @@ async def test_loading_new_vectors_keeps_the_index_open(tmp_path, endpoint, sett
             async with index.snapshot() as after:
                 assert after.embedded_share == 1
                 assert after.fulltext is before.fulltext
-            assert before.matrix is None  # who reads goes on reading what there was
+            assert before.matrix is None  # a reader keeps its revision
         assert (await ask(index, embedder, "flour", Mode.HYBRID)).hits
         vault.write("Tea.md", "# Tea\n\nGreen.\n")
         await vault.index()

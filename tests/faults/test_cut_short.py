@@ -1,4 +1,4 @@
-"""Files of the index that are cut short under a running server, which maps some of them."""
+"""Index files are truncated while a server maps some of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def program(tmp_path: Path) -> Iterator[Program]:
 
 
 def ask_everything(program: Program) -> list[int]:
-    """Ask in every way that reads the index; the statuses."""
+    """Send every request that reads the index and return the statuses."""
     replies = [
         *(program.search("sourdough flour bread", mode=mode) for mode in ("lexical", "hybrid")),
         program.search("sourdough sourdoguh", filters={"paths": ["*.md"]}),

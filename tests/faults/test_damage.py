@@ -1,4 +1,4 @@
-"""Damaged files are refused and never served in part; a rebuild cures; nothing crashes."""
+"""Damaged files are detected and never served. A rebuild repairs them. Nothing crashes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FINE = {"refused when opened", "refused by the check", "forgotten", "harmless"}
 
 
 def check(findings: list[Finding]) -> None:
-    """Assert that nothing damaged was served, and that all was cured."""
+    """Assert that nothing damaged was served and all damage was repaired."""
     for finding in findings:
         assert finding.outcome in FINE, finding
         assert finding.cured, finding
@@ -46,14 +46,14 @@ async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, c
     assert index.refusal.code == "INDEX_INCOMPATIBLE"
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await vault.index()
-    assert vault.directory.database(1).exists()  # what `current` may have named is not lost
+    assert vault.directory.database(1).exists()  # `current` may have named it
     await vault.index(rebuild=True)
     assert await vault.dump() == held
     await index.close()
 
 
 class Swapped:
-    """Stands for index and indexer: a run publishes a revision while the check looks at another."""
+    """Fakes index and indexer: a run publishes a revision while the check reads another."""
 
     def __init__(self) -> None:
         self.meta: object = "revision 1"
@@ -69,7 +69,7 @@ class Swapped:
 
 async def test_files_removed_by_a_run_are_not_reported_as_damaged():
     swapped = Swapped()
-    parts: Any = (swapped, None, Background())  # no folder: nothing in it may be put aside
+    parts: Any = (swapped, None, Background())  # no folder: nothing may be set aside
     await Checks(*parts, ask=swapped.ask, busy=lambda: False).verify()
     assert swapped.asked == 2
 

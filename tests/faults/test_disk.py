@@ -1,4 +1,4 @@
-"""Whatever the disk fails at: the run ends by name, the old index serves, the next run heals."""
+"""If the disk fails, the run has a code, the old index serves, and the next run succeeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
 
 NAMES = {
-    # SQLite says of some of its files only that they failed, not that there was no room.
+    # For some files SQLite reports only an I/O error, not a full disk.
     errno.ENOSPC: {"done", "DISK_FULL", "INDEX_IO_ERROR"},
     errno.EIO: {"done", "INDEX_IO_ERROR"},
 }
@@ -25,12 +25,12 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library that makes calls fail."""
+    """Build the library that makes calls fail."""
     return build(tmp_path_factory.mktemp("failing"))
 
 
 def check(points: list[Point]) -> None:
-    """Assert that each point ended by name and left nothing wrong."""
+    """Assert that each run ended with a code and left no problem."""
     assert points
     for point in points:
         assert point.outcome in NAMES[getattr(errno, point.error)], point
@@ -41,7 +41,7 @@ def check(points: list[Point]) -> None:
 def test_a_failing_disk_call_fails_the_run_with_its_code(
     library: Path, tmp_path: Path, scenario: str
 ):
-    """A sample of the points; the long version below has every one."""
+    """A sample of the calls. The long test below covers all."""
     step = 4 if scenario == "embed" else 23
     points = fail_each(
         library, tmp_path, scenario, error=errno.ENOSPC, lasting=False, step=step, start=2

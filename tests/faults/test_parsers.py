@@ -1,4 +1,4 @@
-"""Parser processes may crash, hang, eat memory or be killed: it costs one note, or none."""
+"""A parser process that crashes, hangs, grows or is killed skips at most one note."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_one_crashing_note_is_skipped_and_the_others_are_indexed(
     assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
     assert vault.heard.warnings[0].details["path"] == f"The {poison}.md"
     held = await vault.dump()
-    assert held[f"The {poison}.md"][2] == []  # its name is found, its text is not
+    assert held[f"The {poison}.md"][2] == []  # its name is indexed, its text is not
     assert all(held[f"More {number}.md"][2] for number in range(10))
     assert {path: held[path] for path in healthy if path != "totals"} == {
         path: note for path, note in healthy.items() if path != "totals"
@@ -96,7 +96,7 @@ async def test_a_parser_error_is_reported_by_type_and_line(vault: Vault):
 
 
 async def test_a_replaced_vault_folder_is_not_read(vault: Vault):
-    """As a mount point is, while the drive is away: none of its notes has been removed."""
+    """Like the mount point of an unmounted drive: no note counts as removed."""
     await vault.index()
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
@@ -135,7 +135,7 @@ async def test_killed_workers_lose_no_note(vault: Vault):
 
     async def kill() -> None:
         nonlocal killed
-        while killed < batches.WORKERS_TRIED - 1:  # which may all have had the same batch
+        while killed < batches.WORKERS_TRIED - 1:  # which may all have parsed the same batch
             await asyncio.sleep(chance.uniform(0.05, 0.3))
             for process in multiprocessing.active_children()[:1]:
                 os.kill(process.pid or 0, signal.SIGKILL)
@@ -171,7 +171,7 @@ async def test_parsers_that_do_not_start_fail_the_run(vault: Vault):
 
 
 async def test_a_vault_that_disappears_before_reading_keeps_its_notes(vault: Vault):
-    """A parser without a vault must not be taken for notes that crash it."""
+    """A missing vault must not look like notes that crash the parser."""
     await vault.index()
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
@@ -206,10 +206,10 @@ def test_a_hanging_worker_ends_with_its_parent(setup: str):
     )
     assert parent.stdout is not None
     worker = int(parent.stdout.readline())
-    time.sleep(0.2)  # it has begun to be stuck
+    time.sleep(0.2)  # it hangs now
     parent.kill()
     parent.wait()
-    parent.stdout.close()  # not read to its end, which would be the worker's
+    parent.stdout.close()  # not read to its end, which comes only when the worker ends
     if outlived := wait_until_gone([worker], PATIENCE):
         os.kill(worker, signal.SIGKILL)
     assert not outlived

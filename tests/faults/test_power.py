@@ -1,4 +1,4 @@
-"""What is published, or acknowledged for good, is on the disk by then: a power cut takes no more.
+"""Published or saved data is synced first, so that a power cut does not lose it.
 
 Each test follows one run call by call, whether Python, SQLite or the full-text engine makes it.
 """
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library that writes calls down."""
+    """Build the library that records calls."""
     return build(tmp_path_factory.mktemp("tracing"))
 
 
@@ -60,6 +60,6 @@ def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
             assert volatile.unfinished(path).isdisjoint(volatile.content)
             assert not volatile.names & {"index/vectors/1.rows", "index/vectors/1.planes"}
         volatile.take(call, path)
-    # While a map is written, vectors come that it does not name; when the last one is, none do.
+    # Vectors arrive while a map is written, but not while the last one is.
     assert len(at_publications) > 1
     assert at_publications[-1] == set()

@@ -1,4 +1,4 @@
-"""What happens to a server when the disk, the vault or the index is taken from under it."""
+"""A server whose disk fails, or whose vault or index disappears."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def index_folder(program: Program) -> Path:
 
 
 def preload(program: Program, tmp_path: Path, error: int) -> Path:
-    """Give the next server a disk that fails while the returned file exists."""
+    """Let the next server's disk fail while the returned file exists."""
     switch = tmp_path / "failing"
     program.variables |= {
         "LD_PRELOAD": str(build(tmp_path)),
@@ -58,7 +58,7 @@ def preload(program: Program, tmp_path: Path, error: int) -> Path:
     return switch
 
 
-# --- the disk -------------------------------------------------------------------------------
+# --- the disk ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_deleted_index_folder_is_reported_and_recreated_at_the_next_start(prog
     program.start()
     program.index()
     shutil.rmtree(index_folder(program))
-    assert program.search("sourdough").data["results"]  # what is open stays open
+    assert program.search("sourdough").data["results"]  # open files stay open
     refused = program.call("POST", "/index", {})
     assert (refused.status, refused.code) == (503, "INDEX_IO_ERROR")
     assert "restart the server" in refused.body["error"]["message"]
@@ -147,7 +147,7 @@ def test_a_damaged_job_database_is_set_aside_at_the_start(program: Program):
     program.index()
 
 
-# --- the vault ------------------------------------------------------------------------------
+# --- the vault --------------------------------------------------------------------------------
 
 
 def test_a_missing_vault_is_reported_and_served_again_once_it_is_back(
@@ -161,9 +161,7 @@ def test_a_missing_vault_is_reported_and_served_again_once_it_is_back(
         refused = program.call("GET", path)
         assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND"), path
     assert program.search("sourdough").data["results"]
-    deadline = (
-        time.monotonic() + PATIENCE
-    )  # a moment after the first search, the files are looked at
+    deadline = time.monotonic() + PATIENCE  # shortly after the first search the files are checked
     while "VAULT_NOT_FOUND" not in program.search("sourdough").warnings:
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -185,7 +183,7 @@ def test_notes_are_read_from_a_replaced_vault_folder(program: Program):
     assert program.call("GET", "/attachments/jar.png").data["size"] == 3
     elsewhere = program.vault.with_name("elsewhere")
     program.vault.rename(elsewhere)
-    program.vault.symlink_to(elsewhere)  # another vault, whose index this is not
+    program.vault.symlink_to(elsewhere)  # another vault, which has another index
     refused = program.call("GET", f"/notes/{BREAD}")
     assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND")
 
@@ -202,11 +200,11 @@ def test_a_clock_set_back_hides_no_change(program: Program):
     assert program.index()["summary"]["changed"] == 1
 
 
-# --- locks and processes --------------------------------------------------------------------
+# --- locks and processes ----------------------------------------------------------------------
 
 
 def test_a_job_waits_briefly_for_another_writer(program: Program):
-    """An indexer that is stopped for a while holds the lock; the next server's job waits for it."""
+    """A paused indexer holds the lock, and the next server's job waits for it."""
     program.start()
     program.index()
     program.fill(400)
@@ -214,7 +212,7 @@ def test_a_job_waits_briefly_for_another_writer(program: Program):
     time.sleep(0.2)
     holders = indexers_of(program)
     for each in holders:
-        os.kill(each, signal.SIGSTOP)  # so that it does not see the end of its server
+        os.kill(each, signal.SIGSTOP)  # so that it does not notice the end of its server
     program.kill()
     program.start()
     job_id = program.submit()
@@ -275,15 +273,15 @@ def test_disconnected_clients_and_open_streams_block_nothing(program: Program):
     code, _ = program.stop()
     reader.join(PATIENCE)
     assert (code, wait_until_gone(everything, PATIENCE)) == (0, [])
-    assert ended  # it came to an orderly end
+    assert ended  # it ended normally
     following.close()
 
 
-# --- readers that never end -----------------------------------------------------------------
+# --- constant readers -------------------------------------------------------------------------
 
 
 def search_while_indexing(program: Program, runs: int) -> int:
-    """Change notes and index again and again while searches never cease; the largest log, bytes."""
+    """Index repeatedly during constant searches. Return the largest log size in bytes."""
     program.fill(100)
     program.start()
     program.index()

@@ -1,4 +1,4 @@
-"""What the vault and the disk do in the middle of a run: no note is lost by it, and it is told."""
+"""Vault or disk changes during a run lose no note and are reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def vault(tmp_path: Path) -> Vault:
 
 
 async def test_notes_that_all_disappear_before_reading_are_kept(vault: Vault):
-    """A vault may be emptied, or unmounted to an empty folder, after the walk."""
+    """After the walk the vault may be emptied or unmounted."""
     await vault.index()
     held = await vault.dump()
     for file in vault.root.rglob("*.md"):
@@ -67,7 +67,7 @@ async def test_an_unlistable_folder_keeps_its_notes_and_attachments(
             raise CannotOpen(Cause.UNREADABLE)
         return listing(root, path)
 
-    monkeypatch.setattr(VaultRoot, "listing", deny)  # root may list everything
+    monkeypatch.setattr(VaultRoot, "listing", deny)  # root can list every folder
     assert not await is_stale(vault.task())
     vault.write("New.md", "new")
     assert (await vault.index()).removed == 0
@@ -103,7 +103,7 @@ async def test_a_note_deleted_during_the_walk_does_not_affect_others(
 async def test_an_unreadable_note_keeps_its_index_entry(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    """Until it can: nothing on the file may tell that a drive, or a folder's rights, are back."""
+    """The file itself may not change when its drive or its permissions are back."""
     await vault.index()
     held = await vault.dump()
     vault.write("Bread.md", "changed")
@@ -119,7 +119,7 @@ async def test_an_unreadable_note_keeps_its_index_entry(
             await vault.index()
             assert vault.heard.codes == ["FILE_UNREADABLE"] * 3
             assert await vault.dump() == held
-            assert not await is_stale(vault.task())  # a run would not help
+            assert not await is_stale(vault.task())  # a run would change nothing
     (vault.root / "Soon gone.md").unlink()
     summary = await vault.index()
     assert (summary.added, summary.changed, summary.removed) == (1, 1, 0)
@@ -148,7 +148,7 @@ async def test_a_note_deleted_before_reading_is_removed(
 
 
 async def test_a_short_read_is_repeated(vault: Vault, monkeypatch: pytest.MonkeyPatch):
-    """A network drive may give less than it said, and say nothing of a change."""
+    """A network drive may return fewer bytes than announced without reporting a change."""
     read, readings = reading._read, []
 
     def short_at_first(file: OpenedFile, limit: int) -> bytes:
@@ -191,7 +191,7 @@ async def test_a_constantly_changing_note_is_read_again_by_the_next_run(
 
 
 async def test_a_full_disk_is_reported_as_disk_full(vault: Vault, monkeypatch: pytest.MonkeyPatch):
-    """SQLite says of some of its files only that they failed."""
+    """For some files SQLite reports only an I/O error."""
 
     def fail(*_: object) -> None:
         raise OSError(errno.EIO, "no word of room")

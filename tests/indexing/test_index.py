@@ -1,4 +1,4 @@
-"""The indexing run: what changed is found, what did not is left alone, nothing is half done."""
+"""The indexing run finds changes, leaves the rest unchanged, and publishes all or nothing."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_an_edit_that_keeps_size_and_time_is_detected(vault: Vault):
 
 
 async def test_rowids_are_never_reused(vault: Vault):
-    """A reader of an older revision would pair its matches with another note's text."""
+    """A reader of an older revision would otherwise mix its matches with another note."""
     given: set[int] = set()
     for number in range(3):
         vault.write("Last.md", f"turn {number}")
@@ -174,7 +174,7 @@ async def test_new_and_removed_attachments_are_detected(vault: Vault):
 
 
 async def test_many_small_runs_give_the_same_index_as_a_rebuild(vault: Vault):
-    """Random edits, additions, removals and renames, each followed by an incremental run."""
+    """Random edits, additions, removals and renames, each followed by a run."""
     chance = random.Random(7)
     names = [f"{folder}Note {number}.md" for folder in ("", "x/", "x/y/") for number in range(6)]
     await vault.index()
@@ -211,7 +211,7 @@ async def test_leftovers_of_a_killed_run_are_removed(vault: Vault):
     leftover = vault.directory.generation(2)
     leftover.mkdir()
     (leftover / "index.db").write_bytes(b"half")
-    (vault.directory.fulltext(1, 2) / "notes").mkdir(parents=True)  # of the revision to come
+    (vault.directory.fulltext(1, 2) / "notes").mkdir(parents=True)  # of the next revision
     vault.write("New.md", "new")
     await vault.index()
     assert not leftover.exists()

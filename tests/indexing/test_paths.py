@@ -1,4 +1,4 @@
-"""A run of paths leaves what a run of everything would have left."""
+"""A run of paths gives the same index as a full run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def vault(tmp_path: Path) -> Vault:
 
 @pytest.fixture
 def walks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Collect for each look at the vault whether it was a walk of everything."""
+    """Record for each scan of the vault whether it was a full walk."""
     seen: list[bool] = []
 
     def watched(root: Any, **options: Any) -> Any:
@@ -61,7 +61,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 async def state(vault: Vault) -> dict[str, Any]:
-    """Return all that an index holds, by path and without the numbers of its rows."""
+    """Return the content of an index by path, without rowids."""
     held: dict[str, Any] = {}
     paths: dict[int, str] = {}
     async with vault.reader() as connection:
@@ -98,7 +98,7 @@ async def state(vault: Vault) -> dict[str, Any]:
 
 
 async def fresh_state(vault: Vault) -> dict[str, Any]:
-    """Return what a first run over the vault leaves, in a folder of its own."""
+    """Return the content of a fresh index of the vault."""
     kept = vault.directory
     vault.directory = IndexDirectory(kept.path.with_name("fresh"))
     shutil.rmtree(vault.directory.path, ignore_errors=True)
@@ -110,7 +110,7 @@ async def fresh_state(vault: Vault) -> dict[str, Any]:
 
 
 async def leaves_what_a_whole_run_leaves(vault: Vault, *paths: str) -> bool:
-    """Run over some paths, and tell whether the index then equals a fresh one."""
+    """Run over some paths and return whether the index equals a fresh one."""
     await vault.index(paths=paths)
     assert await state(vault) == await fresh_state(vault)
     return True
@@ -213,7 +213,7 @@ async def test_a_symlinked_note_is_updated_under_both_names(vault: Vault):
 async def test_new_removed_and_changed_symlinks_are_detected(vault: Vault):
     await vault.index()
     link = vault.root / "Link.md"
-    link.symlink_to("later/Target.md")  # leads nowhere yet
+    link.symlink_to("later/Target.md")  # does not resolve yet
     assert await leaves_what_a_whole_run_leaves(vault, "Link.md")
     vault.write("later/Target.md", "here now")
     assert await leaves_what_a_whole_run_leaves(vault, "later/Target.md")
@@ -417,7 +417,7 @@ async def test_leftovers_of_a_run_killed_while_merging_are_removed(vault: Vault)
 
 
 class Editor:
-    """Makes random edits, and remembers which paths they touched."""
+    """Makes random edits and records the touched paths."""
 
     def __init__(self, vault: Vault, seed: int) -> None:
         self._vault = vault
@@ -427,7 +427,7 @@ class Editor:
         self.touched: list[str] = []
 
     def edit(self) -> None:
-        """Make one edit, of a random kind."""
+        """Make one random edit."""
         kinds = (
             *[self._write] * 5,
             *[self._remove] * 2,
@@ -536,7 +536,7 @@ class Editor:
 
 
 async def check_random_edits(vault: Vault, walks: list[bool], *, seed: int, rounds: int) -> None:
-    """Edit at random, run over the touched paths, and compare with a fresh index each time."""
+    """Make random edits, run over the touched paths, and compare with a fresh index."""
     await vault.index()
     editor = Editor(vault, seed)
     by_paths = 0

@@ -1,4 +1,4 @@
-"""The pipe between the server and its indexing process: what is sent arrives as it was."""
+"""Messages between the server and its indexing process arrive unchanged."""
 
 from __future__ import annotations
 

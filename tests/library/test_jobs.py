@@ -1,4 +1,4 @@
-"""Jobs: one at a time, watched, cancelled, and always with an account at the end."""
+"""Jobs: one at a time, with progress, cancellation and a recorded end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Work:
-    """Something to do that waits until it is let go."""
+    """Work that waits until a test releases it."""
 
     def __init__(self) -> None:
         self.go = asyncio.Event()
@@ -181,7 +181,7 @@ async def test_an_unexpected_error_is_logged_by_type_and_line(store: JobStore):
     job = await jobs.submit(JobKind.INDEX, run)
     last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.error is not None
-    assert last.error.code == "JOB_NOT_FOUND"  # one of ours is no crash
+    assert last.error.code == "JOB_NOT_FOUND"  # our own exceptions are not crashes
 
     async def crash(progress: Progress) -> JobSummary:
         progress.update(secret_canary=3)  # type: ignore[attr-defined]
@@ -236,7 +236,7 @@ async def test_jobs_without_triggers_are_read_from_older_versions(tmp_path: Path
 
 
 async def test_completion_of_the_index_is_recorded_at_once(tmp_path: Path, work: Work):
-    """A server that is killed while it embeds knows at its next start that the index is whole."""
+    """A server killed while embedding knows at its next start that the index is complete."""
     path = tmp_path / "jobs.db"
     async with open_jobs(path) as store:
         jobs = Jobs(store)
@@ -355,13 +355,13 @@ async def test_a_job_database_that_cannot_be_opened_is_not_treated_as_damaged(tm
         async with open_jobs(path):
             pass
     assert path.is_dir()
-    await asyncio.sleep(0.05)  # the thread of the connection that was not made is ending
+    await asyncio.sleep(0.05)  # the thread of the failed connection is ending
 
 
 async def test_a_job_continues_if_recording_fails_and_is_recorded_later(
     store: JobStore, work: Work
 ):
-    """As on a full disk: what can't be recorded must not leave a job that runs for ever."""
+    """As on a full disk: a job must end even if it cannot be recorded."""
     jobs = Jobs(store)
     job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()

@@ -1,4 +1,4 @@
-"""The indexing process as the server holds it."""
+"""The indexing process as managed by the server."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ for request in requests():
 
 
 class Kept:
-    """A keeper whose processes run a source of a test's own."""
+    """A keeper whose processes run a test's own source code."""
 
     def __init__(self, folder: Path, source: str, *arguments: str) -> None:
         self._pids = folder / "pids"
@@ -92,11 +92,11 @@ class Kept:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that were started."""
+        """Return the IDs of the started processes."""
         return [int(pid) for pid in self._pids.read_text().split()] if self._pids.exists() else []
 
     async def started(self, processes: int) -> None:
-        """Wait until that many have been started."""
+        """Wait until a number of processes have started."""
         async with asyncio.timeout(PATIENCE):
             while len(self.pids) < processes:  # noqa: ASYNC110 - they tell a file
                 await asyncio.sleep(0.01)
@@ -107,7 +107,7 @@ class Kept:
 
 @pytest.fixture
 def speaking(tmp_path: Path) -> Any:
-    """Return what opens a keeper of processes that run a source."""
+    """Return a function that opens a keeper whose processes run a source."""
 
     @asynccontextmanager
     async def opened(source: str, *arguments: str) -> AsyncIterator[Kept]:
@@ -123,7 +123,7 @@ def speaking(tmp_path: Path) -> Any:
 
 
 async def test_a_process_that_ends_by_itself_is_not_killed(tmp_path: Path, speaking: Any):
-    """A kill upon its end would take its exit status away, of which asyncio complains."""
+    """A kill at its end would lose its exit status, and asyncio would warn."""
     ended = tmp_path / "ended"
     source = (
         f"next(requests()); {DISK_FULL}\nsys.stdin.read()\ntime.sleep(0.1)\n"
@@ -161,7 +161,7 @@ async def test_runs_and_checks_share_one_process(speaking: Any):
 
 
 async def test_concurrent_runs_take_turns(speaking: Any):
-    """Each run begins when the one before has ended, in the same process."""
+    """Each run starts after the previous one has ended, in the same process."""
     source = f"""
 for request in requests():
     {spoken(Phase("scan", 0, None))}
@@ -185,7 +185,7 @@ async def test_a_process_that_uses_much_memory_is_replaced(speaking: Any, after:
     rebuilding = IndexTask(**{**TASK_FIELDS, "rebuild": after == "a rebuild"})
     async with speaking(source) as kept:
         await kept.run(rebuilding)
-        await kept.started(2)  # the next one is ready before it is needed
+        await kept.started(2)  # the next process is ready before it is needed
         assert await kept.keeper.ask(WarmUp()) == WarmedUp()
         assert len(kept.pids) == 2
 
@@ -241,7 +241,7 @@ async def test_a_job_does_not_wait_for_a_hanging_check(speaking: Any):
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: int):
-    """Whoever asks, is cancelled, or starts a process while the server stops."""
+    """Checks, cancellations and process starts while the server stops."""
     source = ANSWERS.replace("    kind =", "    time.sleep(0.02)\n    kind =")
     async with speaking(source) as kept:
         for turn in range(4):
@@ -258,7 +258,7 @@ async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: 
             await kept.started(1)
             living = [pid for pid in kept.pids if alive(pid)]
             assert len(living) <= 2
-        await kept.keeper.close()  # while they are at it
+        await kept.keeper.close()  # while they run
         await asyncio.wait(tasks)
 
 
@@ -297,7 +297,7 @@ async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
             while len(pauses) < 9:  # noqa: ASYNC110 - a list has no event
                 await asyncio.sleep(0.01)
         assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-        assert await kept.keeper.ask(Compare(TASK)) is None  # it does not start one either
+        assert await kept.keeper.ask(Compare(TASK)) is None  # it starts no process either
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
     ids=["no JSON", "no event", "too long"],
 )
 async def test_invalid_messages_fail_the_run_and_end_the_process(speaking: Any, line: bytes):
-    """The last is a line that no sender of ours would send."""
+    """The last line is one that our sender never sends."""
     said = f"say({line[:1]!r} * {len(line) - 1} + b'\\n')" if len(line) > 99 else f"say({line!r})"
     async with speaking(f"next(requests()); {said}; sys.stdin.read()") as kept:
         with pytest.raises(Failed, match="INDEXER_FAILED") as failure:

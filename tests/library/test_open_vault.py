@@ -1,4 +1,4 @@
-"""A vault opened in this process, with its real indexing process."""
+"""A vault opened in this process with a real indexing process."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
         assert run.summary.added == 1
         assert (await vault.search(SearchQuery("quinces"))).hits
         assert await vault.jobs.list() == jobs
-        await vault.wait_for(run.generation, run.revision)  # which it is already
+        await vault.wait_for(run.generation, run.revision)  # it has already
 
 
 async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: Path):
@@ -124,7 +124,7 @@ async def test_runs_of_paths_and_jobs_take_turns(root: Path):
 
 
 def processes() -> set[int]:
-    """Return the processes below this one."""
+    """Return the child processes of this one."""
     found: set[int] = set()
     pending = [os.getpid()]
     while pending:
@@ -160,7 +160,7 @@ async def test_a_closed_vault_leaves_no_process(root: Path):
     async with opened(root) as vault:
         await asyncio.gather(vault.submit(JobKind.INDEX), vault.search(SearchQuery("flour")))
     left = processes() - before
-    # Python's own, which ends with this process.
+    # Python's resource tracker ends with this process.
     assert not [pid for pid in left if b"resource_tracker" not in command_line(pid)]
 
 
@@ -200,7 +200,7 @@ async def real_keeper() -> AsyncIterator[tuple[Keeper, list[tuple[str, CrashRepo
 
 TASK = IndexTask(
     root="/nowhere",
-    directory="/\0secret canary",  # no folder can be called that
+    directory="/\0secret canary",  # no folder can have this name
     vault="id",
     exclude=(),
     max_note_bytes=1,

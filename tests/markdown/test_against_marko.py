@@ -1,4 +1,4 @@
-"""The fast parser and marko must see the same headings, code and links."""
+"""The fast parser and marko find the same headings, code and links."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_every_fixture_is_parsed_like_marko(path):
     assert fast(body).links == read(body).links
 
 
-# Where they differ, CommonMark 0.31 is on the fast parser's side; the generator stays clear.
+# Here they differ, and the fast parser follows CommonMark 0.31. The generator avoids these.
 @pytest.mark.parametrize(
     ("source", "headings", "code", "links"),
     [
@@ -110,7 +110,7 @@ def test_known_differences_follow_the_specification(source, headings, code, link
 
 
 def test_the_known_parser_error_only_misses_code():
-    """pulldown-cmark takes ">" after a tab for a quote's next line while HTML is open in it."""
+    """pulldown-cmark treats ">" after a tab as a quote's next line inside open HTML."""
     source = "> <!-- c -->\n\t> text"
     assert (fast(source).code, read(source).code) == ([], [2])
 

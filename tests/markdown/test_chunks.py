@@ -1,4 +1,4 @@
-"""Chunks tile the body along its headings, never blank, never long, with the file's lines."""
+"""Chunks cover the body along its headings. None is blank or too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frontmatter is found where Obsidian finds it, kept as written, and never ends a run."""
+"""Frontmatter is found where Obsidian finds it and kept as written. It never fails a run."""
 
 from __future__ import annotations
 

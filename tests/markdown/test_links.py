@@ -1,4 +1,4 @@
-"""Links: everything that Obsidian follows, nothing from code or comments, on the file's lines."""
+"""Links: all that Obsidian follows, none from code or comments, with file lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anchors, properties, tasks and types: what the index keeps of a note besides text and links."""
+"""Anchors, properties, tasks and types of a note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes that a link or task is said to stand in hold it, as it is written."""
+"""The byte range of each link and task contains it as written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ links:
 
 
 def read_back(data: bytes) -> int:
-    """Check every place of a note against the bytes, and return how many there are."""
+    """Compare every place of a note with its bytes and return the number of places."""
     text, _ = decode(data, "a.md")
     note = parse_note(text, path="a.md", origin=_origin(data, text))
     count = 0

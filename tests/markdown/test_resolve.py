@@ -1,4 +1,4 @@
-"""Links lead where Obsidian leads them; a tie is broken the same way every time, and flagged."""
+"""Links resolve as in Obsidian. Ties are broken deterministically and marked."""
 
 from __future__ import annotations
 
@@ -105,13 +105,13 @@ def resolver():
         ("../assets/PIC.png", "assets/pic.png"),
         ("doc.pdf", "files/a/Doc.PDF"),
         ("LICENSE", "LICENSE"),
-        ("paper.pdf", "far/away/paper.pdf"),  # not the note on it, though that has a shorter path
+        ("paper.pdf", "far/away/paper.pdf"),  # not the note, although its path is shorter
         ("paper.pdf.md", "one/paper.pdf.md"),
         ("PLAN.canvas", "plan.canvas"),
         ("List.base", "all/List.base"),
-        ("Old book", "Old book.md"),  # a ".markdown" is no note to Obsidian
+        ("Old book", "Old book.md"),  # a ".markdown" file is not a note in Obsidian
         ("Old book.markdown", "src/Old book.markdown"),
-        ("Part", "src/below/Part.md"),  # below the link's own folder, shorter elsewhere
+        ("Part", "src/below/Part.md"),  # below the link's own folder, with a shorter path elsewhere
         ("Masse", "zzzzzz/Masse.md"),
         ("MASSE", "zzzzzz/Masse.md"),
         ("maße", "a/Maße.md"),
@@ -119,11 +119,11 @@ def resolver():
         ("οδος", "n/ΟΔΟΣ.md"),
         ("ΟΔΟΣ.md", "n/ΟΔΟΣ.md"),
         ("IĞDıR", "n/Iğdır.md"),
-        ("../../Note", "Note.md"),  # nothing lies above the vault
+        ("../../Note", "Note.md"),  # nothing is above the vault
         ("../../../assets/pic.png", "assets/pic.png"),
         ("./below/Part", "src/below/Part.md"),
-        ("../x/Inner", "src/x/Inner.md"),  # no such path, but one that ends so
-        ("Areas/Health", "01 Areas/Health.md"),  # the folder was renamed behind Obsidian's back
+        ("../x/Inner", "src/x/Inner.md"),  # no such path, but one with this end
+        ("Areas/Health", "01 Areas/Health.md"),  # the folder was renamed outside Obsidian
     ],
 )
 def test_resolves_without_ambiguity(resolver, target, path):
@@ -142,8 +142,8 @@ def test_resolves_without_ambiguity(resolver, target, path):
         ("sub/Page", "other/sub/Page.md"),
         ("CASE", "Case.md"),
         ("shared", "n/Named.md"),
-        ("Form", "e\u0301e\u0301e\u0301/Form.md"),  # "é" is one character, however written
-        ("Unit", "abc/Unit.md"),  # and an emoji two
+        ("Form", "e\u0301e\u0301e\u0301/Form.md"),  # "é" is one character in both normal forms
+        ("Unit", "abc/Unit.md"),  # an emoji is two
     ],
 )
 def test_a_tie_is_broken_and_marked_as_ambiguous(resolver, target, path):

@@ -1,4 +1,4 @@
-"""Tags are Obsidian's: inline and in the frontmatter, never in code, links or comments."""
+"""Tags are inline or in the frontmatter, as in Obsidian, and never in code, links or comments."""
 
 from __future__ import annotations
 

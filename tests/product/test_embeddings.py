@@ -1,4 +1,4 @@
-"""Embeddings, end to end: the real program, a real endpoint that dies, lies and comes back."""
+"""Embeddings, end to end: the real program with an endpoint that fails and recovers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def endpoint(program: Program) -> Iterator[Endpoint]:
 
 
 def chunk_texts(endpoint: Endpoint) -> list[str]:
-    """Return what was embedded of the vault, probes and queries left out."""
+    """Return the embedded texts of the vault, without probes and queries."""
     return [text for text in endpoint.texts if "\n" in text]
 
 
@@ -222,7 +222,7 @@ def test_health_reports_why_semantic_search_is_unavailable(program: Program, end
     program.stop()
     endpoint.die()
     program.start()
-    settles_at(("degraded", False, ["EMBEDDING_UNAVAILABLE"]))  # nobody had to search
+    settles_at(("degraded", False, ["EMBEDDING_UNAVAILABLE"]))  # without a search
     endpoint.revive()
     settles_at(("ok", True, []))
 
@@ -272,7 +272,7 @@ def test_after_a_kill_while_embedding_the_index_is_complete(program: Program):
         program.start()
         assert program.call("GET", f"/jobs/{job_id}").data["job"]["state"] == "interrupted"
         codes = warnings_of_health(program)
-        assert codes[0].startswith("EMBEDDING_")  # which one depends on the moment
+        assert codes[0].startswith("EMBEDDING_")  # which one depends on timing
         assert "INDEX_INCOMPLETE" not in codes
 
 

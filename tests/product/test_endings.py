@@ -1,4 +1,4 @@
-"""However a server ends, the next one serves the last complete index."""
+"""After any end of a server, the next one serves the last complete index."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def test_a_hanging_idle_process_does_not_delay_the_stop(program: Program):
     program.index()
     while not indexers_of(program):
         time.sleep(0.02)
-    time.sleep(0.5)  # it has started, and answered what it was asked
+    time.sleep(0.5)  # it has started and answered
     for idle in indexers_of(program):
         os.kill(idle, signal.SIGSTOP)
-    assert program.search("sourdough").data["results"]  # which has the files looked at
+    assert program.search("sourdough").data["results"]  # this makes the server check the files
     running = processes_of(program)
     code, seconds = program.stop()
     print(f"\n{len(running)} processes at work, gone {seconds:.1f} s after SIGTERM")

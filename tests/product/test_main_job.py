@@ -40,7 +40,7 @@ def test_the_first_start_builds_an_index_by_itself(indexed: Program):
 def test_a_vault_folder_whose_name_is_not_unicode_is_served(program: Program):
     strange = program.vault.with_name(os.fsdecode(b"not-\xff-utf8"))
     program.vault.rename(strange)
-    program.vault.symlink_to(strange)  # as typed it is text; where it leads is not
+    program.vault.symlink_to(strange)  # as typed it is valid Unicode; its target is not
     program.start()
     program.index()
     assert program.search("sourdough").data["results"]

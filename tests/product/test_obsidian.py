@@ -1,4 +1,4 @@
-"""A vault as people keep in Obsidian: every link leads where it leads there."""
+"""A large Obsidian vault: every link resolves as in Obsidian."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def empty(tmp_path: Path) -> Iterator[Program]:
 
 
 def answered(program: Program, path: str) -> tuple[list[Expected], list[Expected]]:
-    """Return a note's links and attachments as the server tells them."""
+    """Return a note's links and attachments from the server."""
     note = program.call("GET", f"/notes/{identify(path)}").data
     links, attachments = (
         [Expected(link["kind"], link["fragment"], link["path"]) for link in note[name]]

@@ -1,4 +1,4 @@
-"""The nearest are the nearest, the same ones every time, and only those that may be found."""
+"""The scan returns the nearest allowed vectors, in a stable order."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ BLOCK = 512
 
 
 def units(count, dimension, seed=1):
-    """Vectors in clusters, as texts are."""
+    """Return unit vectors in clusters, as for texts."""
     generator = np.random.default_rng(seed)
     centres = generator.standard_normal((count // 50 + 1, dimension))
     vectors = np.repeat(centres, 50, 0)[:count] + generator.standard_normal((count, dimension))

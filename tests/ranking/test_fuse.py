@@ -1,4 +1,4 @@
-"""Both sides count, neither can undo what the other says clearly."""
+"""Lexical and semantic scores both count, and neither overrides a clear result of the other."""
 
 import pytest
 
@@ -45,14 +45,14 @@ def test_a_weak_lexical_match_gives_way_to_semantic_results():
 
 
 def test_vectors_that_disagree_with_clear_lexical_results_lose_weight():
-    """A query for a rare name: the words know, and what the vectors put first is noise."""
+    """A query for a rare name: lexical results are right, and the top vectors are noise."""
     lexical = {"right": 9.0, "near": 4.0}
     cosines = {"right": 0.32, "near": 0.3, **{f"noise{i}": 0.4 - i / 1000 for i in range(50)}}
     assert order(fuse(lexical, cosines, ceiling=10, background=0.3))[0] == "right"
 
 
 def test_a_common_term_does_not_hide_semantic_results():
-    """A paraphrase: the only common word is in the wrong notes."""
+    """A paraphrase: the only shared term is in the wrong notes."""
     lexical = {"wrong": 0.3, "wrong too": 0.29}
     cosines = {"right": 0.7, "wrong": 0.2, "wrong too": 0.25}
     assert order(fuse(lexical, cosines, ceiling=10, background=0.15))[0] == "right"

@@ -1,4 +1,4 @@
-"""Any text is a query; operators do what people know them for, and nothing else is syntax."""
+"""Any text is a query. Only the known operators are syntax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence becomes an order: names first, one result a note, ties by path."""
+"""Ranking: names first, one result per note, ties by path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text is about becomes a query, and links are a second voice."""
+"""Related notes: a query from distinctive terms, combined with links."""
 
 from __future__ import annotations
 

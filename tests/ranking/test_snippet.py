@@ -1,4 +1,4 @@
-"""Snippets show why a chunk was found, and never give it away."""
+"""Snippets show why a chunk was found, and never contain all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole program with a real model: what is meant is found, whatever words it is put in."""
+"""The whole program with a real model finds paraphrases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def indexed(program: Program) -> Program:
     program.start()
     summary = program.index()["summary"]
     assert summary["embedded"] + summary["reused"] == summary["chunks"]
-    deadline = time.monotonic() + 60  # of a model that is loaded first
+    deadline = time.monotonic() + 60  # includes loading the model
     while not program.call("GET", "/health").data["embeddings"]["available"]:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -45,7 +45,7 @@ def test_hybrid_search_finds_paraphrases(indexed: Program):
     for query, title in PARAPHRASES.items():
         reply = indexed.search(query)
         assert reply.data["usedMode"] == "hybrid", reply.warnings
-        # Among so few notes even a common word is a rare find.
+        # Among so few notes even a common word is rare.
         assert title in [result["title"] for result in reply.data["results"][:3]], query
 
 

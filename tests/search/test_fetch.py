@@ -1,4 +1,4 @@
-"""One note as it is fetched: bounded, the file's own hash, and plain words where it is gone."""
+"""Fetch one note: limits, the file's hash, and the error if it is missing."""
 
 from __future__ import annotations
 

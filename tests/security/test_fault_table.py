@@ -1,4 +1,4 @@
-"""The table of faults names tests that exist, and every fault of it has one."""
+"""Every test named in the documentation exists, and every fault has a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fuzzed requests to the real program: no defect, nothing slow, nothing private, nothing lost."""
+"""Fuzzed requests to the real program cause no internal error, leak or loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATHS = ("Garden/photo.png", "Garden/page.html", "Garden/Frost.md", "Garden/link
 
 
 def fuzz(fortress: Fortress, count: int, connections: int, seed: int = 4) -> Account:
-    """Send `count` requests over several connections, then see that nothing is the worse for it."""
+    """Send `count` requests over several connections, then check the server and the vault."""
     total, lock = Account(), threading.Lock()
 
     def work(number: int) -> None:

@@ -1,4 +1,4 @@
-"""API keys through the real program: made well, kept privately, shown only when asked for."""
+"""API keys in the real program: strong, stored privately and shown only on request."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_strong_private_key_is_generated_once_and_required(program: Program):
     config.write_text("# mine\n[server]\nport = 1\n")
     config.chmod(0o644)
     for _ in range(2):
-        # The port is bound on every address of this computer; only loopback is spoken to.
+        # The port is bound on every address. The test uses only loopback.
         program.start("--host", "0.0.0.0")
         key = program.run("config", "reveal-api-key").stdout.strip()
         program.private.add("the key", key)

@@ -1,4 +1,4 @@
-"""Who may ask: Host, Origin, key, CORS."""
+"""Access checks: Host, Origin, key, CORS."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ async def test_cors_replies_name_the_origin_and_allow_no_credentials():
         assert headers["Vary"] == "Origin"
         assert "Access-Control-Allow-Credentials" not in headers
 
-        # The page can read the refusal, and still needs the key.
+        # The page can read the error and still needs the key.
         status, _, headers = await server.ask("GET", "/health", headers={"Origin": ORIGIN})
         assert (status, headers["Access-Control-Allow-Origin"]) == (401, ORIGIN)
         with_key = {"Origin": ORIGIN, "Authorization": f"Bearer {KEY}"}

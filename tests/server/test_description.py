@@ -1,4 +1,4 @@
-"""The description holds against a client that tries everything it allows, and much it does not."""
+"""Replies match the OpenAPI document for generated valid and invalid requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from .conftest import run
 
-# What is refused on purpose although JSON Schema calls it valid (`limit: 1.0`), and a job that is
+# Refused on purpose although valid in JSON Schema (`limit: 1.0`), and a job that is
 # still there after DELETE, which cancels.
 ON_PURPOSE = "positive_data_acceptance,use_after_free"
 

@@ -1,4 +1,4 @@
-"""Attachments: what is known of them, their bytes, ranges of them, and never a page of them."""
+"""Attachments: metadata, downloads and ranges. They are never rendered."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ async def test_head_returns_size_and_type_without_a_body(server):
     assert (status, body) == (200, b"")
     assert headers["Content-Length"] == str(SIZE)
     assert headers["Content-Type"] == "image/png"
-    again, _, _ = await get(server)  # the connection is still in step
+    again, _, _ = await get(server)  # the connection is still in sync
     assert again == 200
 
 

@@ -1,4 +1,4 @@
-"""Hostile bodies and bytes: each gets a stable code, and leaves nothing behind."""
+"""Hostile bodies and bytes get stable codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def post(body: bytes, *headers: str, path: str = "/search") -> bytes:
-    """Return a POST as bytes; `{length}` in a header stands for the body's."""
+    """Return a POST as bytes. `{length}` in a header is replaced with the body's length."""
     lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Connection: close", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 

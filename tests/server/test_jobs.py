@@ -1,4 +1,4 @@
-"""Jobs over HTTP: started once, followed live, cancelled, and never ended by a client leaving."""
+"""Jobs over HTTP: submit, follow and cancel. A disconnect does not end a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No socket is held open for nothing, and none of them keeps search from working."""
+"""Idle and slow sockets are closed and do not block search."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def test_an_unread_reply_is_not_buffered_forever(kind: str):
                 await asyncio.sleep(0.1)
         received = 0
         with suppress(ConnectionError):
-            async with asyncio.timeout(PATIENCE):  # the server has ended it, and lets it go
+            async with asyncio.timeout(PATIENCE):  # the server has closed it
                 while piece := await reader.read(1 << 20):
                     received += len(piece)
         assert received < 15_000_000
@@ -128,7 +128,7 @@ async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.
         server.engine.files["small.png"] = CONTENT * 5
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
         async with asyncio.timeout(PATIENCE):
-            while not (made and made[0].get_write_buffer_size()):  # the system takes no more
+            while not (made and made[0].get_write_buffer_size()):  # the system's buffers are full
                 writer.write(DOWNLOAD.replace(b"huge", b"small"))
                 await asyncio.sleep(0.01)
         async with asyncio.timeout(PATIENCE):
@@ -228,7 +228,7 @@ HALF_A_CHUNK = HALF_A_BODY.replace(b"Content-Length: 100", b"Transfer-Encoding: 
 
 
 async def is_open(reader: asyncio.StreamReader) -> bool:
-    """Whether the server neither says anything nor closes."""
+    """Whether the connection is open and silent."""
     try:
         await asyncio.wait_for(reader.read(1), 0.1)
     except TimeoutError:
@@ -251,7 +251,7 @@ async def test_unfinished_requests_do_not_block_new_connections(sent: bytes):
         await asyncio.sleep(0.1)
         for turn in range(8):
             assert await server.raw(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-            _reader, writer = stuck[turn]  # one that was dropped comes again, as its client would
+            _reader, writer = stuck[turn]  # a dropped client reconnects
             await hang_up(writer)
             stuck[turn] = await asyncio.open_connection("127.0.0.1", server.port)
             stuck[turn][1].write(sent)
@@ -299,7 +299,7 @@ async def test_a_complete_request_is_never_closed():
 
 
 async def test_at_the_limit_a_client_with_many_connections_loses_one():
-    """Clients of other addresses keep theirs, however long they have been idle."""
+    """Clients of other addresses keep their connections, even idle ones."""
     async with run(limits=Limits(connections=6)) as server:
         quiet = await asyncio.open_connection("127.0.0.1", server.port)
         many = [

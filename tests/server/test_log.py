@@ -1,4 +1,4 @@
-"""The log says what happened and never to what."""
+"""The log contains events and no private text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each route does what the contract says, and the table, the gate and the description agree."""
+"""Each route works as documented. Route table, access checks and OpenAPI agree."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ async def test_a_note_written_in_pieces_is_the_same_json(size: int):
 
 
 async def test_the_server_responds_while_a_large_note_is_written():
-    """The loop turns many times while the JSON is made."""
+    """The event loop runs many times while the JSON is written."""
     note = note_of("line of a large note\n" * 3_000_000)
     turns = 0
     writing = asyncio.create_task(encoded(Reply[NoteData](data=note_data(note))))

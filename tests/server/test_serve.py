@@ -1,4 +1,4 @@
-"""The server starts with a reason or with one line of why not, and stops when told to."""
+"""The server starts or fails with one line, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_a_second_signal_stops_the_server_at_once():
             )
             time.sleep(0.2)
             process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)  # the request is given more than that to end
+            time.sleep(0.3)  # the request has more time than that
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=PATIENCE)
     finally:

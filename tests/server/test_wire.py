@@ -1,4 +1,4 @@
-"""The models refuse what they should, say it safely, and survive the journey."""
+"""The wire models reject invalid data, hide it in errors and round-trip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every change to a database that a search would serve is found, however valid SQL thinks it is."""
+"""Every change to the served database is detected, even if it is valid SQL."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ async def test_a_binary_schema_is_refused_without_quoting_it(vault: Vault, text:
 
 
 async def test_a_job_database_with_a_damaged_index_is_set_aside(tmp_path: Path):
-    """It is the lock: with it wrong, two jobs could run at once, or none ever again."""
+    """This index is the lock: if it is wrong, two jobs could run at once, or none."""
     file = tmp_path / "jobs.db"
     async with open_jobs(file) as jobs:
         await jobs.insert(Job("1" * 16, JobKind.INDEX, JobState.RUNNING, created_at="2024-01-01"))

@@ -1,4 +1,4 @@
-"""The generation that serves: what it lends comes back, and what fails is told by name."""
+"""The served generation: connections are returned, and failures have codes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ DESCRIPTORS = Path("/proc/self/fd")
 
 
 class Locked(IndexDirectory):
-    """A folder whose files may not be read."""
+    """A folder whose files cannot be read."""
 
     def current(self) -> NoReturn:
-        raise PermissionError(13, "Permission denied")  # which root never sees of a file
+        raise PermissionError(13, "Permission denied")  # root can read every file
 
 
 async def test_an_unreadable_index_folder_is_reported_with_a_code(tmp_path: Path):

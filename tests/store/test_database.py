@@ -1,4 +1,4 @@
-"""Connections, opened to the end or not at all; and what is said where one fails."""
+"""Database connections: opened completely or not at all, and their errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_a_cancelled_wait_for_a_connection_leaves_no_thread(tmp_path: Path
             await opening
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
-            thread.join(2)  # it has nothing left to do
+            thread.join(2)  # it is idle
             assert not thread.is_alive()
 
 

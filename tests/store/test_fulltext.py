@@ -1,4 +1,4 @@
-"""The full-text index finds what was put in, admits what filters admit, and survives damage."""
+"""The full-text index: search, filters, spelling and damage."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_FILTER = Filters()
 
 
 def note(path: str, *texts: str, title: str = "", **fields: object) -> tuple[str, ParsedNote]:
-    """Return a note whose chunks are `texts`; a heading is what stands before `|`."""
+    """Return a note with chunks `texts`. Text before `|` is a heading."""
     chunks = []
     for index, text in enumerate(texts):
         heading, _, body = text.rpartition("|")
@@ -367,7 +367,7 @@ def test_corrections_are_completions_or_the_nearest_frequent_terms(tmp_path: Pat
 
 
 class CountingSearcher:
-    """Counts how many terms are read from the dictionary."""
+    """Counts terms read from the dictionary."""
 
     def __init__(self, searcher: Searcher) -> None:
         self._searcher = searcher
@@ -459,7 +459,7 @@ def test_filtered_chunks_are_ranked_independently_of_other_notes(
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> FulltextReader:
-    """Return a reader of many notes, of which filters admit few or nearly all."""
+    """Return a reader of many notes. Filters select few or nearly all."""
     chance = random.Random(11)
     notes = []
     for number in range(900):

@@ -1,4 +1,4 @@
-"""The folder of an index: who has it, and where that listens."""
+"""The index folder: its server and that server's address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mapped files that get shorter are noticed before they are read."""
+"""Truncated mapped files are detected before they are read."""
 
 from __future__ import annotations
 

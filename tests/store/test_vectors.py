@@ -1,4 +1,4 @@
-"""Vectors that were paid for survive, and what is searched is what was saved."""
+"""Saved vectors are kept, and searches use exactly the saved ones."""
 
 import asyncio
 import errno
@@ -17,7 +17,7 @@ from vault_agent.store.database import put_aside
 from vault_agent.store.vectors.cache import VectorStore, are_whole, open_vectors
 from vault_agent.store.vectors.matrix import BLOCK, RowFiles, open_matrix, signs
 
-DIMENSION = 72  # no multiple of 64
+DIMENSION = 72  # not a multiple of 64
 GENERATOR = np.random.default_rng(3)
 
 

@@ -1,4 +1,4 @@
-"""A report of a crash names the error's type and our own lines, and nothing that it says."""
+"""A crash report contains the error's type and our own lines, not its message."""
 
 from __future__ import annotations
 

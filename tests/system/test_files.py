@@ -1,4 +1,4 @@
-"""A file is replaced as a whole or not at all, and only its owner may read it."""
+"""Files are replaced atomically and are private."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lock has one holder, and none outlives its holder."""
+"""A lock has one holder and is released when its holder ends."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def open_descriptors() -> int:
 
 
 class NoLocks:
-    """A file system whose locks fail with one error."""
+    """A fake file system whose locks fail."""
 
     def __init__(self, number: int) -> None:
         self.number = number

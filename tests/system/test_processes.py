@@ -1,4 +1,4 @@
-"""Ending a process that we started: asked by its input or a signal, then killed."""
+"""End a process that we started: close its input or send a signal, then kill it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_a_cancelled_caller_leaves_no_process():
 @posix
 @pytest.mark.filterwarnings("error")
 async def test_pipes_are_closed_even_if_a_grandchild_holds_them():
-    """Also fails where asyncio no longer has the private name that this needs."""
+    """Also fails if asyncio no longer has the private name used here."""
     child = "import time; time.sleep(600)"
     code = f"import subprocess, sys; c = subprocess.Popen([sys.executable, '-c', {child!r}]);"
     code += f"{READY} print(c.pid, flush=True); sys.stdin.read()"
@@ -85,6 +85,6 @@ async def test_pipes_are_closed_even_if_a_grandchild_holds_them():
         assert process._transport.is_closing()
         assert process._transport.get_pipe_transport(1).is_closing()
         del process
-        gc.collect()  # an open pipe would warn now
+        gc.collect()  # an open pipe would cause a warning now
     finally:
         os.kill(pid, signal.SIGKILL)

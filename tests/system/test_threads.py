@@ -1,4 +1,4 @@
-"""A few threads of its own for one kind of work."""
+"""A small thread pool for one kind of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers: what crashes or hangs in one costs its task and nothing else."""
+"""Workers: a crash or hang affects only its task."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def shouting(suffix: str) -> Callable[[str], str]:
-    """Set up a worker that shouts, and that some words break."""
+    """Set up a worker that returns upper case and fails for some words."""
 
     def handle(word: str) -> str:
         if word == "die":
@@ -54,18 +54,18 @@ def shouting(suffix: str) -> Callable[[str], str]:
 
 
 def spin() -> None:
-    """Use the processor and never come back."""
+    """Use the CPU forever."""
     while True:
         pass
 
 
 def unable_to_start() -> Callable[[str], str]:
-    """Fail before there is a handler."""
+    """Fail before the handler is ready."""
     raise ValueError("secret canary")
 
 
 def slow_to_start() -> Callable[[str], str]:
-    """Set up a worker that takes longer for that than it may for a task."""
+    """Set up a worker whose start takes longer than a task may."""
     time.sleep(0.5)
     return str.lower
 
@@ -76,7 +76,7 @@ def pool() -> WorkerPool[str, str]:
 
 
 def gone(pid: int) -> bool:
-    """Tell whether a process has ended; it is waited for, a second at most."""
+    """Wait up to a second for a process and return whether it has ended."""
     for _ in range(100):
         try:
             os.kill(pid, 0)
@@ -123,7 +123,7 @@ async def pid_of(pool: WorkerPool[str, str]) -> str:
 
 
 async def test_waiting_does_not_count_as_cpu_time(pool: WorkerPool[str, str]):
-    """On a busy machine a worker waits for the processor; that is not its task's fault."""
+    """On a busy machine a worker waits for the CPU, which must not count."""
     async with pool:
         assert await pool.run("a", cpu_seconds=PATIENCE) == "A!"
         assert await pool.run("wait", cpu_seconds=0.2) == "WAIT!"
@@ -195,7 +195,7 @@ async def test_a_connection_is_closed_only_after_reading_has_stopped(
         try:
             return receive(worker, exceeds)
         finally:
-            time.sleep(0.1)  # as long as a thread may take to see that it is over
+            time.sleep(0.1)  # a thread may need this long to notice the end
             reading -= 1
 
     def noted(worker: workers._Worker) -> None:

@@ -1,4 +1,4 @@
-"""Which names are notes', and which are the same."""
+"""Names of notes and their comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes and queries come down to the same terms, whatever the script and spelling."""
+"""Notes and queries give the same terms in every script and spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attachments: what may be had, what is said of it, and what is refused."""
+"""Attachments: metadata, reading and refused paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed since the last run, told from `stat` alone."""
+"""Changes since the last run, from `stat` alone."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_an_edit_that_keeps_size_and_mtime_is_detected(root: VaultRoot, folder: 
     note.write_bytes(b"one")
     before = stored(*scan(root).notes)
     times = note.stat()
-    while note.stat().st_ctime_ns == times.st_ctime_ns:  # the clock of a file system has ticks
+    while note.stat().st_ctime_ns == times.st_ctime_ns:  # file timestamps have a limited resolution
         note.write_bytes(b"two")
         os.utime(note, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert [entry.path for entry in diff(before, scan(root).notes).maybe_changed] == ["a.md"]

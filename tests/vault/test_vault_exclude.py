@@ -1,4 +1,4 @@
-"""What is left out, by name alone."""
+"""Exclusions, by name alone."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_default_folder_exclusions_do_not_apply_to_files() -> None:
         (["drafts/**/old.md"], "drafts/x/y/old.md", True),
         (["*.md", "!keep.md"], "keep.md", False),
         (["!keep.md", "*.md"], "keep.md", True),
-        (["private/", "!private/keep.md"], "private/keep.md", True),  # the folder is out
+        (["private/", "!private/keep.md"], "private/keep.md", True),  # the folder is excluded
         (["private/*", "!private/keep.md"], "private/keep.md", False),
         (["# a comment", "", "  "], "a.md", False),
         (["\\#name.md"], "#name.md", True),
@@ -108,7 +108,7 @@ def test_exclusions_can_be_pickled() -> None:
 
 @pytest.mark.parametrize("pattern", ["build/", "!build/", "a/b/", "/build/", "**/build/", "*.md"])
 def test_pathspec_marks_the_end_of_the_matched_entry(pattern: str) -> None:
-    """Without the mark, a pattern for a folder would be taken for one of all below it."""
+    """Without the mark, a pattern for a folder would look like one for all its contents."""
     from pathspec import GitIgnoreSpec
 
     [compiled] = GitIgnoreSpec.from_lines([pattern]).patterns

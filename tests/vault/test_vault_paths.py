@@ -1,4 +1,4 @@
-"""What a person or a client may type as a path, and what is refused."""
+"""Accepted and refused spellings of paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is swapped between a look and the opening: nothing outside is opened, and nothing hangs."""
+"""Files swapped between check and open: nothing outside is opened, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def read(root: VaultRoot, path: str) -> bytes:
         return os.read(file.fd, 1 << 16)
 
 
-# --- in the very last moment ---------------------------------------------------------------------
+# --- swapped before one call ------------------------------------------------------------------
 
 
 class LastMoment:
-    """Does something right before the system opens or lists something for the nth time."""
+    """Calls a function right before the nth open or listing."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]):
         self.left = number
@@ -55,7 +55,7 @@ class LastMoment:
 
 @pytest.fixture
 def secret_elsewhere(folder: Path) -> Path:
-    """Make a folder with an honest note, of the name that holds a secret outside."""
+    """Create a folder with a harmless note whose name also exists outside with a secret."""
     (folder / "d").mkdir()
     (folder / "d" / "secret.md").write_bytes(b"text")
     return folder
@@ -135,7 +135,7 @@ def list_folder(root: VaultRoot, path: str) -> None:
         list(entries)
 
 
-# --- as fast as it goes --------------------------------------------------------------------------
+# --- swapped constantly -----------------------------------------------------------------------
 
 
 def race(first: Path, second: Path, place: Path, root: VaultRoot, path: str) -> set[bytes]:

@@ -1,4 +1,4 @@
-"""Bytes of a note, and the text that is made of them."""
+"""Reading the bytes of a note and decoding them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_an_unreadable_file_causes_a_warning_with_path_and_reason(
 
 
 class Meddler:
-    """Does something to the vault each time a file has been read, before it is looked at again."""
+    """Changes the vault after each read of a file, before its check."""
 
     def __init__(self, act: Callable[[int], None]) -> None:
         self.act = act
@@ -119,7 +119,7 @@ def test_a_file_that_keeps_changing_causes_a_warning_after_three_reads(
     assert meddler.readings == MAX_ATTEMPTS
     assert [w.code for w in content.warnings] == ["FILE_CHANGED_WHILE_READING"]
     assert content.data == b"xx"
-    assert content.entry.size == 2  # as before that reading: the next run finds it changed
+    assert content.entry.size == 2  # the stat before that read: the next run detects a change
 
 
 def test_a_changing_file_that_is_too_large_is_not_treated_as_complete(
@@ -153,7 +153,7 @@ def test_a_file_without_permission_causes_a_warning(root: VaultRoot, folder: Pat
     assert caught.value.warning.code == "FILE_UNREADABLE"
 
 
-# --- text ----------------------------------------------------------------------------------------
+# --- text -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The boundary: whatever is linked, renamed or swapped, nothing outside is ever opened."""
+"""The vault boundary: nothing outside is opened, whatever is linked, renamed or swapped."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-# --- the root itself ---------------------------------------------------------------------------
+# --- the root itself --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["missing", "file", "nul", "fifo"])
@@ -93,7 +93,7 @@ def test_no_descriptor_is_leaked(root: VaultRoot, folder: Path) -> None:
     assert open_descriptors() == before
 
 
-# --- names -------------------------------------------------------------------------------------
+# --- names ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_bad_path_segments_are_refused(root: VaultRoot, folder: Path) -> None:
     assert cause_of(root, "none.md") is Cause.VANISHED
 
 
-# --- links -------------------------------------------------------------------------------------
+# --- links ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("absolute", [False, True])
@@ -234,7 +234,7 @@ def test_symlink_loops_end(root: VaultRoot, folder: Path) -> None:
     for path in ("self.md", "a.md", "b.md"):
         assert cause_of(root, path) is Cause.LOOP
     assert read(root, "up/up/up/note.md") == b"text"
-    if root.strategy is not Strategy.PORTABLE:  # which is the system's own count
+    if root.strategy is not Strategy.PORTABLE:  # the system has its own limit
         assert cause_of(root, "up/" * 60 + "note.md") is Cause.LOOP
 
 
@@ -247,7 +247,7 @@ def test_very_long_symlink_chains_end(root: VaultRoot, folder: Path) -> None:
         before = f"{number}.md"
     with patiently():
         if root.strategy is Strategy.PORTABLE:
-            with suppress(CannotOpen):  # the system itself may follow it to the end
+            with suppress(CannotOpen):  # the system may resolve it completely
                 root.open_file(before).close()
         else:
             assert cause_of(root, before) is Cause.LOOP
@@ -294,7 +294,7 @@ def test_exclusions_apply_to_the_name_on_disk(
     assert cause_of(root, "PRIVATE.md") is Cause.OUTSIDE
 
 
-# --- what is not a regular file ------------------------------------------------------------------
+# --- what is not a regular file ---------------------------------------------------------------
 
 
 def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder: Path) -> None:
@@ -308,7 +308,7 @@ def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder:
         assert cause_of(root, "folder.md") is Cause.DIRECTORY
         assert cause_of(root, "zero.md") is Cause.OUTSIDE
     with socket.socket(socket.AF_UNIX) as server:
-        here = os.open(folder, os.O_RDONLY)  # the path of a socket has to be short
+        here = os.open(folder, os.O_RDONLY)  # a socket's path must be short
         try:
             server.bind(f"/proc/self/fd/{here}/socket.md")
         finally:
@@ -357,7 +357,7 @@ def test_running_out_of_descriptors_fails_the_run_and_loses_no_notes() -> None:
         cannot_open(OSError(errno.EMFILE, "x"))
 
 
-# --- the system --------------------------------------------------------------------------------
+# --- the system -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The walk: what it finds, what it leaves out, and what it says of that."""
+"""The walk: its entries, exclusions and warnings."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_folders_that_symlink_each_other_do_not_multiply(root: VaultRoot, folder
 
 
 def make_nested(folder: Path, *names: str) -> str:
-    """Make folders within folders and a note in the last, however long the path; return it."""
+    """Create nested folders with a note in the last, for any path length. Return the path."""
     here = os.open(folder, os.O_RDONLY)
     for name in names:
         os.mkdir(name, dir_fd=here)
@@ -315,7 +315,7 @@ LONG_NAME = "d" * 40
 
 @pytest.fixture
 def chain(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
-    """Make a vault of so many folders, each in the one before and with a note."""
+    """Create a vault of nested folders with a note in each."""
 
     def make_chain(levels: int) -> Path:
         vault = tmp_path / str(levels)
@@ -331,7 +331,7 @@ def chain(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
         return vault
 
     yield make_chain
-    # Too deep for what pytest removes it with.
+    # pytest cannot remove a tree this deep.
     subprocess.run(["rm", "-rf", *map(str, tmp_path.iterdir())], check=True)
 
 
@@ -385,7 +385,7 @@ def test_opening_a_long_path_takes_few_calls(
         assert 0 < calls <= 2 + len(path) // 4_000
         with pytest.raises(CannotOpen):
             root.open_file(f"{LONG_NAME}/" * 299 + "none.md")
-        (vault / "link").symlink_to(LONG_NAME)  # a link on the way: followed by hand
+        (vault / "link").symlink_to(LONG_NAME)  # a link in the path: followed in our own code
         root.open_file("link/" + f"{LONG_NAME}/" * 298 + "note.md").close()
 
 
@@ -414,7 +414,7 @@ def test_an_unlistable_folder_is_reported_so_that_its_notes_are_kept(
             raise CannotOpen(Cause.UNREADABLE)
         return listing(path)
 
-    monkeypatch.setattr(root, "descent", lambda: nullcontext(deny))  # root may list everything
+    monkeypatch.setattr(root, "descent", lambda: nullcontext(deny))  # root can list every folder
     found = scan(root)
     assert notes(found) == ["a.md"]
     assert found.unlisted == ["locked"]
@@ -454,7 +454,7 @@ def test_a_symlink_that_cannot_be_checked_is_reported_and_its_notes_are_kept(
     def deny(path: str) -> Any:
         raise CannotOpen(cause)
 
-    monkeypatch.setattr(root, "resolve", deny)  # root may pass through every folder
+    monkeypatch.setattr(root, "resolve", deny)  # root can enter every folder
     found = scan(root)
     assert found.unlisted == ["linked", "linked.md"]
     before = {path: found.notes[0]._replace(path=path) for path in ("linked/b.md", "linked.md")}
