@@ -70,7 +70,7 @@ class Volatile:
 
 
 def calls_of(library: Path, folder: Path, scenario: str) -> Iterator[tuple[str, str]]:
-    """Run a scenario in a process of its own, and yield its calls: (name, path).
+    """Run a scenario in a separate process, and yield its calls: (name, path).
 
     The full-text engine renames without the C library; that it has made a file in the folder shows.
     """

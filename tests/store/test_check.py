@@ -128,7 +128,7 @@ async def test_an_index_with_missing_metadata_is_reported_as_damaged(vault: Vaul
 @pytest.mark.parametrize(
     ("offset", "damage"),
     [
-        (0, b"\xff" * 16),  # what says that it is a database
+        (0, b"\xff" * 16),  # the header of a database
         (36, b"\0\0\0\5"),  # the number of free pages: the next run would write into one in use
         (100, b"\xff" * 8),  # the root of the schema
     ],
