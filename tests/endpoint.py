@@ -1,4 +1,4 @@
-"""A real embedding endpoint for tests: OpenAI-compatible HTTP that misbehaves when told to.
+"""A real embedding endpoint for tests: OpenAI-compatible HTTP with failures on request.
 
     async with EmbeddingEndpoint() as endpoint:
         endpoint.next(status(503), reset())   # the next two requests, in turn
@@ -35,21 +35,21 @@ def _word(word: str, dimension: int) -> np.ndarray:
 
 
 def hashed_vector(text: str, dimension: int = 64) -> np.ndarray:
-    """Return the unit vector of a bag of words; texts that share words are near."""
+    """Return the unit vector of a bag of words. Texts that share words are similar."""
     words = re.findall(r"\w+", text.lower()) or [text]
     vector = np.sum([_word(word, dimension) for word in words], axis=0)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 class EmbeddingEndpoint:
-    """Serves `/v1/embeddings` on a free port of 127.0.0.1, and counts what it is asked."""
+    """Serves `/v1/embeddings` on a free port of 127.0.0.1 and records requests."""
 
     def __init__(self, *, dimension=64, model="test-model", latency=0.0, at_once=8, port=0):
         self.dimension = dimension
         self.model = model
         self.latency = latency  # seconds a request
         self.port = port
-        self.salt = ""  # another one is another model of the same name
+        self.salt = ""  # another value simulates another model of the same name
         self.always: Misbehaviour | None = None
         self.poison: dict[str, Misbehaviour] = {}
         self.max_batch: int | None = None
@@ -66,11 +66,11 @@ class EmbeddingEndpoint:
 
     @property
     def texts(self) -> list[str]:
-        """Every text of every request, in order of arrival."""
+        """Return every text of every request, in order of arrival."""
         return [text for request in self.requests for text in request]
 
     def next(self, *misbehaviours: Misbehaviour | None) -> None:
-        """Treat the next requests so, one each; None is a good reply."""
+        """Use one behaviour for each of the next requests. None means a good reply."""
         self._script.extend(misbehaviours)
 
     async def __aenter__(self):
@@ -81,7 +81,7 @@ class EmbeddingEndpoint:
         await self.stop()
 
     async def start(self) -> None:
-        """Listen; again on the same port after a stop."""
+        """Listen. After a stop, listen on the same port again."""
         app = web.Application(client_max_size=64 << 20)
         app.router.add_post("/v1/embeddings", self._embeddings)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1, handle_signals=False)
@@ -91,7 +91,7 @@ class EmbeddingEndpoint:
         self.port = site._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Die: connections are cut, the port refuses."""
+        """Close the port and all connections."""
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -143,7 +143,7 @@ def _error(status_code: int, message: str, headers: dict | None = None) -> web.R
 
 
 def status(code: int, body: str | dict = "", retry_after: str | None = None) -> Misbehaviour:
-    """Answer with a status, and a body in any shape."""
+    """Reply with a status and any body."""
 
     async def misbehave(_request, _reply):
         headers = {"Retry-After": retry_after} if retry_after is not None else {}
@@ -155,7 +155,7 @@ def status(code: int, body: str | dict = "", retry_after: str | None = None) -> 
 
 
 def changed(change: Callable[[dict], object]) -> Misbehaviour:
-    """Answer with a good reply after something was done to it, in place or by a new one."""
+    """Reply with a good reply that a function has changed or replaced."""
 
     async def misbehave(_request, reply):
         text = json.dumps(change(reply) or reply)  # NaN and Infinity as Python writes them
@@ -165,7 +165,7 @@ def changed(change: Callable[[dict], object]) -> Misbehaviour:
 
 
 def component(value: object) -> Misbehaviour:
-    """Put a value into the first vector: NaN, infinity, a text, null, 1e300."""
+    """Put a value into the first vector, for example NaN, a text or null."""
     return changed(lambda reply: reply["data"][0]["embedding"].__setitem__(0, value))
 
 
@@ -190,7 +190,7 @@ def one_more() -> Misbehaviour:
 
 
 def reversed_order() -> Misbehaviour:
-    """Not wrong: the index says which is which."""
+    """Reverse the order. The reply is valid because it has indices."""
     return changed(lambda reply: reply["data"].reverse())
 
 
@@ -236,7 +236,7 @@ def reset() -> Misbehaviour:
 
 
 def slow(seconds: float) -> Misbehaviour:
-    """Wait, as for a model that loads; then reply well."""
+    """Wait, as for a model that loads, then send a good reply."""
 
     async def misbehave(_request, _reply):
         await asyncio.sleep(seconds)
@@ -259,7 +259,7 @@ def endless(chunk: int = 1 << 20, count: int = 1 << 10, code: int = 200) -> Misb
 
 
 def dripping() -> Misbehaviour:
-    """Reply with a byte now and then, for four seconds."""
+    """Reply with single bytes for four seconds."""
 
     async def misbehave(request, _reply):
         response = web.StreamResponse()

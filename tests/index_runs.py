@@ -1,4 +1,4 @@
-"""A vault in a folder of its own, and the indexing run over it, without a server."""
+"""A temporary vault and indexing runs over it, without a server."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PARTS_OF_A_NOTE = [
 
 @dataclass
 class Heard:
-    """What a run told."""
+    """The events of a run."""
 
     phases: list[tuple[str, int, int | None]] = field(default_factory=list)
     warnings: list[Warning] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Heard:
 
 
 class Vault:
-    """A folder of notes with an index beside it."""
+    """A folder of notes and its index."""
 
     def __init__(self, folder: Path, *, exclude: tuple[str, ...] = ()) -> None:
         self.root = folder / "vault"
@@ -68,7 +68,7 @@ class Vault:
         self.unreadable: set[str] = set()  # paths that the system refuses to read
 
     def write(self, path: str, text: str | bytes = "") -> Path:
-        """Write a file, making its folders."""
+        """Write a file and create its folders."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -91,11 +91,11 @@ class Vault:
     async def index(
         self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None
     ) -> JobSummary:
-        """Run, parsing in this process; `heard` then holds what the run told."""
+        """Run with parsing in this process. `heard` then has the run's events."""
         return (await self.run(rebuild=rebuild, paths=paths)).summary
 
     async def run(self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None) -> IndexRun:
-        """Run as `index` does, and return the whole account of it."""
+        """Run like `index`, and return the complete result."""
         handle = parser(str(self.root), self.exclude, MAX_NOTE_BYTES)
 
         async def parse(batch: list[FileTask]) -> list[ParsedFile]:
@@ -109,7 +109,7 @@ class Vault:
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Open the current generation."""
+        """Open the current generation for reading."""
         number = self.directory.current()
         assert number is not None
         async with open_reader(self.directory.database(number)) as connection:
@@ -126,7 +126,7 @@ class Vault:
             }
 
     async def dump(self) -> dict[str, Any]:
-        """Return everything that the index holds, in a form that does not depend on rowids."""
+        """Return the content of the index without rowids."""
         async with self.reader() as connection:
             meta = await read_meta(connection)
             held: dict[str, Any] = {"totals": (meta.notes, meta.chunks, meta.links)}

@@ -1,8 +1,8 @@
-"""A vault such as people keep in Obsidian, made up, whose every link leads where is known.
+"""A generated Obsidian vault with a known target for every link.
 
 Names are words made of syllables of 35 languages, with spaces, emoji, dots, brackets and whatever
 else file systems take; notes link to one another in every spelling. Where a link leads is decided
-by `Oracle`, which says Obsidian's rules anew, by brute force and without a line of the product.
+by `Oracle`, which implements Obsidian's rules by brute force, without code of the product.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Oracle:
 
 
 def made_up(*, notes: int, links_a_note: int, seed: int = 0) -> ObsidianVault:
-    """Return a vault of so many notes; the same one for the same seed."""
+    """Return a vault of `notes` notes. The same seed gives the same vault."""
     return _Maker(random.Random(seed), notes, links_a_note).vault
 
 

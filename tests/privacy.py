@@ -1,4 +1,4 @@
-"""What a harness has given to the program in confidence, and looks for where it must never be.
+"""Private texts given to the program, and searches for them in logs and errors.
 
 Every harness that runs the real program keeps one `Confidences`, adds what it hands over, and has
 every log, error and error reply examined. So the whole suite watches, whatever a test is about.
@@ -13,30 +13,30 @@ CRASH = ("Traceback (most recent call last)", "panicked at", "Fatal Python error
 
 
 class Confidences:
-    """Texts that may stand in no log, no error and no error reply."""
+    """Texts that must not appear in a log, an error or an error reply."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
     def add(self, what: str, text: str | bytes) -> None:
-        """Keep a short text whole: a query, a key, a path."""
+        """Add a short text, for example a query, a key or a path."""
         plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         if len(plain.strip()) >= SHORTEST_WORD:
             self._texts[plain.strip()] = what
 
     def add_lines(self, what: str, text: str | bytes) -> None:
-        """Keep every line of a text that is long enough to be known again."""
+        """Add every line of a text that is long enough to be recognised."""
         plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         for line in plain.splitlines():
             if SHORTEST_LINE <= len(line.strip()) <= 10_000:
                 self._texts[line.strip()] = what
 
     def found_in(self, text: str | bytes) -> list[str]:
-        """Return what of it stands in a text, each by its kind and its beginning."""
+        """Return the private texts found in a text, by kind and beginning."""
         plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         found = [f"{what}: {known[:40]}" for known, what in self._texts.items() if known in plain]
         return found + [f"crash output: {mark}" for mark in CRASH if mark in plain]
 
     def examine(self, where: str, text: str | bytes) -> None:
-        """Fail where a text holds any of it."""
+        """Fail if a text contains private text."""
         assert self.found_in(text) == [], where

@@ -1,4 +1,4 @@
-"""The architecture holds: imports point one way, and each room keeps to its trade."""
+"""The architecture rules: layered imports and restricted modules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "vault_agent"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # Imports point down, and rooms on one floor never import each other. A room that is not named here
-# fails the test, so that a new one gets its place on purpose. TYPE_CHECKING imports count: a type
+# fails the test, so that a new one gets a deliberate place. TYPE_CHECKING imports count: a type
 # is a dependency too.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
@@ -35,7 +35,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor}
-# Some rooms may not import everything below them.
+# Some rooms may import only part of what is below them.
 SPEAKS_HTTP = {"errors", "model", "system", "wire"}
 ONLY: dict[str, set[str]] = {
     "client": SPEAKS_HTTP,
@@ -48,25 +48,25 @@ READS_SETTINGS = {"library", "server", "cli"}
 STORE_GROUPS = {"index", "fulltext", "vectors", "jobs"}
 # Only these commands start a server, and only inside a function: the others start quickly.
 LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
-# One asks the embedding endpoint itself: it is there to help before a server runs.
+# One contacts the embedding endpoint itself, because it works without a server.
 # Another one checks an endpoint by the server's own rule when it is set.
 LAZY_EMBEDDING = {"cli/embedding.py", "cli/config.py"}
 
 # Third-party and standard modules that belong to one room.
-# `text` asks tantivy for nothing but its stemmer: notes and queries must pass the very same one.
+# `text` uses only tantivy's stemmer: notes and queries must use the same one.
 OWNED_BY = {"aiosqlite": {"store"}, "sqlite3": {"store"}, "tantivy": {"store", "text"}}
 PURE = {"markdown", "ranking"}
 IMPURE = {"aiohttp", "anyio", "asyncio", "io", "os", "pathlib", "shutil", "socket", "subprocess"}
 
 
-# Documented in spite of the underscore: namedtuple's methods, and os._exit.
+# Documented despite the underscore: namedtuple's methods and os._exit.
 DOCUMENTED = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 # Uses of private names: module, name -> the package it belongs to. None is the standard library.
 # Every such package needs an upper bound in pyproject.toml.
 PRIVATE_USES: dict[tuple[str, str], str | None] = {
     ("store/database.py", "_thread"): "aiosqlite",
 }
-# What is built on without being documented, though no underscore shows it.
+# Undocumented parts that are used, although they have no underscore.
 UNDOCUMENTED = {"aiohttp": "server/connection.py"}
 
 
@@ -129,13 +129,13 @@ def violations(module: Path, source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.relative_to(PACKAGE).as_posix())
-def test_imports_point_one_way(module: Path):
+def test_imports_follow_the_layers(module: Path):
     if room_of(module) != "__init__":
         assert violations(module, module.read_text("utf-8")) == []
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.relative_to(PACKAGE).as_posix())
-def test_a_module_can_be_read_in_one_sitting(module: Path):
+def test_no_module_is_over_500_lines(module: Path):
     assert len(module.read_text("utf-8").splitlines()) <= 500
 
 
@@ -159,12 +159,12 @@ def test_a_module_can_be_read_in_one_sitting(module: Path):
         ("markdown/parse.py", "from pathlib import Path"),  # I/O in a pure room
     ],
 )
-def test_a_wrong_import_is_found(place: str, source: str):
+def test_a_wrong_import_is_reported(place: str, source: str):
     assert violations(PACKAGE / place, source)
 
 
-def test_the_version_costs_no_import():
-    """`vault_agent` itself imports nothing, so that `--version` waits for nothing."""
+def test_the_version_needs_no_import():
+    """`vault_agent` itself imports nothing, so that `--version` is fast."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
     assert imports(tree, PACKAGE / "__init__.py") == []
 
@@ -174,7 +174,7 @@ def is_private(name: str | None) -> bool:
 
 
 def own_names(trees: Iterable[ast.AST]) -> set[str]:
-    """Return every name that a definition, an assignment or a parameter of ours introduces."""
+    """Return every name that our definitions, assignments and parameters introduce."""
     names = set()
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -189,7 +189,7 @@ def own_names(trees: Iterable[ast.AST]) -> set[str]:
 
 
 def private_uses(tree: ast.AST, own: set[str]) -> set[str]:
-    """Return the private names that a module takes from elsewhere."""
+    """Return the private names of other packages that a module uses."""
     used = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
@@ -201,7 +201,7 @@ def private_uses(tree: ast.AST, own: set[str]) -> set[str]:
     return {name for name in used if is_private(name)} - own - DOCUMENTED
 
 
-def test_private_names_of_libraries_are_used_where_it_is_listed():
+def test_private_names_of_libraries_are_used_only_as_listed():
     trees = {module: ast.parse(module.read_text("utf-8")) for module in MODULES}
     own = own_names(trees.values())
     used = {
@@ -221,11 +221,11 @@ def test_private_names_of_libraries_are_used_where_it_is_listed():
         "from lib import _private",
     ],
 )
-def test_the_use_of_a_private_name_is_found(source: str):
+def test_a_private_name_is_reported(source: str):
     assert private_uses(ast.parse(source), set())
 
 
-def test_packages_that_are_used_beyond_their_documentation_have_an_upper_bound():
+def test_packages_with_undocumented_uses_have_an_upper_bound():
     project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8"))
     bounded = {
         requirement.partition(">=")[0]
@@ -235,7 +235,7 @@ def test_packages_that_are_used_beyond_their_documentation_have_an_upper_bound()
     assert {*filter(None, PRIVATE_USES.values()), *UNDOCUMENTED} <= bounded
 
 
-def test_what_connections_build_on_is_still_there():
+def test_the_undocumented_parts_of_aiohttp_still_exist():
     """The library documents none of this; server/connection.py, gate.py and body.py rely on it."""
     finish = inspect.signature(web.RequestHandler.finish_response)
     assert list(finish.parameters) == ["self", "request", "resp", "start_time"]

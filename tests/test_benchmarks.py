@@ -1,4 +1,4 @@
-"""The synthetic vaults are what the figures rest on: the same each time, and like real ones."""
+"""The synthetic vaults of the benchmarks are reproducible and realistic."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_the_same_seed_gives_the_same_vault(
     assert {p: (tmp_path / p).read_text("utf-8") for p in texts} == texts
 
 
-def test_there_are_as_many_notes_as_asked_for_of_about_four_kilobytes(texts: dict[str, str]):
+def test_the_vault_has_the_requested_number_of_notes(texts: dict[str, str]):
     sizes = [len(text.encode()) for text in texts.values()]
     assert len(sizes) == 300
     assert 3_000 < sum(sizes) / len(sizes) < 5_500
     assert max(sizes) > 5 * sorted(sizes)[150]
 
 
-def test_the_notes_have_everything_that_costs_work(texts: dict[str, str]):
+def test_the_notes_have_every_kind_of_content(texts: dict[str, str]):
     notes = [parse_note(text, path=path) for path, text in texts.items()]
     assert not any(note.warnings for note in notes)
     assert sum(len(note.anchors) for note in notes) > 3 * len(notes)
@@ -59,7 +59,7 @@ def test_the_notes_have_everything_that_costs_work(texts: dict[str, str]):
     assert sum("```" in text for text in texts.values()) > 20
 
 
-def test_nearly_all_links_resolve_and_a_few_do_not(texts: dict[str, str]):
+def test_most_links_resolve_and_a_few_do_not(texts: dict[str, str]):
     notes = {path: parse_note(text, path=path) for path, text in texts.items()}
     resolver = LinkResolver([(path, note.aliases) for path, note in notes.items()])
     found = [

@@ -1,4 +1,4 @@
-"""One table says what each code means; every raise, warning and page follows it."""
+"""Every error, warning and page agrees with the table of codes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CLASSES = {
 WARNINGS = {"Warning", "Notice", "WarningData", "notice"}
 # A command line that a message tells the user to run.
 COMMAND = re.compile(r"vault-agent (index|reindex|serve|jobs|config|search|get|status)\b")
-# Pages of the help and the table itself.
+# The command line's help and the table itself.
 SAYS_COMMANDS = ("cli/", "errors.py")
 
 
 def calls() -> list[tuple[str, str, str]]:
-    """Return every call that names a code: its place, the function's name, the code."""
+    """Return every call with a code, as (place, function name, code)."""
     found = []
     for module in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(module.read_text("utf-8"))):
@@ -41,7 +41,7 @@ def calls() -> list[tuple[str, str, str]]:
     return found
 
 
-def test_every_error_is_raised_with_a_code_of_the_table_and_its_class():
+def test_every_error_has_a_listed_code_and_its_class():
     raised = [each for each in calls() if each[1] in CLASSES]
     assert len(raised) > 50
     for place, name, code in raised:
@@ -50,7 +50,7 @@ def test_every_error_is_raised_with_a_code_of_the_table_and_its_class():
         assert kind.__name__ == name, f"{place}: {code} is {kind.__name__}"
 
 
-def test_what_happened_is_a_sentence_where_a_remedy_follows_it():
+def test_a_message_before_a_remedy_is_a_sentence():
     for module in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(module.read_text("utf-8"))):
             name = getattr(getattr(node, "func", None), "id", "")
@@ -64,13 +64,13 @@ def test_what_happened_is_a_sentence_where_a_remedy_follows_it():
                 assert what.value.endswith((".", "?")), f"{module.name}:{node.lineno}"
 
 
-def test_every_warning_has_a_code_of_the_table():
+def test_every_warning_has_a_listed_code():
     warned = [(place, code) for place, name, code in calls() if name in WARNINGS | {"explained"}]
     assert len(warned) > 10
     assert {code for _, code in warned} <= CODES.keys()
 
 
-def test_only_the_table_and_the_commands_tell_what_to_run():
+def test_only_the_table_and_the_commands_name_commands_to_run():
     for module in sorted(PACKAGE.rglob("*.py")):
         name = module.relative_to(PACKAGE).as_posix()
         if name.startswith(SAYS_COMMANDS):
@@ -80,7 +80,7 @@ def test_only_the_table_and_the_commands_tell_what_to_run():
                 assert not COMMAND.search(node.value), f"{name}:{node.lineno}"
 
 
-def test_a_remedy_is_a_sentence_and_names_commands_in_backquotes():
+def test_a_remedy_is_a_sentence_with_commands_in_backquotes():
     for code, known in CODES.items():
         for remedy in filter(None, (known.remedy, known.indexing)):
             assert remedy[0].isupper(), code
@@ -98,25 +98,25 @@ def test_every_exit_code_of_the_table_is_defined_and_documented():
 @pytest.mark.parametrize(
     ("code", "expected"), [("HASH_MISMATCH", 7), ("NOTE_BUSY", 7), ("OF_TOMORROW", 1)]
 )
-def test_an_error_ends_the_program_with_the_exit_code_of_the_table(code: str, expected: int):
+def test_an_error_gives_the_listed_exit_code(code: str, expected: int):
     assert exit_code(error_of(code, "")) == expected
 
 
-def test_a_message_says_what_happened_and_what_to_do():
+def test_a_message_has_a_cause_and_a_remedy():
     error = Misconfigured("FEATURE_DISABLED", "It is off.", {"setting": "write.enabled"})
     assert error.message == (
         "It is off. Run `vault-agent config set write.enabled true`, then restart the server."
     )
 
 
-def test_a_raise_may_give_another_remedy_or_none():
+def test_a_raise_can_replace_or_omit_the_remedy():
     assert Misconfigured("VAULT_NOT_FOUND", "Gone.", remedy="Mount it.").message == (
         "Gone. Mount it."
     )
     assert Misconfigured("VAULT_NOT_FOUND", "Gone.", remedy="").message == "Gone."
 
 
-def test_while_a_job_runs_the_remedy_is_to_wait_for_it():
+def test_while_a_job_runs_the_remedy_is_to_wait():
     assert explained("INDEX_STALE", "Old.") == (
         "Old. Run `vault-agent index` to bring the index up to date."
     )
@@ -125,10 +125,10 @@ def test_while_a_job_runs_the_remedy_is_to_wait_for_it():
     )
 
 
-def test_a_remedy_without_its_detail_is_left_out():
+def test_a_remedy_without_its_detail_is_omitted():
     assert explained("INDEX_BUSY", "A job runs.") == "A job runs."
     assert "jobs follow j-1" in explained("INDEX_BUSY", "A job runs.", {"jobId": "j-1"})
 
 
-def test_the_message_of_another_process_stays_as_it_came():
+def test_messages_of_other_processes_are_not_changed():
     assert error_of("INDEX_NOT_FOUND", "Nothing yet.").message == "Nothing yet."

@@ -1,4 +1,4 @@
-"""The documentation and the demo are vaults: read by the product, no link of theirs is broken."""
+"""The documentation and the demo are vaults without broken links."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.notes import Link, LinkKind, ParsedNote
 
 ROOT = Path(__file__).parent.parent
-# Left open in the demo on purpose: a note that is still to be written.
+# This note of the demo is missing on purpose.
 UNWRITTEN = "Cold frame"
 
 
 def read_vault(root: Path) -> tuple[dict[str, ParsedNote], LinkResolver]:
-    """Return the notes of a folder by path, and what resolves their links."""
+    """Return the notes of a folder by path, and the resolver of their links."""
     paths = sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
     notes = {
         path: parse_note((root / path).read_text("utf-8"), path=path)
@@ -29,12 +29,12 @@ def read_vault(root: Path) -> tuple[dict[str, ParsedNote], LinkResolver]:
 
 
 def slug(heading: str) -> str:
-    """Return the anchor that renderers of Markdown give a heading."""
+    """Return the anchor that Markdown renderers give a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def has_place(note: ParsedNote, fragment: str, kind: LinkKind) -> bool:
-    """Whether a note has the heading or the block that a link points at."""
+    """Whether a note has the heading or block of a link's fragment."""
     if fragment.startswith("^"):
         return any(re.search(rf"(?m){re.escape(fragment)}$", c.text) for c in note.chunks)
     headings = {heading for chunk in note.chunks for heading in chunk.heading_path}
@@ -44,7 +44,7 @@ def has_place(note: ParsedNote, fragment: str, kind: LinkKind) -> bool:
 
 
 def broken(root: Path) -> list[str]:
-    """Return every link of a vault that leads nowhere, or to two notes alike."""
+    """Return every unresolved or ambiguous link of a vault."""
     notes, resolver = read_vault(root)
 
     def fails(path: str, link: Link) -> bool:
@@ -81,7 +81,7 @@ def test_no_link_is_broken(folder: str):
         "![[gone.png]]",
     ],
 )
-def test_a_broken_link_is_found(tmp_path: Path, text: str):
+def test_a_broken_link_is_reported(tmp_path: Path, text: str):
     (tmp_path / "here.md").write_text(f"# Here\n\n[fine](here.md#here), [[here#Here]], {text}\n")
     assert len(broken(tmp_path)) == 1
 
@@ -99,7 +99,7 @@ def test_the_documentation_can_be_reached_from_its_index():
     assert reached == set(notes)
 
 
-def test_the_readmes_links_lead_to_files():
+def test_links_in_the_readme_lead_to_files():
     note = parse_note((ROOT / "README.md").read_text("utf-8"), path="README.md")
     assert note.links
     assert [x.target for x in note.links if not (ROOT / x.target).is_file()] == []

@@ -1,4 +1,4 @@
-"""The fixtures are indexed as their pages say: what is broken costs a warning, never a run."""
+"""The fixtures are indexed as documented. Broken files cause warnings and fail no run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_broken_file_is_explained():
     assert set(promised()) == files - {"README.md"}
 
 
-async def test_broken_files_cost_the_warnings_that_their_page_promises(tmp_path: Path):
+async def test_broken_fixtures_produce_the_documented_warnings(tmp_path: Path):
     vault = indexed("broken", tmp_path)
     await vault.index()
     warned = {warning.details["path"]: warning.code for warning in vault.heard.warnings}
@@ -40,7 +40,7 @@ async def test_broken_files_cost_the_warnings_that_their_page_promises(tmp_path:
     assert warned == expected
 
 
-async def test_what_is_left_of_a_broken_file_is_indexed(tmp_path: Path):
+async def test_readable_parts_of_broken_files_are_indexed(tmp_path: Path):
     vault = indexed("broken", tmp_path)
     await vault.index()
     held = await vault.dump()
@@ -59,5 +59,5 @@ async def test_the_demo_vault_is_indexed_without_a_warning(tmp_path: Path):
     summary = await vault.index()
     assert vault.heard.warnings == []
     assert summary.added >= 40
-    assert summary.unresolved_links == 1  # the note that is still to be written
+    assert summary.unresolved_links == 1  # the missing note
     assert summary.chunks > 3 * summary.added

@@ -1,4 +1,4 @@
-"""The project agrees with itself: version, changelog, settings, commands, codes and their pages."""
+"""Version, changelog, settings, commands and codes agree with their pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vault_agent.config.settings import Config
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PROGRAM = Path(sys.executable).with_name("vault-agent")
-# Looks like a code and is none: environment variables, flags of os.open, placeholders of commands.
+# Not codes: environment variables, flags of os.open, placeholders of commands.
 NO_CODES = re.compile(r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_)|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$")
 
 
@@ -36,7 +36,7 @@ def codes_in_source() -> set[str]:
     return {code for code in found if not NO_CODES.search(code)} | {"UNAUTHORIZED"}
 
 
-def test_the_changelogs_newest_entry_is_this_version():
+def test_the_newest_changelog_entry_is_this_version():
     newest = re.search(r"^## \[(\S+)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert newest
     assert newest[1] == __version__
@@ -44,7 +44,7 @@ def test_the_changelogs_newest_entry_is_this_version():
 
 def test_the_example_configuration_has_every_key_once():
     text = (ROOT / "config.example.toml").read_text("utf-8")
-    # Everything is commented out there; taking the marks away must give a complete, valid file.
+    # Everything is commented out. Without the marks it must be a complete, valid file.
     uncommented = re.sub(r"^# ?(?=[a-z_]+ = )", "", text, flags=re.MULTILINE)
     sections = tomllib.loads(uncommented)
     assert {f"{s}.{key}" for s, keys in sections.items() for key in keys} == set(KEYS)
@@ -115,7 +115,7 @@ def test_every_route_is_documented():
 
 
 @pytest.mark.parametrize("name", ["runtime", "build", "dev"])
-def test_what_is_locked_comes_with_hashes_and_names_no_index(name: str):
+def test_locked_requirements_have_hashes_and_name_no_index(name: str):
     text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
     pinned = re.findall(r"^[a-z0-9._-]+==\S+", text, re.MULTILINE)
     assert pinned

@@ -1,4 +1,4 @@
-"""A reply that is a list has a bound that nothing in a vault can break."""
+"""Replies with lists have a size limit that no vault content can exceed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("fields", ["full", "compact"])
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_results_stay_below_the_bound_whatever_the_notes_hold(name: str, fields: str):
+async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE[name],) * 50
     sent = SearchBody(query="a", limit=50, fields=fields)
@@ -53,7 +53,7 @@ async def test_results_stay_below_the_bound_whatever_the_notes_hold(name: str, f
         assert warning["details"]["omitted"] == 50 - len(results)
 
 
-async def test_the_best_result_is_kept_and_its_long_names_are_cut():
+async def test_the_best_result_is_kept_with_its_long_names_cut():
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE["30,000 tags"], hit())
     outcome = await answer(operations.RELATED, engine, OWNER, RelatedBody(id=ID))
@@ -66,7 +66,7 @@ async def test_the_best_result_is_kept_and_its_long_names_are_cut():
     assert len(outcome.reply.data.results[0].title) == MAX_CHARACTERS
 
 
-async def test_a_reply_within_the_bound_is_left_as_it_is():
+async def test_a_reply_below_the_size_limit_is_not_changed():
     engine = FakeEngine(Config())
     engine.hits = (hit(title="T" * 3_000),) * 50
     outcome = await answer(operations.SEARCH, engine, OWNER, SearchBody(query="a", limit=50))
@@ -74,7 +74,7 @@ async def test_a_reply_within_the_bound_is_left_as_it_is():
     assert {len(each.title) for each in outcome.reply.data.results} == {3_000}
 
 
-async def test_the_bound_holds_over_http():
+async def test_the_size_limit_applies_over_http():
     async with run() as server:
         server.engine.hits = (HOSTILE["30,000 tags"],) * 10
         async with server.request("POST", "/search", json={"query": "a"}) as reply:
@@ -84,7 +84,7 @@ async def test_the_bound_holds_over_http():
 
 
 def troubled(number: int) -> Job:
-    """Return a job with as many and as long warnings as one can have."""
+    """Return a job with the greatest number and length of warnings."""
     warnings = tuple(
         Warning("FILE_UNREADABLE", "\x01" * 10_000, {"path": "\x02" * 4_096, "size": n})
         for n in range(100)
@@ -96,7 +96,7 @@ def troubled(number: int) -> Job:
     )  # fmt: skip
 
 
-def test_a_job_with_a_hundred_huge_warnings_stays_small():
+def test_a_job_with_many_huge_warnings_gets_a_small_reply():
     data = job_data(troubled(0))
     assert len(data.model_dump_json()) <= REPLY_BYTES
     assert len(data.warnings) == 101
@@ -106,14 +106,14 @@ def test_a_job_with_a_hundred_huge_warnings_stays_small():
     assert data.error.code == "INTERNAL_ERROR"
 
 
-def test_a_warning_of_a_long_path_keeps_its_beginning():
+def test_a_long_path_in_a_warning_is_cut_at_its_end():
     (shown,) = warnings_data([Warning("W", "w", {"path": "folder/" * 600, "size": 3})])
     assert shown.details["path"].startswith("folder/folder/")
     assert shown.details["size"] == 3
     assert len(shown.model_dump_json()) <= MAX_WARNING_BYTES
 
 
-async def test_a_list_of_jobs_keeps_the_newest_and_says_how_many_are_missing():
+async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
     engine = FakeEngine(Config())
     for number in range(100):
         engine.jobs.all[f"job{number}"] = troubled(number)

@@ -1,4 +1,4 @@
-"""An operation runs only if it is switched on and open to its caller, over HTTP too."""
+"""An operation runs only if it is enabled and its caller may use it, also over HTTP."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from vault_agent.wire.requests import NoParams, NoteRequest
 
 
 class Switched:
-    """An operation that needs a switch, and counts how often it ran."""
+    """An operation that can be disabled and counts its runs."""
 
     def __init__(self, needs: str):
         self.runs = 0
         self.operation = Operation("switched", NoParams, self.run, writes=True, needs=needs)
 
     async def run(self, library: Any, caller: Caller, sent: NoParams) -> str:
-        """Do what is switched on."""
+        """Run the operation."""
         self.runs += 1
         return f"done for the {caller.kind}"
 
 
-async def test_an_operation_that_is_switched_off_does_not_run():
+async def test_a_disabled_operation_does_not_run():
     switched = Switched("embedding.enabled")
     with pytest.raises(Misconfigured) as refused:
         await perform(switched.operation, FakeEngine(Config()), OWNER, NoParams())
@@ -43,14 +43,14 @@ async def test_an_operation_that_is_switched_off_does_not_run():
     assert switched.runs == 0
 
 
-async def test_an_operation_that_is_switched_on_runs_for_its_caller():
+async def test_an_enabled_operation_runs_for_its_caller():
     switched = Switched("embedding.enabled")
     library = SimpleNamespace(config=SimpleNamespace(embedding=SimpleNamespace(enabled=True)))
     assert await perform(switched.operation, library, OWNER, NoParams()) == "done for the owner"
     assert switched.runs == 1
 
 
-async def test_a_route_of_what_is_switched_off_answers_403_with_the_setting(
+async def test_a_disabled_route_replies_403_and_names_the_setting(
     monkeypatch: pytest.MonkeyPatch,
 ):
     switched = Switched("embedding.enabled")
@@ -64,26 +64,26 @@ async def test_a_route_of_what_is_switched_off_answers_403_with_the_setting(
     assert switched.runs == 0
 
 
-def test_the_description_tells_what_can_be_switched_off(monkeypatch: pytest.MonkeyPatch):
+def test_openapi_marks_operations_that_can_be_disabled(monkeypatch: pytest.MonkeyPatch):
     route = Route("POST", "/switched", Switched("embedding.enabled").operation, body=None)
     monkeypatch.setattr(openapi, "ROUTES", (route,))
     described = openapi.describe()["paths"]["/switched"]["post"]
     assert "FEATURE_DISABLED" in described["responses"]["403"]["description"]
     assert (described["operationId"], described["summary"]) == (
         "switched",
-        "Do what is switched on.",
+        "Run the operation.",
     )
 
 
 @pytest.mark.parametrize("caller", [Caller(CallerKind.AGENT, "a"), Caller(CallerKind.WEB, "s")])
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
-async def test_only_the_owner_may_do_anything(operation: Operation, caller: Caller):
+async def test_only_the_owner_may_use_every_operation(operation: Operation, caller: Caller):
     with pytest.raises(NotFound) as refused:
         await perform(operation, FakeEngine(Config()), caller, NoParams())
     assert refused.value.code == "ROUTE_NOT_FOUND"
 
 
-def test_every_operation_has_a_route_and_every_route_the_words_of_its_operation():
+def test_every_operation_has_a_route_with_its_description():
     routed = {route.operation.name for route in ROUTES}
     assert {each.name for each in OPERATIONS} - {"download"} == routed - {"openapi"}
     assert len({each.name for each in OPERATIONS}) == len(OPERATIONS)
@@ -91,31 +91,31 @@ def test_every_operation_has_a_route_and_every_route_the_words_of_its_operation(
         assert each.summary.endswith("."), each.name
 
 
-def test_every_code_of_an_operation_is_one_that_a_reply_carries():
+def test_every_code_of_an_operation_exists():
     for each in OPERATIONS:
         assert all(CODES[code].status for code in each.codes), each.name
 
 
-def test_every_switch_is_a_setting():
+def test_every_operation_switch_is_a_setting():
     assert {each.needs for each in OPERATIONS if each.needs} <= set(KEYS)
 
 
-def test_what_writes_is_no_get():
+def test_no_get_route_writes():
     for route in ROUTES:
         assert not (route.operation.writes and route.method == "GET"), route.path
 
 
-async def test_an_operation_is_performed_without_http():
+async def test_an_operation_runs_without_http():
     found = await answer(operations.NOTE, FakeEngine(Config()), OWNER, NoteRequest(note_id=NOTE_ID))
     assert found.etag == "n1"
     assert found.reply.data.content in found.body.decode().replace("\\n", "\n")
 
 
-async def test_a_request_reads_flags_and_numbers_as_json_has_them():
+async def test_query_parameters_are_read_as_booleans_and_numbers():
     assert NoteRequest(note_id=NOTE_ID, allow_large=True).allow_large
 
 
-async def test_a_field_of_the_path_is_no_query_parameter():
+async def test_a_path_field_is_not_a_query_parameter():
     async with run() as server:
         status, body, _ = await server.ask("GET", f"/notes/{NOTE_ID}?noteId={NOTE_ID}")
         assert status == 400

@@ -1,4 +1,4 @@
-"""The program as a subprocess, in a home of its own, and a server to talk to."""
+"""The program as a subprocess with a separate home folder, and a fake server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Give the program a home of its own, and none of the settings of whoever runs this."""
+    """Return an environment with a separate home folder and without the user's settings."""
     home = tmp_path / "home"
     home.mkdir()
     kept = {
@@ -33,7 +33,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run(environment: dict[str, str]) -> Run:
-    """Return a function that runs the program to its end."""
+    """Return a function that runs the program and waits for its end."""
 
     async def run(
         *arguments: str, stdin: str = "", program: tuple[str, ...] = PROGRAM, **variables: str
@@ -61,7 +61,7 @@ def run(environment: dict[str, str]) -> Run:
 
 @pytest.fixture
 async def server(environment: dict[str, str]) -> AsyncIterator[FakeServer]:
-    """Run a server, which the program is told of by its environment."""
+    """Run a fake server that the environment names."""
     fake = FakeServer()
     async with TestServer(fake.application()) as running:
         fake.endpoint = str(running.make_url("")).rstrip("/")

@@ -1,4 +1,4 @@
-"""A server that answers with the contract's own models, and what tests say of its replies."""
+"""A fake server that replies with the wire models, and the replies used in tests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NOBODY = MetadataData(
 
 @dataclass
 class Ended:
-    """What is left of a program that has ended."""
+    """The exit code and output of a program."""
 
     code: int
     out: str
@@ -110,7 +110,7 @@ def result(**changes) -> ResultData:
 
 @dataclass
 class FakeServer:
-    """Answers like the real one; a test sets what, and reads what it was asked."""
+    """Replies like the real server. A test sets the replies and reads the requests."""
 
     endpoint: str = ""
     key: str | None = None

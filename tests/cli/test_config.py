@@ -1,4 +1,4 @@
-"""`vault-agent config` shows and changes the settings, and keeps secrets to itself."""
+"""`vault-agent config` shows and changes settings without showing secrets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_a_setting_is_set_read_and_removed(run: Run):
     assert (await run("config", "get", "server.port")).out == "8787\n"
 
 
-async def test_all_settings_are_listed_with_where_they_were_set(run: Run):
+async def test_all_settings_are_listed_with_their_sources(run: Run):
     await run("config", "set", "server.port", "9000")
     listed = (await run("config", "get", VAULT_AGENT_SERVER_HOST="::1")).out.splitlines()
     assert "server.port = 9000  (file)" in listed
@@ -39,7 +39,7 @@ async def test_all_settings_are_listed_with_where_they_were_set(run: Run):
     }
 
 
-async def test_a_secret_shows_only_as_set_or_unset_but_by_its_own_command(run: Run):
+async def test_a_secret_is_shown_only_by_its_own_command(run: Run):
     assert (await run("config", "get", "server.api_key")).out == ""
     assert "server.api_key = unset" in (await run("config", "get")).out
     assert (await run("config", "reveal-api-key")).code == 2
@@ -74,7 +74,7 @@ async def test_config_path_follows_the_flag_and_the_environment(run: Run, tmp_pa
     )
 
 
-async def test_a_named_file_that_is_not_there_is_an_error_for_all_but_set(run: Run, tmp_path):
+async def test_a_missing_config_file_is_an_error_except_for_set(run: Run, tmp_path):
     ended = await run("search", "x", "--config", str(tmp_path / "none.toml"))
     assert ended.code == 2
     assert str(tmp_path) not in ended.err
@@ -86,30 +86,30 @@ async def test_an_unknown_variable_is_an_error_for_every_command(run: Run):
     assert "did you mean VAULT_AGENT_VAULT_ROOT?" in ended.err
 
 
-async def test_what_set_prints_is_what_the_file_holds(run: Run):
+async def test_config_set_prints_the_stored_value(run: Run):
     told = await run("config", "set", "vault.root", "notes")
     assert told.out == f"vault.root = {Path('notes').absolute()}\n"
     assert told.out == f"vault.root = {(await run('config', 'get', 'vault.root')).out}"
 
 
-async def test_a_folder_that_cannot_be_looked_at_is_only_warned_of(run: Run):
+async def test_a_folder_that_cannot_be_checked_is_only_a_warning(run: Run):
     told = await run("config", "set", "vault.root", "/" + "far/" * 2000)
     assert told.code == 0
     assert told.err.startswith("VAULT_NOT_FOUND: ")
 
 
-async def test_a_change_says_what_it_still_takes(run: Run):
+async def test_config_set_says_whether_a_restart_is_needed(run: Run):
     assert "Restart" in (await run("config", "set", "server.port", "9000")).err
     assert "vault-agent reindex" in (await run("config", "set", "vault.exclude", "drafts/")).err
 
 
-async def test_the_folder_of_the_indexes_is_shown_also_where_it_is_the_default(run: Run):
+async def test_the_default_index_folder_is_shown(run: Run):
     shown = (await run("config", "get", "index.dir")).out.rstrip()
     assert Path(shown).is_absolute()
     assert "vault-agent" in shown
 
 
-async def test_the_short_help_of_every_command_is_a_whole_sentence(run: Run):
+async def test_the_short_help_of_every_command_is_a_sentence(run: Run):
     groups = ((), ("config",), ("get",), ("jobs",), ("embedding",))
     for ended in await asyncio.gather(*(run(*group, "--help", COLUMNS="80") for group in groups)):
         assert "..." not in ended.out.partition("Commands:")[2].partition("Options:")[0]
@@ -125,7 +125,9 @@ async def test_the_short_help_of_every_command_is_a_whole_sentence(run: Run):
         ("ftp://127.0.0.1/v1/embeddings", "http://"),
     ],
 )
-async def test_an_endpoint_that_the_server_refuses_is_not_set(run: Run, endpoint: str, says: str):
+async def test_config_set_rejects_an_endpoint_that_the_server_refuses(
+    run: Run, endpoint: str, says: str
+):
     ended = await run("config", "set", "embedding.endpoint", endpoint)
     assert ended.code == 2
     assert ended.err.startswith("CONFIG_INVALID: embedding.endpoint ")
@@ -133,7 +135,7 @@ async def test_an_endpoint_that_the_server_refuses_is_not_set(run: Run, endpoint
     assert "(file)" not in (await run("config", "get")).out
 
 
-async def test_an_endpoint_in_the_private_network_is_set_where_that_is_allowed(run: Run):
+async def test_config_set_accepts_a_private_endpoint_if_allowed(run: Run):
     allow = "embedding.allow_private_network_endpoint"
     private = ("config", "set", "embedding.endpoint", "http://192.168.1.7:11434/v1/embeddings")
     assert (await run(*private)).code == 2
@@ -147,7 +149,7 @@ async def test_an_endpoint_in_the_private_network_is_set_where_that_is_allowed(r
 @pytest.mark.parametrize(
     "key", ["vault.root", "vault.exclude", "embedding.model", "server.api_key"]
 )
-async def test_one_setting_that_is_unset_prints_nothing_and_exits_1(run: Run, key: str):
+async def test_getting_an_unset_setting_prints_nothing_and_exits_1(run: Run, key: str):
     ended = await run("config", "get", key)
     assert (ended.code, ended.out, ended.err) == (1, "", "")
     as_json = await run("config", "get", key, "--json")
@@ -156,7 +158,7 @@ async def test_one_setting_that_is_unset_prints_nothing_and_exits_1(run: Run, ke
 
 
 @pytest.mark.parametrize("key", ["server.port", "embedding.enabled", "index.dir"])
-async def test_a_default_is_no_unset_setting(run: Run, key: str):
+async def test_getting_a_default_prints_it_and_exits_0(run: Run, key: str):
     ended = await run("config", "get", key)
     assert ended.code == 0
     assert ended.out.strip()

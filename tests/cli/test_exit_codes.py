@@ -1,4 +1,4 @@
-"""Every failure ends with its exit code, a line on stderr, and with --json an envelope."""
+"""Every failure gives its exit code, a line on stderr and, with --json, an envelope."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ FAILURES = {
 }
 
 
-async def test_a_code_of_the_server_ends_the_program_with_its_exit_code(
-    run: Run, server: FakeServer
-):
+async def test_a_server_error_code_gives_its_exit_code(run: Run, server: FakeServer):
     server.errors = {f"{number:032x}": code for number, code in enumerate(FAILURES)}
     ended = await asyncio.gather(*(run("get", "note", note) for note in server.errors))
     for each, (code, expected) in zip(ended, FAILURES.items(), strict=True):
@@ -39,7 +37,7 @@ async def test_a_code_of_the_server_ends_the_program_with_its_exit_code(
         assert each.err.startswith(f"{code}: Told by the server.")
 
 
-async def test_an_error_of_the_server_names_options_as_they_are_typed(run: Run, server: FakeServer):
+async def test_server_errors_name_command_line_options(run: Run, server: FakeServer):
     server.error = (413, "NOTE_TOO_LARGE", "Ask for it with allowLarge=true.", {})
     assert (await run("get", "note", NOTE)).err.endswith("Ask for it with --allow-large.\n")
     server.error = (400, "INVALID_REQUEST", "filters.after must be a day.", {})
@@ -61,7 +59,7 @@ async def test_with_json_the_error_is_an_envelope_on_stdout_and_a_line_on_stderr
     assert ended.err == "NOTE_NOT_FOUND: No such note.\n"
 
 
-async def test_a_server_that_is_not_there_is_named_with_the_command_that_starts_one(run: Run):
+async def test_a_missing_server_is_reported_with_the_serve_command(run: Run):
     ended = await run("search", "x", "--endpoint", "http://127.0.0.1:9", "--json")
     assert ended.code == 1
     assert ended.err.startswith("SERVER_UNAVAILABLE: ")
@@ -69,7 +67,7 @@ async def test_a_server_that_is_not_there_is_named_with_the_command_that_starts_
     assert orjson.loads(ended.out)["error"]["code"] == "SERVER_UNAVAILABLE"
 
 
-async def test_a_new_user_is_told_to_name_a_vault_first(run: Run):
+async def test_without_settings_the_error_says_to_set_a_vault(run: Run):
     new, settled = await asyncio.gather(
         run("search", "x", VAULT_AGENT_SERVER_PORT="9"),
         run("search", "x", VAULT_AGENT_SERVER_PORT="9", VAULT_AGENT_VAULT_ROOT="/n"),
@@ -78,7 +76,7 @@ async def test_a_new_user_is_told_to_name_a_vault_first(run: Run):
     assert "vault-agent config set vault.root" not in settled.err
 
 
-async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run):
+async def test_misuse_exits_with_2_and_suggests_a_correction(run: Run):
     misuse = {
         "sarch": "did you mean search?",
         "search": "Missing argument",
@@ -126,13 +124,13 @@ async def test_misuse_is_exit_2_and_says_what_was_meant(run: Run):
         "--canary",
     ],
 )
-async def test_misuse_repeats_nothing_of_what_was_typed(run: Run, line: str):
+async def test_misuse_errors_do_not_quote_the_command_line(run: Run, line: str):
     ended = await run(*line.split())
     assert ended.code == 2
     assert "canary" not in ended.out + ended.err.replace("vault.canary", "")
 
 
-def test_a_key_that_was_typed_does_not_show_in_what_a_defect_may_print():
+def test_a_traceback_does_not_contain_the_key():
     assert "canary" not in repr(Invocation(api_key="canary"))
 
 
@@ -146,28 +144,28 @@ def test_a_key_that_was_typed_does_not_show_in_what_a_defect_may_print():
         (check_chunk_id, f"{NOTE}:00", "not a chunk ID"),
     ],
 )
-def test_what_cannot_be_an_id_is_refused_with_what_to_do(check, text: str, says: str):
+def test_an_invalid_id_is_rejected_with_advice(check, text: str, says: str):
     with pytest.raises(InvalidRequest) as refusal:
         check(text)
     assert refusal.value.code == "INVALID_ID"
     assert says in refusal.value.message
 
 
-async def test_an_id_is_checked_before_a_server_is_asked(run: Run):
+async def test_an_id_is_checked_before_the_request(run: Run):
     asked = (("get", "note", "x"), ("get", "chunk", "x"), ("related", "a/b.md"))
     for ended in await asyncio.gather(*(run(*arguments) for arguments in asked)):
         assert ended.code == 2
         assert ended.err.startswith("INVALID_ID: ")
 
 
-async def test_a_busy_index_says_how_to_follow_the_job(run: Run, server: FakeServer):
+async def test_a_busy_index_error_says_how_to_follow_the_job(run: Run, server: FakeServer):
     server.error = (409, "INDEX_BUSY", "A job runs.", {"jobId": "job-7"})
     ended = await run("index")
     assert ended.code == 5
     assert "vault-agent jobs follow job-7" in ended.err
 
 
-async def test_a_bad_setting_is_exit_2_and_names_key_and_rule(run: Run):
+async def test_a_bad_setting_exits_with_2_and_names_its_key_and_rule(run: Run):
     ended = await run("search", "x", VAULT_AGENT_SERVER_PORT="loud")
     assert ended.code == 2
     assert ended.err == (
@@ -176,7 +174,7 @@ async def test_a_bad_setting_is_exit_2_and_names_key_and_rule(run: Run):
     )
 
 
-async def test_help_and_version_are_no_failures(run: Run):
+async def test_help_and_version_exit_with_0(run: Run):
     asked = (["--help"], ["-h"], [], ["get"], ["search", "-h"], ["--version"])
     for ended in await asyncio.gather(*(run(*arguments) for arguments in asked)):
         assert ended.code == 0
@@ -184,7 +182,9 @@ async def test_help_and_version_are_no_failures(run: Run):
         assert ended.err == ""
 
 
-async def test_a_defect_shows_its_place_but_no_text_of_anybody(run: Run, server: FakeServer):
+async def test_an_internal_error_shows_its_location_without_private_text(
+    run: Run, server: FakeServer
+):
     broken = (
         "import vault_agent.cli.search as search\n"
         "def fail(*_, **__): raise KeyError('canary')\n"

@@ -1,4 +1,4 @@
-"""Jobs are submitted, followed, left and ended; and their account is told."""
+"""Submit, follow, detach from and cancel jobs, and print their summaries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def failed(code: str, message: str) -> JobData:
     return job("failed", error=JobErrorData(code=code, message=message))
 
 
-async def test_index_follows_its_job_and_tells_what_it_did(run: Run, server: FakeServer):
+async def test_index_follows_its_job_and_prints_a_summary(run: Run, server: FakeServer):
     ended = await run("index")
     assert ended.code == 0
     assert ended.out == (
@@ -67,7 +67,7 @@ async def test_warnings_of_a_job_name_their_files(run: Run, server: FakeServer):
         (job("interrupted"), 1, "vault-agent index"),
     ],
 )
-async def test_a_job_that_does_not_succeed_is_a_failure(
+async def test_a_failed_job_gives_a_failing_exit_code(
     run: Run, server: FakeServer, last: JobData, code: int, says: str
 ):
     server.history = [job("running"), last]
@@ -80,7 +80,7 @@ async def test_a_job_that_does_not_succeed_is_a_failure(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
-async def test_ctrl_c_detaches_and_says_how_to_come_back(
+async def test_ctrl_c_detaches_and_says_how_to_follow_again(
     environment: dict[str, str], server: FakeServer
 ):
     server.hold_events = True
@@ -100,7 +100,7 @@ async def test_ctrl_c_detaches_and_says_how_to_come_back(
 
 
 @needs_pty
-async def test_a_terminal_sees_bars(environment: dict[str, str], server: FakeServer):
+async def test_a_terminal_shows_progress_bars(environment: dict[str, str], server: FakeServer):
     seen = await on_a_terminal(environment, "index")
     assert "scan" in seen
     assert "4/4" in seen
@@ -117,11 +117,11 @@ async def test_a_terminal_sees_bars(environment: dict[str, str], server: FakeSer
         (job(phases=(PhaseData(name="parse", done=8, total=8),)), "8/8", 24),
     ],
 )
-async def test_a_bar_is_as_full_as_its_phase(
+async def test_a_bar_shows_the_share_done(
     environment: dict[str, str], server: FakeServer, ended: JobData, says: str, full: int
 ):
     server.history = [ended]
-    # Without colour what is left of a bar is blank.
+    # Without colour the rest of a bar is blank.
     last = (await on_a_terminal(environment, "index", NO_COLOR="1")).split("\r")[-1]
     bar = next(line for line in last.splitlines() if says in line)
     assert bar.count("━") + bar.count("╸") == full
@@ -138,7 +138,7 @@ async def test_a_bar_is_as_full_as_its_phase(
         (120, 24, "1,200/s  90,000 characters/s  1 min 1 s left  3 warnings"),
     ],
 )
-async def test_a_narrow_terminal_loses_details_and_never_counts(
+async def test_a_narrow_terminal_keeps_the_counts(
     environment: dict[str, str], server: FakeServer, columns: int, bar: int, details: str
 ):
     phases = (PhaseData(name="embed", done=12_000, total=1_000_000),)
@@ -153,7 +153,7 @@ async def test_a_narrow_terminal_loses_details_and_never_counts(
 
 
 @needs_pty
-async def test_a_bar_shows_what_is_done_with_sixteen_colours(
+async def test_a_bar_is_visible_with_sixteen_colours(
     environment: dict[str, str], server: FakeServer
 ):
     seen = await on_a_terminal(environment, "index", TERM="xterm")
@@ -161,7 +161,7 @@ async def test_a_bar_shows_what_is_done_with_sixteen_colours(
 
 
 @needs_pty
-async def test_no_word_of_an_account_is_broken_by_a_narrow_terminal(
+async def test_a_narrow_terminal_breaks_no_word_of_the_summary(
     environment: dict[str, str], server: FakeServer
 ):
     shown = await on_a_terminal(environment, "jobs", "show", NO_COLOR="1", COLUMNS="40")
@@ -180,12 +180,12 @@ async def test_no_word_of_an_account_is_broken_by_a_narrow_terminal(
     ("done", "total", "text"),
     [(0, 0, "none"), (1200, None, "1,200"), (0, 4, "0/4"), (1200, 10_000, "1,200/10,000")],
 )
-def test_a_phase_tells_how_far_it_is(done: int, total: int | None, text: str):
+def test_a_phase_shows_its_progress(done: int, total: int | None, text: str):
     assert count(PhaseData(name="embed", done=done, total=total)) == text
 
 
-async def test_a_stream_that_breaks_is_taken_up_again(run: Run, server: FakeServer):
-    server.history = [job("running")]  # the stream ends, and the job has not
+async def test_a_broken_event_stream_is_reopened(run: Run, server: FakeServer):
+    server.history = [job("running")]  # the stream ends before the job
     server.later = [job("running"), job()]
     ended = await run("index")
     assert ended.code == 0
@@ -206,7 +206,7 @@ async def test_jobs_lists_and_shows(run: Run, server: FakeServer):
     assert orjson.loads(as_json.out)["data"]["jobs"][1]["id"] == "job-1"
 
 
-async def test_without_an_id_the_newest_job_is_meant(run: Run, server: FakeServer):
+async def test_without_an_id_the_newest_job_is_used(run: Run, server: FakeServer):
     server.jobs = [job("running", "job-2"), job()]
     await asyncio.gather(run("jobs", "follow"), run("jobs", "cancel"))
     assert ("GET", "/jobs/job-2/events", None) in server.asked
@@ -223,7 +223,7 @@ async def test_without_an_id_the_newest_job_is_meant(run: Run, server: FakeServe
     ("seconds", "text"),
     [(0.04, "0.0 s"), (9.94, "9.9 s"), (42, "42 s"), (185, "3 min 5 s"), (7800, "2 h 10 min")],
 )
-def test_a_length_of_time_reads_as_people_say_it(seconds: float, text: str):
+def test_durations_are_readable(seconds: float, text: str):
     assert duration(seconds) == text
 
 
@@ -237,7 +237,7 @@ def test_a_length_of_time_reads_as_people_say_it(seconds: float, text: str):
         (PhaseData(name="scan", done=1200, total=None), "index: scan 1,200"),
     ],
 )
-async def test_a_plain_line_never_looks_stuck(
+async def test_phases_without_counts_show_progress_too(
     run: Run, server: FakeServer, phase: PhaseData, line: str
 ):
     running = job("running", phase=phase.name, phases=(phase,), rate=None, etaSeconds=None)

@@ -1,4 +1,4 @@
-"""What is printed, where, and that nothing of a note can steer the terminal."""
+"""The output of each command. Note text cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOSTILE = "a\x1b[31m\x07\u202eb\u2066\r\x9b2J"
 
 
 async def on_a_terminal(environment: dict[str, str], *arguments: str, **variables: str) -> str:
-    """Return what the program prints where stdout and stderr are a terminal."""
+    """Return the program's output on a terminal."""
     import pty
 
     leader, follower = pty.openpty()
@@ -47,7 +47,7 @@ async def on_a_terminal(environment: dict[str, str], *arguments: str, **variable
         try:
             while block := os.read(leader, 65536):
                 seen += block
-        except OSError:  # Linux says so when the other end has gone
+        except OSError:  # Linux reports a closed terminal this way
             pass
         os.close(leader)
         return seen
@@ -69,7 +69,7 @@ async def test_a_result_shows_path_headings_score_snippet_and_id(run: Run, serve
     assert ended.err == ""
 
 
-async def test_what_only_filters_have_found_shows_no_score(run: Run, server: FakeServer):
+async def test_results_of_filters_alone_show_no_score(run: Run, server: FakeServer):
     server.results = [
         result(score=0.0, explanation={"votes": {}}),
         result(explanation={"votes": {"body": 2.5, "heading": 0.2}}),
@@ -81,7 +81,7 @@ async def test_what_only_filters_have_found_shows_no_score(run: Run, server: Fak
     assert explained.endswith("      votes: body 2.5, heading 0.2\n")
 
 
-async def test_json_is_the_servers_own_envelope_and_nothing_else(run: Run, server: FakeServer):
+async def test_json_prints_only_the_servers_envelope(run: Run, server: FakeServer):
     server.warnings = [WarningData(code="INDEX_STALE", message="Old.")]
     ended = await run("--json", "search", "bones")
     reply = orjson.loads(ended.out)
@@ -102,7 +102,7 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     assert (ended.code, ended.out, ended.err) == (0, "", "No results.\n")
 
 
-async def test_options_reach_the_server_as_the_contract_has_them(run: Run, server: FakeServer):
+async def test_search_options_reach_the_server(run: Run, server: FakeServer):
     await run(
         "search", "two", "words", "-n", "3", "-m", "lexical", "--path", "A", "--path", "B",
         "--tag", "#x", "--type", "log", "--after", "2025-01-01", "--before", "2025-02-01",
@@ -117,12 +117,12 @@ async def test_options_reach_the_server_as_the_contract_has_them(run: Run, serve
     assert (body.filters.after, body.filters.before) == ("2025-01-01", "2025-02-01")
 
 
-async def test_a_query_that_begins_with_a_dash_follows_two(run: Run, server: FakeServer):
+async def test_a_query_can_start_with_a_dash_after_a_double_dash(run: Run, server: FakeServer):
     assert (await run("search", "--", "-x")).code == 0
     assert server.asked[-1][2].query == "-x"
 
 
-async def test_related_asks_by_id(run: Run, server: FakeServer):
+async def test_related_takes_an_id(run: Run, server: FakeServer):
     assert (await run("related", f"{NOTE}:2", "--limit", "2")).code == 0
     assert server.asked[-1][2].id == f"{NOTE}:2"
 
@@ -139,7 +139,7 @@ async def test_global_options_may_stand_before_or_after_the_command(
     assert orjson.loads(ended.out)["data"]
 
 
-async def test_a_key_comes_from_the_environment_too(run: Run, server: FakeServer):
+async def test_the_key_can_come_from_the_environment(run: Run, server: FakeServer):
     server.key = "the-key"
     assert (await run("search", "x", VAULT_AGENT_SERVER_API_KEY="the-key")).code == 0
     refused = await run("search", "x", VAULT_AGENT_SERVER_API_KEY="another")
@@ -147,7 +147,7 @@ async def test_a_key_comes_from_the_environment_too(run: Run, server: FakeServer
     assert "another" not in refused.err + refused.out
 
 
-# --- what a terminal may see ------------------------------------------------------------------
+# --- escaping ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_a_key_comes_from_the_environment_too(run: Run, server: FakeServer
     ["\x00", "\x07", "\x08", "\x1b", "\r", "\x7f", "\x85", "\x9b", "\u061c", "\u200e", "\u200f",
      "\u2028", "\u202a", "\u202e", "\u2066", "\u2069", "\ufeff", "\udc80"],
 )  # fmt: skip
-def test_no_control_or_bidirectional_mark_is_left(character: str):
+def test_control_and_direction_characters_are_escaped(character: str):
     for lines in (False, True):
         cleaned = clean(f"a{character}b", lines=lines)
         assert character not in cleaned
@@ -163,14 +163,14 @@ def test_no_control_or_bidirectional_mark_is_left(character: str):
         assert cleaned.endswith("b")
 
 
-def test_text_of_any_script_is_left_alone():
+def test_text_of_any_script_is_not_escaped():
     text = "naïve 味噌 حمص 👩‍🌾 Борщ re\u0301sume\u0301"
     assert clean(text) == text
     assert clean("a\r\n\tb\n", lines=True) == "a\n\tb\n"
     assert clean("a\nb") == "a\\x0ab"
 
 
-async def test_nothing_hostile_reaches_stdout_or_stderr(run: Run, server: FakeServer):
+async def test_hostile_text_in_results_is_escaped(run: Run, server: FakeServer):
     length = len(HOSTILE)
     server.results = [
         result(
@@ -193,9 +193,7 @@ async def test_nothing_hostile_reaches_stdout_or_stderr(run: Run, server: FakeSe
 
 
 @pytest.mark.parametrize("state", ["running", "succeeded", "failed"])
-async def test_nothing_hostile_in_a_job_reaches_them_either(
-    run: Run, server: FakeServer, state: str
-):
+async def test_hostile_text_in_jobs_is_escaped(run: Run, server: FakeServer, state: str):
     warning = WarningData(code=HOSTILE, message=HOSTILE, details={"path": HOSTILE})
     phase = PhaseData(name=HOSTILE, done=1, total=4)
     hostile = {
@@ -205,7 +203,7 @@ async def test_nothing_hostile_in_a_job_reaches_them_either(
     }  # fmt: skip
     server.jobs, server.history = [job(state, **hostile)], [job(state, **hostile)]
     commands = [["jobs"], ["jobs", "show"], ["index", "--detach"]]
-    if state != "running":  # which it would be for ever
+    if state != "running":  # a running job would be followed forever
         server.history.insert(0, job("running", **hostile))
         commands.append(["jobs", "follow"])
     for command in commands:
@@ -216,8 +214,8 @@ async def test_nothing_hostile_in_a_job_reaches_them_either(
     assert not STEERING.search(ended.out + ended.err)
 
 
-async def test_nothing_hostile_in_a_setting_reaches_them_either(run: Run):
-    pattern = HOSTILE.replace("[", "")  # which would make it no pattern
+async def test_hostile_text_in_settings_is_escaped(run: Run):
+    pattern = HOSTILE.replace("[", "")  # a bracket could make the pattern invalid
     settings = {"VAULT_AGENT_VAULT_ROOT": f"/{HOSTILE}", "VAULT_AGENT_VAULT_EXCLUDE": pattern}
     for command in (
         ["config", "get"],
@@ -231,7 +229,7 @@ async def test_nothing_hostile_in_a_setting_reaches_them_either(run: Run):
         assert command[1] != "get" or "\\x1b" in ended.out
 
 
-async def test_an_error_of_a_server_cannot_steer_the_terminal_either(run: Run, server: FakeServer):
+async def test_hostile_text_in_server_errors_is_escaped(run: Run, server: FakeServer):
     server.error = (500, f"X{HOSTILE}", HOSTILE, {})
     ended = await run("search", "x")
     assert not STEERING.search(ended.err)
@@ -246,14 +244,14 @@ async def test_a_note_is_piped_byte_for_byte(run: Run, server: FakeServer):
 
 
 @needs_pty
-async def test_a_note_on_a_terminal_is_made_safe(environment: dict[str, str], server: FakeServer):
+async def test_a_note_on_a_terminal_is_escaped(environment: dict[str, str], server: FakeServer):
     server.content = f"# One\r\n{HOSTILE}\n\n"
     seen = await on_a_terminal(environment, "get", "note", NOTE)
     assert seen == "# One\na\\x1b[31m\\x07\\u202eb\\u2066\\x0d\\x9b2J\n"
 
 
 @needs_pty
-async def test_matches_are_marked_on_a_terminal_unless_no_colour_is_wanted(
+async def test_matches_are_highlighted_unless_colour_is_disabled(
     environment: dict[str, str], server: FakeServer
 ):
     marked = await on_a_terminal(environment, "search", "bones")
@@ -268,7 +266,7 @@ async def test_bytes_are_not_sent_to_a_terminal(environment: dict[str, str], ser
     assert "not for a terminal" in await on_a_terminal(environment, *arguments)
 
 
-async def test_a_reader_that_has_enough_is_no_error(
+async def test_a_closed_output_pipe_is_not_an_error(
     environment: dict[str, str], server: FakeServer
 ):
     server.content = "line\n" * 200_000
@@ -286,13 +284,13 @@ async def test_a_reader_that_has_enough_is_no_error(
 # --- attachments ------------------------------------------------------------------------------
 
 
-async def test_an_attachment_shows_what_is_known_of_it(run: Run, server: FakeServer):
+async def test_an_attachment_shows_its_metadata(run: Run, server: FakeServer):
     ended = await run("get", "attachment", "Pictures/泡菜 #1?.png")
     assert ended.out == "Pictures/泡菜 #1?.png  image/png  4,000 bytes  2025-01-01T00:00:00Z\n"
     assert server.asked[-1][1] == "/attachments/Pictures/%E6%B3%A1%E8%8F%9C%20%231%3F.png"
 
 
-async def test_an_attachment_is_saved_whole(run: Run, server: FakeServer, tmp_path):
+async def test_an_attachment_is_saved_completely(run: Run, server: FakeServer, tmp_path):
     target = tmp_path / "a.png"
     ended = await run(
         "get", "attachment", "a.png", "--download", "--output", str(target), "--allow-large"
@@ -302,7 +300,7 @@ async def test_an_attachment_is_saved_whole(run: Run, server: FakeServer, tmp_pa
     assert server.asked[-1][1] == "/attachments/a.png?download=true&allowLarge=true"
 
 
-async def test_to_name_a_file_is_enough_and_without_one_nothing_is_fetched(
+async def test_output_implies_download_and_download_needs_output(
     run: Run, server: FakeServer, tmp_path
 ):
     target = tmp_path / "a.png"
@@ -329,7 +327,7 @@ async def test_a_download_keeps_the_mode_of_the_file_it_replaces(
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean little there")
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-async def test_a_new_file_gets_the_mode_that_the_umask_leaves(
+async def test_a_downloaded_file_follows_the_umask(
     run: Run, server: FakeServer, tmp_path, umask: int, mode: int
 ):
     target = tmp_path / "a.png"
@@ -342,7 +340,9 @@ async def test_a_new_file_gets_the_mode_that_the_umask_leaves(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
-async def test_a_download_through_a_link_leaves_the_link(run: Run, server: FakeServer, tmp_path):
+async def test_a_download_through_a_symlink_keeps_the_symlink(
+    run: Run, server: FakeServer, tmp_path
+):
     target, link = tmp_path / "a.png", tmp_path / "link.png"
     target.write_bytes(b"old")
     link.symlink_to(target)
@@ -372,7 +372,7 @@ async def test_an_attachment_can_be_piped(run: Run, server: FakeServer):
 
 @needs_pty
 @pytest.mark.parametrize("typed", [b"%s\n", b"\x04", b"\x03"])
-async def test_a_key_typed_at_a_terminal_is_asked_for_and_not_shown(
+async def test_the_key_prompt_does_not_show_the_key(
     run: Run, environment: dict[str, str], typed: bytes
 ):
     import pty
@@ -404,7 +404,7 @@ async def test_a_key_typed_at_a_terminal_is_asked_for_and_not_shown(
 
 @needs_pty
 @pytest.mark.parametrize("command", ["search x", "serve --port 0 --vault-root {vault}"])
-async def test_ctrl_c_leaves_the_prompt_a_line_of_its_own(
+async def test_ctrl_c_at_the_key_prompt_ends_the_line(
     environment: dict[str, str], tmp_path: Path, command: str
 ):
     import pty
@@ -412,7 +412,7 @@ async def test_ctrl_c_leaves_the_prompt_a_line_of_its_own(
     (tmp_path / "vault").mkdir()
     arguments = command.format(vault=tmp_path / "vault").split()
     leader, follower = pty.openpty()
-    # Nobody ever answers there.
+    # Nothing replies there.
     with socket.create_server(("127.0.0.1", 0)) as mute, ExitStack() as open_until_then:
         environment["VAULT_AGENT_SERVER_ENDPOINT"] = f"http://127.0.0.1:{mute.getsockname()[1]}"
         process = await asyncio.create_subprocess_exec(
@@ -439,7 +439,7 @@ READS = (("search", "bones"), ("related", NOTE), ("get", "note", NOTE), ("index"
 
 
 @pytest.mark.parametrize("command", READS, ids=" ".join)
-async def test_a_server_of_another_vault_is_named(
+async def test_a_server_with_another_vault_causes_a_warning(
     run: Run, server: FakeServer, tmp_path: Path, command: tuple[str, ...]
 ):
     server.vault = vault_identity(tmp_path / "other")
@@ -456,7 +456,7 @@ async def test_a_server_of_another_vault_is_named(
 
 
 @pytest.mark.parametrize("settings", ["the same vault", "a link to it", "no vault"])
-async def test_a_server_of_the_vault_in_the_settings_needs_no_warning(
+async def test_a_server_with_the_configured_vault_causes_no_warning(
     run: Run, server: FakeServer, tmp_path: Path, settings: str
 ):
     vault, link = tmp_path / "mine", tmp_path / "link"
@@ -468,7 +468,7 @@ async def test_a_server_of_the_vault_in_the_settings_needs_no_warning(
     assert (ended.code, ended.err) == (0, "")
 
 
-async def test_an_older_server_that_names_no_vault_is_no_mismatch(
+async def test_a_server_that_names_no_vault_causes_no_warning(
     run: Run, server: FakeServer, tmp_path: Path
 ):
     ended = await run("search", "bones", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "mine"))
@@ -488,7 +488,7 @@ async def test_an_older_server_that_names_no_vault_is_no_mismatch(
         ("", ""),
     ],
 )
-def test_a_message_begins_with_a_capital_or_with_a_name(
+def test_messages_start_with_a_capital_or_a_name(
     capsys: pytest.CaptureFixture[str], message: str, shown: str
 ):
     complain("CODE", message)

@@ -1,4 +1,4 @@
-"""`serve` begins with what to type next or ends with what to do; `demo` leaves nothing behind."""
+"""`serve` prints the next commands or a remedy. `demo` leaves no files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def port() -> int:
 
 @pytest.fixture
 def vault(tmp_path: Path, environment: dict[str, str], port: int) -> Path:
-    """Make a vault of one note, and settings that name it."""
+    """Create a vault of one note and settings for it."""
     folder = tmp_path / "vault"
     folder.mkdir()
     (folder / "Stock.md").write_text("# Stock\n\nSimmer the bones slowly.\n", "utf-8")
@@ -43,7 +43,7 @@ def vault(tmp_path: Path, environment: dict[str, str], port: int) -> Path:
 
 @asynccontextmanager
 async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator[str]:
-    """Run a server; the value is what it printed until it was ready."""
+    """Run a server and yield what it printed until it was ready."""
     process = await asyncio.create_subprocess_exec(
         *PROGRAM, "serve", *arguments,
         env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -65,7 +65,7 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
         assert process.returncode == 0
 
 
-async def test_serve_says_where_it_is_what_it_has_and_what_to_type_next(
+async def test_serve_prints_its_address_state_and_next_commands(
     environment: dict[str, str], vault: Path, port: int, run: Run
 ):
     async with serving(environment) as said:
@@ -90,7 +90,7 @@ async def test_serve_with_json_prints_one_envelope(
         assert orjson.loads(said)["data"]["endpoint"] == f"http://127.0.0.1:{port}"
 
 
-async def test_flags_of_serve_go_before_the_settings(
+async def test_serve_flags_override_the_settings(
     environment: dict[str, str], vault: Path, tmp_path: Path
 ):
     other = tmp_path / "other"
@@ -103,7 +103,7 @@ async def test_flags_of_serve_go_before_the_settings(
         assert "localhost" in said
 
 
-async def test_what_to_type_next_finds_a_server_that_flags_have_moved(
+async def test_the_printed_commands_reach_a_server_started_with_flags(
     environment: dict[str, str], vault: Path, port: int, tmp_path: Path
 ):
     async with serving(environment) as said:
@@ -125,7 +125,7 @@ async def test_without_a_vault_serve_says_how_to_name_one(run: Run):
     assert len(ended.err.splitlines()) == 1
 
 
-async def test_a_root_that_is_missing_or_a_file_ends_serve_at_once(run: Run, vault: Path):
+async def test_serve_fails_if_the_vault_is_missing_or_a_file(run: Run, vault: Path):
     for root in (vault / "none", vault / "Stock.md"):
         ended = await run("serve", "--vault-root", str(root))
         assert ended.code == 2
@@ -137,7 +137,7 @@ async def test_a_root_that_is_missing_or_a_file_ends_serve_at_once(run: Run, vau
     assert "~/no such notes, from VAULT_AGENT_VAULT_ROOT" in ended.err
 
 
-async def test_a_port_in_use_and_a_second_server_each_end_with_one_line(
+async def test_a_port_in_use_or_a_second_server_fails_with_one_line(
     environment: dict[str, str], vault: Path, port: int, run: Run
 ):
     async with serving(environment):
@@ -158,7 +158,7 @@ async def test_a_port_in_use_and_a_second_server_each_end_with_one_line(
 
 
 @posix_signals
-async def test_off_loopback_a_key_is_made_and_the_start_warns(
+async def test_off_loopback_a_key_is_generated_and_serve_warns(
     environment: dict[str, str], vault: Path, port: int, run: Run, tmp_path: Path
 ):
     async with serving(environment, "--host", "0.0.0.0") as said:
@@ -179,7 +179,7 @@ async def test_off_loopback_a_key_is_made_and_the_start_warns(
     assert "canary" not in short.err
 
 
-async def test_the_demo_shows_all_of_it_and_leaves_nothing_behind(
+async def test_the_demo_runs_every_command_and_leaves_no_files(
     environment: dict[str, str], tmp_path: Path, run: Run
 ):
     temporary = tmp_path / "temporary"
@@ -197,7 +197,7 @@ async def test_the_demo_shows_all_of_it_and_leaves_nothing_behind(
     assert not any((Path(environment["HOME"])).rglob("*"))
 
 
-def test_the_demo_ends_with_commands_that_the_shell_will_find(
+def test_the_demo_ends_with_commands_that_the_shell_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     folder = tmp_path / "a clone" / ".venv" / "bin"
@@ -220,7 +220,7 @@ def test_the_demo_ends_with_commands_that_the_shell_will_find(
 
 @posix_signals
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_demo_that_is_stopped_leaves_nothing_behind_either(
+async def test_an_interrupted_demo_leaves_no_files(
     environment: dict[str, str], tmp_path: Path, number: int
 ):
     temporary = tmp_path / "temporary"
@@ -245,7 +245,7 @@ async def test_a_demo_that_is_stopped_leaves_nothing_behind_either(
         os.close(socket.create_connection(("127.0.0.1", port)).detach())
 
 
-async def test_a_search_in_another_vault_than_the_configured_one_warns(
+async def test_a_search_warns_if_the_server_has_another_vault(
     environment: dict[str, str], vault: Path, tmp_path: Path, run: Run
 ):
     other = tmp_path / "other"
@@ -257,7 +257,7 @@ async def test_a_search_in_another_vault_than_the_configured_one_warns(
         assert found.err.startswith("VAULT_MISMATCH: ")
 
 
-async def test_a_filter_alone_lists_what_it_leaves(
+async def test_a_filter_without_a_query_lists_the_matching_notes(
     environment: dict[str, str], vault: Path, run: Run
 ):
     (vault / "Songs").mkdir()

@@ -1,4 +1,4 @@
-"""Start-up stays quick because each command imports only what it needs; and shells complete."""
+"""Each command imports only what it needs. Shell completion works."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ async def imported(environment: dict[str, str], *arguments: str) -> set[str]:
     return set(err.decode().splitlines()[-1].split())
 
 
-async def test_the_version_needs_no_package_at_all(environment: dict[str, str]):
+async def test_the_version_imports_no_package(environment: dict[str, str]):
     assert await imported(environment, "--version") == set()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["completion", "bash"], ["config", "path"]])
-async def test_what_asks_no_server_needs_the_parser_only(
+async def test_local_commands_import_no_http_client(
     environment: dict[str, str], arguments: list[str]
 ):
     assert await imported(environment, *arguments) == {"asyncclick"}
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
-async def test_a_search_waits_for_no_models_and_no_display(
+async def test_a_search_imports_no_models_and_no_display(
     environment: dict[str, str], server: FakeServer, more: list[str]
 ):
     assert await imported(environment, "search", "x", *more) == {"asyncclick", "aiohttp"}
 
 
-async def test_following_a_job_without_a_terminal_needs_no_display(
+async def test_following_without_a_terminal_imports_no_display(
     environment: dict[str, str], server: FakeServer
 ):
     assert "rich" not in await imported(environment, "index")
@@ -59,7 +59,7 @@ async def test_following_a_job_without_a_terminal_needs_no_display(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-async def test_a_script_is_printed_for_each_shell(run: Run, shell: str, tmp_path):
+async def test_a_completion_script_is_printed_for_each_shell(run: Run, shell: str, tmp_path):
     ended = await run("completion", shell)
     assert ended.code == 0
     assert "_VAULT_AGENT_COMPLETE" in ended.out
@@ -70,7 +70,7 @@ async def test_a_script_is_printed_for_each_shell(run: Run, shell: str, tmp_path
         assert await checked.wait() == 0
 
 
-async def test_commands_options_and_settings_complete(run: Run):
+async def test_commands_options_and_settings_are_completed(run: Run):
     expected = {
         "vault-agent re": {"reindex", "related"},
         "vault-agent get ": {"note", "chunk", "attachment"},

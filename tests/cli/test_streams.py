@@ -1,4 +1,4 @@
-"""Standard streams that are closed or full, and Ctrl-C at any moment: no crash, one line."""
+"""Closed or full standard streams, or Ctrl-C at any moment, cause no traceback."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMANDS = ("--version", "--help", "config get", "--json config get", "completio
 
 
 async def shell(environment: dict[str, str], line: str) -> tuple[int, str, str]:
-    """Run a line of shell in which `$P` stands for the program."""
+    """Run a shell command in which `$P` is the program."""
     process = await asyncio.create_subprocess_exec(
         "sh", "-c", line.replace("$P", '"$@"'), "sh", *PROGRAM,
         env=environment, stdin=asyncio.subprocess.DEVNULL,
@@ -37,7 +37,7 @@ async def shell(environment: dict[str, str], line: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-async def test_a_closed_stream_is_no_defect(environment: dict[str, str], command: str):
+async def test_a_closed_stream_is_not_an_internal_error(environment: dict[str, str], command: str):
     assert await shell(environment, f"$P {command} >&-") == (0, "", "")
     code, out, err = await shell(environment, f"$P {command} <&- 2>&-")
     assert (code, err) == (0, "")
@@ -47,18 +47,18 @@ async def test_a_closed_stream_is_no_defect(environment: dict[str, str], command
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", COMMANDS)
-async def test_output_that_cannot_be_written_is_told_in_one_line(
+async def test_a_failing_output_is_reported_in_one_line(
     environment: dict[str, str], command: str, unbuffered: str
 ):
     environment["PYTHONUNBUFFERED"] = unbuffered
     code, _, err = await shell(environment, f"$P {command} > /dev/full")
     assert code == 1
-    if command != "--version":  # which is told without anything that could complain
+    if command != "--version":  # reported without importing more
         assert err == "OUTPUT_FAILED: The output cannot be written: No space left on device\n"
     assert await shell(environment, "$P nonsense 2> /dev/full") == (2, "", "")
 
 
-async def test_no_value_on_a_closed_or_empty_stdin_removes_no_setting(
+async def test_an_empty_or_closed_stdin_does_not_remove_a_setting(
     environment: dict[str, str],
 ):
     key = "k" * 40
@@ -70,7 +70,7 @@ async def test_no_value_on_a_closed_or_empty_stdin_removes_no_setting(
     assert (await shell(environment, "$P config reveal-api-key"))[1].strip() == key
 
 
-async def test_a_current_folder_that_is_gone_is_told(environment: dict[str, str], tmp_path: Path):
+async def test_a_missing_current_folder_is_reported(environment: dict[str, str], tmp_path: Path):
     gone = f"mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone &&"
     for command in ("config set vault.root notes", "--config mine.toml search x"):
         code, _, err = await shell(environment, f"{gone} $P {command}")
@@ -79,7 +79,7 @@ async def test_a_current_folder_that_is_gone_is_told(environment: dict[str, str]
     assert (await shell(environment, f"{gone} $P config path"))[0] == 0
 
 
-async def test_what_is_no_file_is_written_to_and_never_replaced(
+async def test_a_download_does_not_replace_pipes_links_or_folders(
     environment: dict[str, str], server: FakeServer, tmp_path: Path
 ):
     get = "$P get attachment a.png --download --output"
@@ -96,7 +96,7 @@ async def test_what_is_no_file_is_written_to_and_never_replaced(
 
 
 def interrupted(environment: dict[str, str], seconds: float, *arguments: str) -> tuple[int, str]:
-    """Run the program and press Ctrl-C after that time; its exit code and standard error."""
+    """Run the program, press Ctrl-C after `seconds`, return exit code and stderr."""
     process = subprocess.Popen(
         [*PROGRAM, *arguments], env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -107,14 +107,12 @@ def interrupted(environment: dict[str, str], seconds: float, *arguments: str) ->
     return process.returncode, err
 
 
-def test_ctrl_c_during_a_start_prints_no_traceback_and_crashes_nothing(
-    environment: dict[str, str], tmp_path: Path
-):
+def test_ctrl_c_during_startup_prints_no_traceback(environment: dict[str, str], tmp_path: Path):
     (tmp_path / "vault").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     serve = ("serve", "--vault-root", str(tmp_path / "vault"), "--port", port)
-    # After Python's own beginning, which is not ours.
+    # After the start of Python itself.
     for step in range(6):
         code, err = interrupted(environment, 0.1 + step * 0.08, *serve)
         assert code in (0, 130, -signal.SIGINT), err

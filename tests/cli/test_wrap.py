@@ -1,4 +1,4 @@
-"""Text within a margin."""
+"""Wrapping of text."""
 
 import pytest
 
@@ -17,10 +17,10 @@ from vault_agent.cli.wrap import width, wrapped
         ("", []),
     ],
 )
-def test_lines_break_at_words_and_count_columns(text, lines):
+def test_lines_are_wrapped_between_words_by_columns(text, lines):
     assert wrapped(text, 8) == lines
     assert "".join(wrapped(text, 8)).replace(" ", "") == text.replace(" ", "")
 
 
-def test_wide_characters_count_for_two_and_styles_for_nothing():
+def test_wide_characters_take_two_columns_and_styles_none():
     assert width("a味\x1b[31mé\x1b[0m") == 4

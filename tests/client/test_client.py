@@ -1,4 +1,4 @@
-"""The client raises the server's errors, speaks to no one else, and repeats no secret."""
+"""The client raises the server's errors, contacts only the server and shows no secret."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def fake() -> AsyncIterator[FakeServer]:
 
 
 async def answering(handler) -> TestServer:
-    """Return a running server of which every route is `handler`."""
+    """Run a server that uses `handler` for every route."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handler)
     server = TestServer(app)
@@ -50,11 +50,11 @@ def test_every_code_of_the_server_is_raised_as_its_class(code: str):
     assert (raised.code, raised.message) == (code, "As the server says.")
 
 
-def test_a_code_of_tomorrow_is_still_an_error():
+def test_an_unknown_error_code_is_still_an_error():
     assert type(error_of("NEW_CODE", "x")) is Failed
 
 
-async def test_what_is_asked_for_comes_as_the_models_of_the_contract(fake: FakeServer):
+async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
     async with Client(fake.endpoint) as client:
         reply = await client.search(
             "bones",
@@ -77,8 +77,8 @@ async def test_what_is_asked_for_comes_as_the_models_of_the_contract(fake: FakeS
         assert b"".join(blocks) == b"\x00\x1bPNG" * 1000
 
 
-async def test_a_path_is_sent_as_it_was_typed(fake: FakeServer):
-    """That it leads out of the vault is for the server to see, not for the client to hide."""
+async def test_a_path_is_sent_unchanged(fake: FakeServer):
+    """The server checks whether a path leaves the vault. The client must not normalise it."""
     async with Client(fake.endpoint) as client:
         await client.attachment("../../etc/passwd")
         assert fake.asked[-1][1] == "/attachments/../../etc/passwd"
@@ -86,14 +86,14 @@ async def test_a_path_is_sent_as_it_was_typed(fake: FakeServer):
         assert fake.asked[-1][1] == "/attachments/%252e%252e/x%3Fdownload%3Dtrue%23y"
 
 
-async def test_events_are_the_states_of_the_job_until_its_end(fake: FakeServer):
+async def test_events_yield_job_states_until_the_end(fake: FakeServer):
     fake.history = [job("queued"), job("running"), job()]
     async with Client(fake.endpoint) as client:
         states = [event.state.value async for event in client.events("job-1")]
     assert states == ["queued", "running", "succeeded"]
 
 
-async def test_the_key_is_sent_as_a_bearer_token_and_shown_nowhere(fake: FakeServer):
+async def test_the_key_is_sent_as_a_bearer_token_and_never_shown(fake: FakeServer):
     fake.key = KEY
     client = Client(fake.endpoint, KEY)
     assert KEY not in repr(client)
@@ -105,7 +105,7 @@ async def test_the_key_is_sent_as_a_bearer_token_and_shown_nowhere(fake: FakeSer
         assert "wrong" not in str(refusal.value)
 
 
-async def test_a_field_of_tomorrow_is_passed_over(fake: FakeServer):
+async def test_unknown_reply_fields_are_ignored(fake: FakeServer):
     async def later(request: web.Request) -> web.Response:
         body = b'{"data":{"jobs":[],"cursor":"x"},"warnings":[],"trace":1}'
         return web.Response(body=body, content_type="application/json")
@@ -117,7 +117,7 @@ async def test_a_field_of_tomorrow_is_passed_over(fake: FakeServer):
 
 @pytest.mark.parametrize("body", [b"<html>canary</html>", b"[]", b"{}", b'"canary"', b""])
 @pytest.mark.parametrize("status", [200, 404, 502])
-async def test_what_is_not_vault_agent_is_said_so(body: bytes, status: int):
+async def test_another_server_program_is_reported_as_such(body: bytes, status: int):
     async def other(request: web.Request) -> web.Response:
         return web.Response(body=body, status=status)
 
@@ -129,7 +129,7 @@ async def test_what_is_not_vault_agent_is_said_so(body: bytes, status: int):
     assert "canary" not in str(refusal.value)
 
 
-async def test_data_of_another_form_is_an_error_without_its_content():
+async def test_unexpected_reply_data_is_an_error_that_does_not_quote_it():
     async def other(request: web.Request) -> web.Response:
         return web.Response(body=b'{"data":{"jobs":"canary"}}', content_type="application/json")
 
@@ -152,23 +152,21 @@ async def test_a_redirect_is_not_followed(fake: FakeServer):
     assert fake.asked == []
 
 
-async def test_a_proxy_of_the_environment_is_not_used(
-    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
-):
+async def test_proxy_variables_are_ignored(fake: FakeServer, monkeypatch: pytest.MonkeyPatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     async with Client(fake.endpoint) as client:
         assert (await client.jobs()).data.jobs
 
 
-async def test_a_server_that_is_not_there_is_unavailable_at_once():
+async def test_a_missing_server_is_unavailable_at_once():
     async with Client("http://127.0.0.1:9") as client, asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable, match="vault-agent serve") as refusal:
             await client.search("private words")
     assert "private" not in str(refusal.value)
 
 
-async def test_a_server_that_breaks_off_is_unavailable():
+async def test_a_server_that_disconnects_is_unavailable():
     async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
@@ -183,7 +181,7 @@ async def test_a_server_that_breaks_off_is_unavailable():
 
 
 class Endless:
-    """A server that sends bytes for as long as they are read, and counts them."""
+    """A server that sends endless bytes and counts them."""
 
     def __init__(self, head: bytes, block: bytes = b"x" * 65536):
         self.head, self.block, self.sent = head, block, 0
@@ -227,7 +225,7 @@ async def read(client: Client, what: str) -> None:
 
 @pytest.mark.parametrize("status", [b"200", b"404"])
 @pytest.mark.parametrize("what", ["a reply", "events", "a download"])
-async def test_a_reply_without_end_is_not_read_to_its_end(
+async def test_an_endless_reply_is_not_read_completely(
     what: str, status: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     limit = 4 * 1024 * 1024
@@ -242,14 +240,14 @@ async def test_a_reply_without_end_is_not_read_to_its_end(
     assert endless.sent < limit + SPARE
 
 
-async def test_a_download_is_as_long_as_was_asked_for():
+async def test_a_download_over_its_limit_is_refused():
     head = PLAIN.replace(b"\r\n\r\n", b"\r\nContent-Length: 99999999999\r\n\r\n")
     async with Endless(head) as endpoint, Client(endpoint) as client:
         with pytest.raises(Unavailable, match="more than 10 MiB"):
             await read(client, "a download")
 
 
-async def test_a_compressed_reply_is_not_unpacked():
+async def test_a_compressed_reply_is_not_decompressed():
     packed = gzip.compress(b'{"data": {"jobs": []}, "warnings": []}')
 
     async def other(request: web.Request) -> web.Response:
@@ -261,7 +259,7 @@ async def test_a_compressed_reply_is_not_unpacked():
             await client.jobs()
 
 
-async def test_an_event_may_be_long(fake: FakeServer):
+async def test_a_long_event_is_read(fake: FakeServer):
     many = (WarningData(code="X", message="x" * 4000, details={}),) * 100
     fake.history = [job("running"), job(warnings=many)]
     async with Client(fake.endpoint) as client:

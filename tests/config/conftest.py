@@ -1,4 +1,4 @@
-"""No test here may see the settings of whoever runs it."""
+"""These tests must not read the user's own settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test a home of its own, on every system."""
+    """Give each test a separate home folder, on every system."""
     folder = tmp_path / "home"
     folder.mkdir()
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "USERPROFILE", "LOCALAPPDATA"):

@@ -1,4 +1,4 @@
-"""`config set` changes one value, keeps all else, and leaves a file only its owner may read."""
+"""`config set` changes one value, keeps the rest, and leaves a private file."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_a_file_and_its_folder_are_made_private(file: Path):
+def test_the_config_file_and_its_folder_are_created_private(file: Path):
     set_value(file, "vault.root", "~/notes")
     assert tomllib.loads(file.read_text("utf-8")) == {"vault": {"root": "~/notes"}}
     assert (mode(file), mode(file.parent)) == (0o600, 0o700)
 
 
-def test_a_readable_file_becomes_private_before_it_holds_a_key(file: Path):
+def test_a_readable_file_becomes_private_before_a_key_is_written(file: Path):
     write(file, "[server]\nport = 1001\n")
     file.chmod(0o644)
-    before = file.open()  # whoever had it open must not see the key either
+    before = file.open()  # a process with the old file open must not see the key
     set_value(file, "server.api_key", KEY)
     assert mode(file) == 0o600
     assert KEY in file.read_text("utf-8")
@@ -55,9 +55,7 @@ def test_a_readable_file_becomes_private_before_it_holds_a_key(file: Path):
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_a_key_is_at_no_moment_in_a_file_that_others_can_read(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_key_is_never_in_a_readable_file(file: Path, monkeypatch: pytest.MonkeyPatch):
     held = []
     fsync = os.fsync
 
@@ -73,15 +71,15 @@ def test_a_key_is_at_no_moment_in_a_file_that_others_can_read(
     assert {mode for full, mode in held if full} == {0o600}
 
 
-def test_a_write_that_fails_leaves_no_copy_of_the_key(file: Path):
-    file.mkdir(parents=True)  # what no file can be put in the place of
+def test_a_failed_write_leaves_no_copy_of_the_key(file: Path):
+    file.mkdir(parents=True)  # a folder that no file can replace
     with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
         write_private(file, KEY)
     assert list(file.parent.iterdir()) == [file]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_comments_order_and_spacing_stay_byte_for_byte(file: Path, end: str):
+def test_comments_order_and_spacing_are_preserved(file: Path, end: str):
     text = (
         "# mine\n\n[server]   # where\nport=1001# odd\nhost = '127.0.0.1'\n\n"
         "[vault]\nexclude = [\n  'a/', # one\n]\n# the end"
@@ -91,7 +89,7 @@ def test_comments_order_and_spacing_stay_byte_for_byte(file: Path, end: str):
     assert file.read_bytes().decode() == text.replace("1001", "1002")
 
 
-def test_a_value_joins_the_comment_that_describes_it(file: Path):
+def test_a_value_is_added_below_its_comment(file: Path):
     text = EXAMPLE.read_text("utf-8")
     write(file, text)
     set_value(file, "server.port", "9000")
@@ -152,7 +150,9 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
     assert load_config(None, file, {}) == load_config(environ={})
 
 
-def test_a_relative_folder_is_written_in_full(file: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_relative_folder_is_stored_as_an_absolute_path(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(file.parent.parent)
     set_value(file, "vault.root", "notes")
     assert load_config(None, file, {}).vault.root == file.parent.parent / "notes"
@@ -169,7 +169,7 @@ def test_a_relative_folder_is_written_in_full(file: Path, monkeypatch: pytest.Mo
         ("vault.exclude", "!", "gitignore"),
     ],
 )
-def test_a_bad_value_leaves_the_file_as_it_was(file: Path, name: str, text: str, rule: str):
+def test_a_bad_value_does_not_change_the_file(file: Path, name: str, text: str, rule: str):
     write(file, "[vault]\n")
     with pytest.raises(Misconfigured, match=rule) as refusal:
         set_value(file, name, text)
@@ -177,14 +177,14 @@ def test_a_bad_value_leaves_the_file_as_it_was(file: Path, name: str, text: str,
     assert file.read_bytes() == b"[vault]\n"
 
 
-def test_a_broken_file_can_be_mended_setting_by_setting(file: Path):
+def test_an_invalid_file_can_be_corrected_one_setting_at_a_time(file: Path):
     write(file, "[server]\nport = 0\nlog_level = 'loud'\n[other]\nx = 1\n")
     problems = set_value(file, "server.port", "8787")
     assert [problem.key for problem in problems] == ["server.log_level"]
     assert set_value(file, "server.log_level", "info") == []
 
 
-def test_a_file_that_is_no_toml_is_not_touched_and_not_quoted(file: Path):
+def test_a_file_that_is_not_toml_is_neither_changed_nor_quoted(file: Path):
     write(file, "api_key = canary")
     with pytest.raises(Misconfigured, match=r"config.toml:1:\d+ is not valid TOML") as refusal:
         set_value(file, "server.port", "1")
@@ -192,7 +192,7 @@ def test_a_file_that_is_no_toml_is_not_touched_and_not_quoted(file: Path):
     assert file.read_bytes() == b"api_key = canary"
 
 
-def test_a_link_to_a_file_kept_elsewhere_stays_a_link(file: Path, tmp_path: Path):
+def test_a_symlinked_config_file_stays_a_symlink(file: Path, tmp_path: Path):
     write(file, "")
     link = tmp_path / "link.toml"
     link.symlink_to(file)
@@ -202,7 +202,7 @@ def test_a_link_to_a_file_kept_elsewhere_stays_a_link(file: Path, tmp_path: Path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
-def test_settings_written_at_once_are_all_kept(file: Path):
+def test_concurrent_edits_are_all_kept(file: Path):
     settings = {
         "server.port": "1001",
         "server.log_level": "debug",
@@ -223,7 +223,7 @@ def test_settings_written_at_once_are_all_kept(file: Path):
 @pytest.mark.parametrize(
     "text", ["vault.root = '/a'\n", "vault = { root = '/a' }\n", "", "[vault]"]
 )
-def test_every_way_to_write_a_section_can_be_added_to(file: Path, text: str):
+def test_settings_can_be_added_to_every_toml_section_style(file: Path, text: str):
     write(file, text)
     set_value(file, "vault.exclude", "a/")
     set_value(file, "server.port", "1001")
@@ -242,7 +242,7 @@ def test_a_loopback_server_needs_no_key():
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "laptop.local"])
-def test_off_loopback_a_key_is_made_once_and_kept_privately(host: str):
+def test_off_loopback_a_key_is_generated_once_and_stored_privately(host: str):
     config, made = require_key_off_loopback(
         load_config({"server.host": host}, environ={}), None, {}
     )
@@ -257,7 +257,7 @@ def test_off_loopback_a_key_is_made_once_and_kept_privately(host: str):
     assert anew.server.api_key != config.server.api_key
 
 
-def test_no_key_is_written_into_a_file_that_lies_elsewhere(file: Path):
+def test_no_key_is_generated_into_a_chosen_config_file(file: Path):
     write(file, "[server]\nhost = '0.0.0.0'\n")
     for chosen, environ in ((file, {}), (None, {"VAULT_AGENT_CONFIG": str(file)})):
         with pytest.raises(Unauthorized) as refusal:
@@ -274,6 +274,6 @@ def test_a_short_key_is_refused_off_loopback_only():
     require_key_off_loopback(load_config(short, environ={}), None, {})
 
 
-def test_a_model_is_known_without_the_spaces_around_its_name() -> None:
-    # Vectors are known by it: with the spaces each run, and each check, would find none.
+def test_spaces_around_a_model_name_are_removed() -> None:
+    # The model is part of a vector's key: with the spaces no vector would be found.
     assert load_config({"embedding.model": " nomic "}, environ={}).embedding.model == "nomic"

@@ -1,4 +1,4 @@
-"""Settings come from flags, environment, file and defaults, in that order, and typos are found."""
+"""Settings come from flags, environment, file and defaults, in that order. Typos are reported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def broken(file: Path, text: str = "", flags=None, **environ: str) -> str:
     return refusal.value.message
 
 
-def test_every_key_of_the_table_has_a_field_and_every_field_a_key():
+def test_the_table_of_keys_matches_the_config_fields():
     fields = {
         f"{section}.{option}": str(value.annotation)
         for section, field in Config.model_fields.items()
@@ -55,7 +55,7 @@ def test_every_key_of_the_table_has_a_field_and_every_field_a_key():
         assert KEYS[name].many == ("tuple" in annotation)
 
 
-def test_defaults_are_those_of_the_contract():
+def test_default_values():
     config = load_config(environ={})
     assert config.vault.root is None
     assert (config.server.host, config.server.port) == ("127.0.0.1", 8787)
@@ -67,7 +67,7 @@ def test_defaults_are_those_of_the_contract():
     assert not config.cors.enabled
 
 
-def test_a_flag_goes_before_the_environment_before_the_file_before_the_default(file: Path):
+def test_flags_override_environment_file_and_defaults(file: Path):
     text = "[server]\nport = 1001\n"
     assert load(file, text, {"server.port": 1003}, SERVER_PORT="1002").server.port == 1003
     assert load(file, text, {"server.port": None}, SERVER_PORT="1002").server.port == 1002
@@ -75,32 +75,32 @@ def test_a_flag_goes_before_the_environment_before_the_file_before_the_default(f
     assert load(file, "[server]\nhost = '127.0.0.1'\n").server.port == 8787
 
 
-def test_layers_are_merged_key_by_key_not_section_by_section(file: Path):
+def test_layers_are_merged_by_key(file: Path):
     config = load(file, "[server]\nport = 1001\n", SERVER_LOG_LEVEL="info")
     assert (config.server.port, config.server.log_level) == (1001, "info")
 
 
-def test_an_empty_variable_counts_as_not_set(file: Path):
+def test_an_empty_environment_variable_is_unset(file: Path):
     assert load(file, "[server]\nport = 1001\n", SERVER_PORT="").server.port == 1001
 
 
 @pytest.mark.parametrize(
     "text", ["drafts/,!build/", " drafts/ , !build/ ", '["drafts/", "!build/"]']
 )
-def test_a_list_in_the_environment_is_separated_by_commas_or_json(file: Path, text: str):
+def test_environment_lists_use_commas_or_json(file: Path, text: str):
     assert load(file, VAULT_EXCLUDE=text).vault.exclude == ("drafts/", "!build/")
 
 
-def test_a_pattern_that_begins_with_a_bracket_is_no_json(file: Path):
+def test_a_pattern_that_starts_with_a_bracket_is_not_json(file: Path):
     assert load(file, VAULT_EXCLUDE="[Dd]rafts/").vault.exclude == ("[Dd]rafts/",)
 
 
-def test_long_option_names_are_found_in_the_environment(file: Path):
+def test_long_setting_names_work_in_the_environment(file: Path):
     config = load(file, EMBEDDING_ALLOW_PRIVATE_NETWORK_ENDPOINT="true")
     assert config.embedding.allow_private_network_endpoint
 
 
-def test_home_is_expanded_and_a_relative_folder_is_meant_from_here(
+def test_paths_are_relative_to_the_current_folder_or_home(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(file.parent)
@@ -125,13 +125,11 @@ def test_home_is_expanded_and_a_relative_folder_is_meant_from_here(
         ("[server.tls]\ncert = 'x'\n", "server.tls (config file) is an unknown setting"),
     ],
 )
-def test_an_unknown_key_of_the_file_is_an_error_with_the_nearest_one(
-    file: Path, text: str, hint: str
-):
+def test_an_unknown_key_is_an_error_with_a_suggestion(file: Path, text: str, hint: str):
     assert hint in broken(file, text)
 
 
-def test_an_unknown_variable_is_an_error_with_the_nearest_one(file: Path):
+def test_an_unknown_variable_is_an_error_with_a_suggestion(file: Path):
     message = broken(file, VAULT_ROT="canary")
     assert "canary" not in message  # it may be a key
     assert "VAULT_AGENT_VAULT_ROT" in message
@@ -165,11 +163,11 @@ def test_an_unknown_variable_is_an_error_with_the_nearest_one(file: Path):
         ("[vault]\nexclude = [1]", "vault.exclude (config file) must be a list of texts"),
     ],
 )
-def test_a_bad_value_is_refused_by_its_rule(file: Path, text: str, rule: str):
+def test_a_bad_value_is_rejected_with_its_rule(file: Path, text: str, rule: str):
     assert rule in broken(file, text)
 
 
-def test_all_broken_rules_are_listed_at_once(file: Path):
+def test_all_invalid_settings_are_listed(file: Path):
     message = broken(file, "[server]\nport = -1\nhost = ''\nlog_level = 'loud'", INDEX_DIR="\0")
     assert "server.port" in message
     assert "server.log_level" in message
@@ -186,11 +184,11 @@ def test_all_broken_rules_are_listed_at_once(file: Path):
         f"[server]\napi_key = '{SECRET}'\n[server]\napi_key = '{SECRET}'",
     ],
 )
-def test_no_error_repeats_a_value(file: Path, text: str):
+def test_errors_do_not_quote_values(file: Path, text: str):
     assert SECRET not in broken(file, text)
 
 
-def test_a_key_is_never_part_of_what_is_printed_of_the_settings(file: Path):
+def test_settings_are_printed_without_the_key(file: Path):
     config = load(file, f"[server]\napi_key = '{SECRET}'")
     assert SECRET not in repr(config)
     assert SECRET not in str(config.model_dump())
@@ -198,7 +196,7 @@ def test_a_key_is_never_part_of_what_is_printed_of_the_settings(file: Path):
     assert config.server.api_key.get_secret_value() == SECRET
 
 
-def test_a_syntax_error_is_placed_by_line(file: Path):
+def test_a_syntax_error_is_reported_with_its_line(file: Path):
     assert "config.toml:2:8 is not valid TOML" in broken(file, "[vault]\nroot = \n")
 
 
@@ -209,13 +207,13 @@ def test_a_named_file_must_exist(tmp_path: Path):
             read_layers(environ=environ, **flags)
 
 
-def test_a_file_that_is_no_text_is_an_error(file: Path):
+def test_a_binary_config_file_is_an_error(file: Path):
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Misconfigured, match="UTF-8"):
         load_config(None, file, {})
 
 
-def test_origins_have_the_form_that_browsers_send(file: Path):
+def test_origins_must_have_the_form_that_browsers_send(file: Path):
     text = "[cors]\nallowed_origins = ['https://Notes.Example:443/', 'http://localhost:3000']"
     assert load(file, text).cors.allowed_origins == (
         "https://notes.example",
@@ -247,7 +245,7 @@ def test_the_endpoint_follows_the_bound_address(file: Path, host: str, endpoint:
         "[server]\nhost = '192.168.0.2'",
     ],
 )
-def test_a_client_reads_the_same_values_by_the_fast_path(file: Path, text: str):
+def test_the_fast_path_reads_the_same_values(file: Path, text: str):
     config = load(file, text)
     fast = connection(read_layers(None, file, {}))
     assert fast.endpoint == config.endpoint
@@ -266,14 +264,14 @@ def test_a_client_reads_the_same_values_by_the_fast_path(file: Path, text: str):
         f"[server]\napi_key = '{SECRET} x'",
     ],
 )
-def test_the_fast_path_keeps_the_same_rules(file: Path, text: str):
+def test_the_fast_path_applies_the_same_rules(file: Path, text: str):
     broken(file, text)
     with pytest.raises(Misconfigured) as refusal:
         connection(read_layers(None, file, {}))
     assert SECRET not in str(refusal.value)
 
 
-def test_the_index_of_a_vault_lies_in_the_users_data(tmp_path: Path):
+def test_the_index_is_in_the_users_data_folder(tmp_path: Path):
     root = tmp_path / "vault"
     root.mkdir()
     parent = tmp_path / "data"
@@ -300,13 +298,13 @@ def test_an_index_inside_the_vault_is_refused(tmp_path: Path):
         index_directory(config)
 
 
-def test_a_vault_that_would_hold_its_own_index_is_refused(tmp_path: Path):
+def test_a_vault_that_contains_its_index_is_refused(tmp_path: Path):
     config = load_config({"vault.root": tmp_path / "indexes", "index.dir": tmp_path}, environ={})
     with pytest.raises(Misconfigured, match="outside the vault"):
         index_directory(config)
 
 
-def test_links_in_a_circle_are_left_to_who_opens_them(tmp_path: Path):
+def test_settings_accept_a_symlink_loop_as_a_path(tmp_path: Path):
     (tmp_path / "loop").symlink_to("loop")
     for root, parent in (("loop", "data"), ("vault", "loop")):
         flags = {"vault.root": tmp_path / root, "index.dir": tmp_path / parent}
@@ -314,7 +312,7 @@ def test_links_in_a_circle_are_left_to_who_opens_them(tmp_path: Path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names that are not UTF-8")
-def test_an_index_in_a_folder_whose_name_is_no_text_is_refused(tmp_path: Path):
+def test_an_index_folder_whose_name_is_not_unicode_is_refused(tmp_path: Path):
     (tmp_path / "data").symlink_to(os.fsdecode(b"not-\xff-utf8"))
     flags = {"vault.root": tmp_path / "vault", "index.dir": tmp_path / "data"}
     with pytest.raises(Misconfigured, match="a path in UTF-8"):
@@ -341,7 +339,7 @@ def models() -> list[type[BaseModel]]:
     return found
 
 
-def test_no_model_shows_its_input_in_an_error():
+def test_config_models_hide_input_in_errors():
     every = models()
     assert len(every) > 20
     assert [model for model in every if not model.model_config.get("hide_input_in_errors")] == []

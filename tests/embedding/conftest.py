@@ -1,4 +1,4 @@
-"""An endpoint of our own, settings for it, and waits that are not worth waiting for."""
+"""A test endpoint, settings for it, and shorter waits."""
 
 import pytest
 from tests.endpoint import EmbeddingEndpoint
@@ -24,5 +24,5 @@ def settings(endpoint):
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
-    """Keep the growth of waits and take their length."""
+    """Shorten waits but keep their growth."""
     monkeypatch.setattr(documents, "_FIRST_WAIT", 0.005)

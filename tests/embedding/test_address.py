@@ -1,4 +1,4 @@
-"""Not one byte goes to an address that is not allowed, whatever a name resolves to."""
+"""Nothing is sent to an address that is not allowed, whatever a name resolves to."""
 
 import socket
 
@@ -39,7 +39,7 @@ PRIVATE = [
 
 
 @pytest.mark.parametrize("url", PRIVATE)
-def test_the_private_network_needs_leave(url):
+def test_private_addresses_need_permission(url):
     AddressPolicy(allow_private=True).endpoint(url)
     with pytest.raises(Misconfigured, match="allow_private_network_endpoint"):
         AddressPolicy().endpoint(url)
@@ -68,13 +68,13 @@ def test_the_private_network_needs_leave(url):
         "",
     ],
 )
-def test_everything_else_is_refused_even_with_leave(url):
+def test_public_addresses_are_refused_even_if_private_ones_are_allowed(url):
     with pytest.raises(Misconfigured) as caught:
         AddressPolicy(allow_private=True).endpoint(url)
     assert caught.value.code == "CONFIG_INVALID"
 
 
-async def test_a_name_that_resolves_to_a_public_address_is_never_dialled(monkeypatch):
+async def test_a_name_that_resolves_to_a_public_address_is_refused(monkeypatch):
     dialled = []
     connect = socket.socket.connect
 
@@ -98,7 +98,7 @@ async def test_a_name_that_resolves_to_a_public_address_is_never_dialled(monkeyp
     assert dialled == []
 
 
-async def test_a_redirect_is_refused_and_the_text_stays_here(endpoint, settings):
+async def test_a_redirect_is_refused_and_gets_no_text(endpoint, settings):
     async with EmbeddingEndpoint() as elsewhere:
         for code in (301, 302, 307, 308):
             endpoint.always = redirect(elsewhere.url, code)
@@ -120,6 +120,6 @@ async def test_a_proxy_in_the_environment_is_ignored(endpoint, settings, monkeyp
 
 
 @pytest.mark.parametrize("model", ["gpt-oss:120b-cloud", "x:cloud", " Y:CLOUD ", ""])
-def test_a_model_that_runs_elsewhere_is_refused(model):
+def test_a_cloud_model_is_refused(model):
     with pytest.raises(Misconfigured):
         HttpEmbedder(EndpointSettings("http://127.0.0.1:1/x", model))

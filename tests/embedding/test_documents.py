@@ -1,4 +1,4 @@
-"""Documents get their vectors through whatever the endpoint does in the meantime."""
+"""Documents are embedded despite failures of the endpoint."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ TEXTS = [f"note number {i} about {word}" for i, word in enumerate(WORDS)]
 
 
 def good(endpoint, texts, outcomes):
-    """Every text has its own vector."""
+    """Whether every text got its own vector."""
     return [type(o) for o in outcomes] == [Embedded] * len(texts) and all(
         float(np.dot(o.vector, endpoint.vector(t))) > 0.9999
         for t, o in zip(texts, outcomes, strict=True)
@@ -58,7 +58,7 @@ async def test_texts_get_their_unit_vectors_in_order(endpoint, settings):
         bad.reversed_order(),
     ],
 )
-async def test_what_passes_is_survived(endpoint, settings, misbehaviour):
+async def test_temporary_failures_are_retried(endpoint, settings, misbehaviour):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
         endpoint.next(misbehaviour)
@@ -68,9 +68,7 @@ async def test_what_passes_is_survived(endpoint, settings, misbehaviour):
 @pytest.mark.parametrize(
     "misbehaviour", [bad.status(503), bad.status(429), bad.status(500), bad.reset(), bad.nan()]
 )
-async def test_a_batch_that_failed_is_tried_again_before_it_is_halved(
-    endpoint, settings, misbehaviour
-):
+async def test_a_failed_batch_is_retried_before_it_is_halved(endpoint, settings, misbehaviour):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
         endpoint.next(misbehaviour)
@@ -78,7 +76,7 @@ async def test_a_batch_that_failed_is_tried_again_before_it_is_halved(
     assert [request for request in endpoint.requests if TEXTS[0] in request] == [TEXTS, TEXTS]
 
 
-async def test_waits_grow_from_one_attempt_to_the_next(endpoint, settings, monkeypatch):
+async def test_waits_grow_between_attempts(endpoint, settings, monkeypatch):
     monkeypatch.setattr(documents, "_FIRST_WAIT", 0.02)
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
@@ -88,7 +86,7 @@ async def test_waits_grow_from_one_attempt_to_the_next(endpoint, settings, monke
     assert time.monotonic() - started >= 0.02 * (2 + 4 + 8 + 16) / 2
 
 
-async def test_a_busy_endpoint_gets_fewer_requests_at_once_and_later_more_again(endpoint, settings):
+async def test_a_busy_endpoint_gets_fewer_concurrent_requests_for_a_while(endpoint, settings):
     async with HttpEmbedder(settings(batch_size=1, concurrency=2)) as embedder:
         await embedder.prepare()
         endpoint.next(bad.status(503))
@@ -99,7 +97,7 @@ async def test_a_busy_endpoint_gets_fewer_requests_at_once_and_later_more_again(
 
 
 @pytest.mark.parametrize("code", [200, 500])
-async def test_a_gigabyte_is_not_read(endpoint, settings, code):
+async def test_a_huge_reply_is_not_read_completely(endpoint, settings, code):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
         endpoint.next(bad.endless(code=code))
@@ -121,7 +119,7 @@ async def test_a_gigabyte_is_not_read(endpoint, settings, code):
         (bad.dripping(), Reason.TIMED_OUT),
     ],
 )
-async def test_one_poisonous_text_is_found_and_the_rest_embedded(
+async def test_one_failing_text_is_isolated_and_the_others_are_embedded(
     endpoint, settings, misbehaviour, reason
 ):
     endpoint.poison["fog"] = misbehaviour
@@ -149,7 +147,7 @@ async def test_a_batch_too_large_is_halved_once_and_remembered(endpoint, setting
     assert sum(len(request) > 4 for request in endpoint.requests) <= 3
 
 
-async def test_a_missing_model_ends_it_at_once_with_the_command(endpoint, settings):
+async def test_a_missing_model_ends_the_run_with_the_pull_command(endpoint, settings):
     async with HttpEmbedder(settings(model="nomic-embed-text")) as embedder:
         with pytest.raises(Unavailable, match="ollama pull nomic-embed-text") as caught:
             await embedder.embed_documents(TEXTS)
@@ -158,7 +156,7 @@ async def test_a_missing_model_ends_it_at_once_with_the_command(endpoint, settin
 
 
 @pytest.mark.parametrize("code", [401, 403, 404])
-async def test_what_only_the_user_can_mend_ends_it_in_the_middle_too(endpoint, settings, code):
+async def test_errors_that_only_the_user_can_fix_end_the_run(endpoint, settings, code):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
         endpoint.always = bad.status(code)
@@ -168,7 +166,7 @@ async def test_what_only_the_user_can_mend_ends_it_in_the_middle_too(endpoint, s
         assert len(endpoint.requests) == asked + 1
 
 
-async def test_nobody_there_is_said_soon(settings):
+async def test_a_missing_endpoint_is_reported_quickly(settings):
     async with HttpEmbedder(settings(url="http://127.0.0.1:9/v1/embeddings")) as embedder:
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(Unavailable, match="ollama serve") as caught:
@@ -176,7 +174,7 @@ async def test_nobody_there_is_said_soon(settings):
     assert caught.value.details["reason"] == "unreachable"
 
 
-async def test_a_model_that_loads_is_waited_for(endpoint, settings):
+async def test_a_loading_model_is_waited_for(endpoint, settings):
     endpoint.next(*[bad.status(503)] * 5, bad.slow(0.8))
     async with HttpEmbedder(settings(timeout=0.5)) as embedder:
         await embedder.prepare()
@@ -184,7 +182,7 @@ async def test_a_model_that_loads_is_waited_for(endpoint, settings):
     assert len(endpoint.requests) == 5 + 1 + 1 + 3
 
 
-async def test_an_endpoint_that_dies_and_comes_back_is_waited_for(endpoint, settings):
+async def test_a_restarting_endpoint_is_waited_for(endpoint, settings):
     async with HttpEmbedder(settings(patience=10)) as embedder:
         await embedder.prepare()
         await endpoint.stop()
@@ -197,7 +195,7 @@ async def test_an_endpoint_that_dies_and_comes_back_is_waited_for(endpoint, sett
 
 
 @pytest.mark.parametrize("misbehaviour", [bad.status(503), bad.status(500), bad.nan(), bad.reset()])
-async def test_an_endpoint_that_stays_broken_costs_its_patience_and_blames_no_text(
+async def test_a_broken_endpoint_times_out_and_marks_no_text_as_failed(
     endpoint, settings, misbehaviour
 ):
     async with HttpEmbedder(settings(patience=0.4)) as embedder:
@@ -208,7 +206,7 @@ async def test_an_endpoint_that_stays_broken_costs_its_patience_and_blames_no_te
                 await embedder.embed_documents(TEXTS)
 
 
-async def test_an_endpoint_that_refuses_every_text_is_given_up(endpoint, settings):
+async def test_an_endpoint_that_refuses_every_text_ends_the_run(endpoint, settings):
     endpoint.poison["note"] = bad.status(422)
     texts = [f"note {i}" for i in range(1000)]
     async with HttpEmbedder(settings()) as embedder:
@@ -217,7 +215,7 @@ async def test_an_endpoint_that_refuses_every_text_is_given_up(endpoint, setting
     assert len(endpoint.requests) < 200
 
 
-async def test_a_restart_with_another_model_is_noticed(endpoint, settings):
+async def test_a_restart_with_another_model_is_detected(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
         endpoint.salt = "other weights"
@@ -228,7 +226,7 @@ async def test_a_restart_with_another_model_is_noticed(endpoint, settings):
 
 
 @pytest.mark.parametrize("lie", [bad.shorter(), bad.component(1e6)])
-async def test_one_odd_answer_is_not_taken_for_another_model(endpoint, settings, lie):
+async def test_one_wrong_reply_does_not_mean_another_model(endpoint, settings, lie):
     async with HttpEmbedder(settings()) as embedder:
         space = await embedder.prepare()
         endpoint.next(bad.reset(), lie)
@@ -237,7 +235,7 @@ async def test_one_odd_answer_is_not_taken_for_another_model(endpoint, settings,
 
 
 @pytest.mark.parametrize("lie", [bad.shorter(), bad.component(1e6)])
-async def test_a_lie_at_the_start_does_not_become_the_space(endpoint, settings, lie):
+async def test_a_wrong_first_reply_does_not_define_the_vector_space(endpoint, settings, lie):
     endpoint.next(lie)
     async with HttpEmbedder(settings()) as embedder:
         assert (await embedder.prepare()).dimension == endpoint.dimension
@@ -253,7 +251,7 @@ async def test_retry_after_is_honoured(endpoint, settings):
     assert time.monotonic() - started >= 0.5
 
 
-async def test_a_retry_after_beyond_all_patience_is_not_waited_for(endpoint, settings):
+async def test_a_very_long_retry_after_is_not_waited_for(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()
         endpoint.always = bad.status(429, retry_after="3600")
@@ -262,7 +260,7 @@ async def test_a_retry_after_beyond_all_patience_is_not_waited_for(endpoint, set
                 await embedder.embed_documents(TEXTS)
 
 
-async def test_vectors_that_depend_on_the_company_are_refused(endpoint, settings):
+async def test_vectors_that_depend_on_the_batch_are_refused(endpoint, settings):
     def swap(reply):
         if len(data := reply["data"]) > 1:
             data[0]["embedding"], data[1]["embedding"] = data[1]["embedding"], data[0]["embedding"]
@@ -274,7 +272,7 @@ async def test_vectors_that_depend_on_the_company_are_refused(endpoint, settings
     assert caught.value.details["reason"] == "inconsistent"
 
 
-async def test_one_vector_for_every_text_is_refused(endpoint, settings):
+async def test_the_same_vector_for_every_text_is_refused(endpoint, settings):
     def same(reply):
         for item in reply["data"]:
             item["embedding"] = [1.0] * endpoint.dimension
@@ -286,9 +284,7 @@ async def test_one_vector_for_every_text_is_refused(endpoint, settings):
     assert caught.value.details["reason"] == "inconsistent"
 
 
-async def test_an_endpoint_that_mixes_up_concurrent_requests_gets_them_one_by_one(
-    endpoint, settings
-):
+async def test_an_endpoint_that_confuses_concurrent_requests_gets_one_at_a_time(endpoint, settings):
     async def mix(_request, reply):
         await asyncio.sleep(0.02)
         if endpoint.in_flight > 1:
@@ -301,13 +297,13 @@ async def test_an_endpoint_that_mixes_up_concurrent_requests_gets_them_one_by_on
         assert embedder._gate._limit == 1
 
 
-async def test_texts_that_json_cannot_carry_are_sent_all_the_same(endpoint, settings):
+async def test_texts_with_lone_surrogates_are_embedded(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         (outcome,) = await embedder.embed_documents(["lone \ud800 surrogate"])
     assert isinstance(outcome, Embedded)
 
 
-async def test_nothing_the_endpoint_or_the_notes_say_is_repeated(endpoint, settings, caplog, capfd):
+async def test_errors_quote_neither_the_endpoint_nor_the_notes(endpoint, settings, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     endpoint.poison["canary-text"] = bad.status(400, "canary-reply canary-text")
     async with HttpEmbedder(settings()) as embedder:

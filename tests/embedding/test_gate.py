@@ -1,4 +1,4 @@
-"""Fewer requests when the endpoint is overloaded, more again slowly, never above the bound."""
+"""Concurrent requests decrease on overload, increase slowly, and never exceed the limit."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from vault_agent.embedding import gate as gate_module
 from vault_agent.embedding.gate import Gate
 
 
-async def test_overload_halves_and_successes_restore_to_the_bound(monkeypatch):
+async def test_overload_halves_the_limit_and_successes_restore_it(monkeypatch):
     monkeypatch.setattr(gate_module, "_ONE_EVENT", 0.0)
     gate = Gate(8)
     gate.overloaded()
@@ -28,7 +28,7 @@ async def test_overload_halves_and_successes_restore_to_the_bound(monkeypatch):
     assert gate._limit == 8
 
 
-async def test_one_overload_seen_by_many_requests_counts_once():
+async def test_an_overload_of_many_requests_counts_once():
     gate = Gate(8)
     for _ in range(8):
         gate.overloaded()
@@ -36,7 +36,7 @@ async def test_one_overload_seen_by_many_requests_counts_once():
 
 
 @pytest.mark.parametrize("searching", [False, True])
-async def test_slots_are_bounded(searching):
+async def test_concurrent_requests_are_limited(searching):
     gate = Gate(3)
     if searching:
         gate.query()
@@ -54,7 +54,7 @@ async def test_slots_are_bounded(searching):
     assert most == (1 if searching else 3)
 
 
-async def test_queries_without_a_pause_slow_documents_down_and_do_not_stop_them(monkeypatch):
+async def test_constant_queries_slow_documents_but_do_not_stop_them(monkeypatch):
     monkeypatch.setattr(gate_module, "_QUERIES", 0.2)
     gate = Gate(2)
 
@@ -71,7 +71,7 @@ async def test_queries_without_a_pause_slow_documents_down_and_do_not_stop_them(
     asking.cancel()
 
 
-async def test_an_endpoint_that_asks_for_time_gets_it_while_somebody_searches(monkeypatch):
+async def test_retry_after_is_honoured_during_searches(monkeypatch):
     monkeypatch.setattr(gate_module, "_QUERIES", 0.0)
     gate = Gate(2)
     gate.query()
@@ -81,7 +81,7 @@ async def test_an_endpoint_that_asks_for_time_gets_it_while_somebody_searches(mo
         assert asyncio.get_running_loop().time() - began >= 0.19
 
 
-async def test_a_cancelled_request_gives_its_slot_back():
+async def test_a_cancelled_request_releases_its_slot():
     gate = Gate(1)
 
     async def hold():

@@ -1,4 +1,4 @@
-"""What numpy costs is paid by those who have embeddings on, and its threads are bounded first."""
+"""numpy is imported only if embeddings are enabled, after its threads are limited."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 @pytest.mark.parametrize(("embeddings", "expected"), [("off", "never imported"), ("on", "1")])
-def test_numpy_is_imported_only_where_it_is_needed_and_then_with_one_thread(
+def test_numpy_is_imported_only_for_embeddings_and_with_one_thread(
     tmp_path: Path, embeddings: str, expected: str
 ):
     (tmp_path / "vault").mkdir()

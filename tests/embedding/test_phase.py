@@ -1,4 +1,4 @@
-"""The embedding phase of an index run: what is embedded, what serves meanwhile, what it says."""
+"""The embedding phase of an index run: its vectors, its summary and its warnings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOTES = 6
 
 
 class Embedded(Vault):
-    """A vault that can be embedded."""
+    """A vault whose chunks can be embedded."""
 
     def __init__(self, folder: Path, settings) -> None:
         super().__init__(folder)
@@ -38,14 +38,14 @@ class Embedded(Vault):
             self.write(f"{number}.md", f"# Note {number}\n\nText of note {number}.\n")
 
     async def embed(self, **options: bool) -> Account:
-        """Run the phase."""
+        """Run the embedding phase."""
         async with HttpEmbedder(self.settings(batch_size=1, concurrency=1)) as embedder:
             settings = self.settings(batch_size=1, concurrency=1)
             return await embed(str(self.directory.path), embedder, settings, self.heard, **options)
 
     @property
     def matrix(self) -> Matrix | None:
-        """What a server would search in now."""
+        """Return the matrix that a server would search now."""
         number = self.directory.current()
         assert number is not None
         return open_matrix(self.directory.vectors_map(number), self.directory.vectors_folder)
@@ -58,7 +58,7 @@ async def vault(tmp_path: Path, settings) -> Embedded:
     return made
 
 
-async def test_two_processes_never_embed_at_once(vault: Embedded, endpoint, monkeypatch):
+async def test_two_processes_never_embed_concurrently(vault: Embedded, endpoint, monkeypatch):
     monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.05)
     with vault.directory.writing(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.embed()
@@ -66,9 +66,7 @@ async def test_two_processes_never_embed_at_once(vault: Embedded, endpoint, monk
     assert await vault.embed() == Account(NOTES, 0, 0)
 
 
-async def test_a_text_that_fails_is_marked_and_counted_and_the_rest_shows_as_done(
-    vault: Embedded, endpoint
-):
+async def test_a_failed_text_is_counted_and_the_others_succeed(vault: Embedded, endpoint):
     endpoint.poison["note 3"] = misbehaviour.status(422)
     assert await vault.embed() == Account(NOTES - 1, 0, 1)
     assert vault.heard.phases[-1] == ("embed", NOTES, NOTES)
@@ -104,7 +102,7 @@ async def test_texts_of_which_only_the_beginning_is_embedded_are_counted_in_a_wa
     assert vault.heard.codes == []
 
 
-async def test_an_unchanged_vault_asks_for_nothing(vault: Embedded, endpoint):
+async def test_an_unchanged_vault_sends_no_text(vault: Embedded, endpoint):
     await vault.embed()
     asked = len(endpoint.requests)
     assert await vault.embed() == Account(0, NOTES, 0)
@@ -229,7 +227,9 @@ async def test_the_map_of_a_removed_store_says_nothing_of_a_new_one(
     assert len(endpoint.requests) > asked
 
 
-async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: Embedded, endpoint):
+async def test_a_changed_model_is_detected_and_all_chunks_are_embedded_again(
+    vault: Embedded, endpoint
+):
     await vault.embed()
     assert await vault.embed(doubted=True) == Account(0, NOTES, 0)
     endpoint.salt = "retrained"
@@ -238,9 +238,7 @@ async def test_a_doubt_is_looked_into_and_another_model_embeds_all_anew(vault: E
     assert vault.matrix.count == NOTES
 
 
-async def test_fresh_vectors_that_cannot_be_had_leave_the_old_ones_serving(
-    vault: Embedded, endpoint
-):
+async def test_if_fresh_vectors_fail_the_old_ones_stay(vault: Embedded, endpoint):
     await vault.embed()
     await vault.index(rebuild=True)
     endpoint.always = misbehaviour.status(401)
@@ -249,9 +247,7 @@ async def test_fresh_vectors_that_cannot_be_had_leave_the_old_ones_serving(
     assert vault.matrix.count == NOTES
 
 
-async def test_fresh_vectors_of_the_same_model_are_taken_up_when_all_are_there(
-    vault: Embedded, endpoint, monkeypatch
-):
+async def test_fresh_vectors_are_used_once_complete(vault: Embedded, endpoint, monkeypatch):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
     await vault.embed()
     counts = []
@@ -261,9 +257,7 @@ async def test_fresh_vectors_of_the_same_model_are_taken_up_when_all_are_there(
     assert set(counts) == {NOTES}
 
 
-async def test_a_run_that_is_cancelled_while_it_publishes_has_published_when_it_ends(
-    vault: Embedded, endpoint, monkeypatch
-):
+async def test_cancelling_a_publication_completes_it(vault: Embedded, endpoint, monkeypatch):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.0)
     begun, go_on, write_map = threading.Event(), threading.Event(), vectors.write_map
 
@@ -286,7 +280,7 @@ async def test_a_run_that_is_cancelled_while_it_publishes_has_published_when_it_
     assert vault.matrix.count
 
 
-async def test_what_has_arrived_is_searchable_soon_also_where_no_more_arrives(
+async def test_saved_vectors_are_published_even_if_no_more_arrive(
     vault: Embedded, endpoint, monkeypatch
 ):
     monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.1)

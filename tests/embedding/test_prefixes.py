@@ -1,4 +1,4 @@
-"""The exact input of a chunk, and what its vector is known by."""
+"""The embedding input of a chunk and the key of its vector."""
 
 import pytest
 
@@ -30,16 +30,16 @@ from vault_agent.embedding.prefixes import (
         ("something-new", ""),
     ],
 )
-def test_known_models_are_recognised_however_the_server_spells_them(model, query):
+def test_known_models_are_recognised_in_every_spelling(model, query):
     assert known_prefixes(model).query == query
 
 
-def test_the_users_prefixes_replace_the_models_even_when_empty():
+def test_user_prefixes_replace_the_defaults_even_if_empty():
     settings = EndpointSettings("", "nomic-embed-text", query_prefix="", document_prefix="d: ")
     assert settings.prefixes == Prefixes("", "d: ")
 
 
-def test_an_input_is_prefix_title_headings_and_text():
+def test_an_input_contains_prefix_title_headings_and_text():
     text = document_input("passage: ", "Bread", ("Baking", "Oven"), "\nHot.\n")
     assert text == "passage: Bread\nBaking > Oven\n\nHot."
 
@@ -48,7 +48,7 @@ def test_a_heading_that_repeats_the_title_is_left_out():
     assert document_input("", "Bread", ("Bread", "Oven"), "Hot.") == "Bread\nOven\n\nHot."
 
 
-def test_a_prefix_with_a_place_for_the_title_takes_it():
+def test_a_prefix_can_contain_the_title():
     prefix = known_prefixes("embeddinggemma").document
     assert document_input(prefix, "Bread", (), "Hot.") == "title: Bread | text: Hot."
     assert document_input(prefix, "", (), "Hot.") == "title: none | text: Hot."
@@ -58,7 +58,7 @@ def test_an_input_is_cut_at_its_limit():
     assert len(document_input("x: ", "Title", (), "a" * 20_000)) == MAX_INPUT == 8_000
 
 
-def test_a_key_depends_on_model_and_input_and_nothing_else():
+def test_a_vector_key_depends_only_on_model_and_input():
     assert vector_key("m", "text") == vector_key("m", "text")
     assert len({vector_key("m", "a"), vector_key("m", "b"), vector_key("n", "a")}) == 3
     assert len(vector_key("m", "\ud800 lone")) == 16

@@ -1,4 +1,4 @@
-"""A query is answered at once or not at all, and a dead endpoint costs nothing twice."""
+"""A query has a deadline, and an endpoint that is down delays only one query."""
 
 import asyncio
 
@@ -32,14 +32,14 @@ async def until(condition):
             await asyncio.sleep(0.01)
 
 
-async def test_a_query_gets_its_vector_with_the_models_prefix(endpoint, settings):
+async def test_a_query_is_embedded_with_the_models_prefix(endpoint, settings):
     async with HttpEmbedder(settings(query_prefix="query: ")) as embedder:
         vector = await embedder.embed_query("tea")
         assert float(np.dot(vector, endpoint.vector("query: tea"))) > 0.9999
         assert embedder.space.dimension == endpoint.dimension
 
 
-async def test_the_same_query_is_not_asked_twice(endpoint, settings):
+async def test_a_repeated_query_is_not_sent_again(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.embed_query("tea")
         asked = len(endpoint.requests)
@@ -47,7 +47,7 @@ async def test_the_same_query_is_not_asked_twice(endpoint, settings):
         assert len(endpoint.requests) == asked
 
 
-async def test_a_slow_endpoint_costs_its_deadline_once(endpoint, settings):
+async def test_a_slow_endpoint_delays_only_one_query(endpoint, settings):
     endpoint.always = bad.slow(600)
     async with HttpEmbedder(settings(query_timeout=0.2)) as embedder, asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable):
@@ -58,14 +58,14 @@ async def test_a_slow_endpoint_costs_its_deadline_once(endpoint, settings):
         assert not [texts for texts in endpoint.requests if "ink" in texts]
 
 
-async def test_the_deadline_is_for_all_that_a_query_takes(endpoint, settings):
+async def test_the_deadline_covers_all_requests_of_a_query(endpoint, settings):
     endpoint.always = bad.slow(0.15)  # two requests for the space, then the query's
     async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
 
 
-async def test_a_model_that_was_loaded_meanwhile_serves_the_next_query(endpoint, settings):
+async def test_a_model_loaded_in_the_meantime_serves_the_next_query(endpoint, settings):
     endpoint.next(bad.slow(0.5))
     async with HttpEmbedder(settings(query_timeout=0.2)) as embedder:
         with pytest.raises(Unavailable):
@@ -75,7 +75,7 @@ async def test_a_model_that_was_loaded_meanwhile_serves_the_next_query(endpoint,
         await embedder.embed_query("tea")
 
 
-async def test_a_dead_endpoint_that_comes_back_is_noticed(endpoint, settings):
+async def test_a_recovered_endpoint_is_detected(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.embed_query("tea")
         await endpoint.stop()
@@ -86,7 +86,7 @@ async def test_a_dead_endpoint_that_comes_back_is_noticed(endpoint, settings):
         await embedder.embed_query("ink")
 
 
-async def test_another_model_behind_the_same_name_shows_in_the_space(endpoint, settings):
+async def test_a_changed_model_changes_the_vector_space(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         before = await embedder.embed_query("tea")
         space = embedder.space
@@ -112,7 +112,9 @@ async def test_another_model_behind_the_same_name_shows_in_the_space(endpoint, s
         bad.endless(),
     ],
 )
-async def test_a_lying_endpoint_is_left_alone_until_it_recovers(endpoint, settings, misbehaviour):
+async def test_after_a_bad_reply_the_endpoint_is_paused_until_it_recovers(
+    endpoint, settings, misbehaviour
+):
     async with HttpEmbedder(settings()) as embedder:
         await embedder.embed_query("tea")
         endpoint.next(misbehaviour)
@@ -122,7 +124,7 @@ async def test_a_lying_endpoint_is_left_alone_until_it_recovers(endpoint, settin
         await until(lambda: is_usable(embedder))
 
 
-async def test_a_query_that_is_refused_for_itself_does_not_stop_the_others(endpoint, settings):
+async def test_a_rejected_query_does_not_affect_others(endpoint, settings):
     endpoint.poison["ink"] = bad.status(422)
     async with HttpEmbedder(settings()) as embedder:
         with pytest.raises(Unavailable):
@@ -136,7 +138,7 @@ async def test_a_query_too_long_is_shortened(endpoint, settings):
         await embedder.embed_query("word " * 200)
 
 
-async def test_a_query_goes_ahead_of_documents(endpoint, settings):
+async def test_queries_have_priority_over_documents(endpoint, settings):
     endpoint.latency = 0.05
     texts = [f"text {i}" for i in range(160)]
     async with HttpEmbedder(settings(batch_size=16, concurrency=2)) as embedder:
@@ -150,7 +152,7 @@ async def test_a_query_goes_ahead_of_documents(endpoint, settings):
     assert all(len(texts) <= 4 for texts in endpoint.requests[before:])
 
 
-async def test_only_a_query_that_is_sent_is_announced(endpoint, settings):
+async def test_only_sent_queries_are_counted(endpoint, settings):
     announced = []
     async with HttpEmbedder(settings(), on_query=lambda: announced.append(1)) as embedder:
         await embedder.embed_query("tea")
@@ -163,7 +165,7 @@ async def test_only_a_query_that_is_sent_is_announced(endpoint, settings):
         assert len(announced) == 2
 
 
-async def test_warming_up_finds_out_whether_the_endpoint_works(endpoint, settings):
+async def test_warming_up_checks_the_endpoint(endpoint, settings):
     async with HttpEmbedder(settings()) as embedder:
         embedder.warm_up()
         await until(lambda: embedder.space is not None)
@@ -178,7 +180,7 @@ async def test_warming_up_finds_out_whether_the_endpoint_works(endpoint, setting
         await until(lambda: is_usable(embedder))
 
 
-async def test_the_check_tells_dimension_and_latency(endpoint, settings):
+async def test_the_check_reports_dimension_and_latency(endpoint, settings):
     check = await check_endpoint(settings())
     assert (check.model, check.dimension) == ("test-model", endpoint.dimension)
     assert check.seconds > 0

@@ -1,4 +1,4 @@
-"""A reply is vectors or a fault of a known kind; nothing in between."""
+"""A reply is parsed into vectors or an error of a known kind."""
 
 import json
 
@@ -13,7 +13,7 @@ def reply(*vectors, **changes):
     return json.dumps({"data": data} | changes).encode()
 
 
-def test_vectors_come_back_as_unit_float32():
+def test_vectors_are_returned_as_unit_float32():
     vectors = vectors_of(reply((3, 4), (0, -2)), 2, 2)
     assert vectors.dtype == np.float32
     assert vectors.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, -1]]
@@ -24,7 +24,7 @@ def test_vectors_are_ordered_by_index():
     assert vectors_of(json.dumps(body).encode(), 2, None).tolist() == [[1, 0], [0, 1]]
 
 
-def test_without_any_index_the_order_counts():
+def test_without_indices_the_order_counts():
     body = {"data": [{"embedding": [1, 0]}, {"embedding": [0, 1]}]}
     assert vectors_of(json.dumps(body).encode(), 2, None).tolist() == [[1, 0], [0, 1]]
 
@@ -61,7 +61,7 @@ def test_without_any_index_the_order_counts():
         (b'{"data": [{"index":0,"embedding":[1]},{"embedding":[1]}]}', 2, None),
     ],
 )
-def test_anything_but_good_vectors_is_a_bad_reply(body, count, dimension):
+def test_invalid_vectors_are_a_bad_reply(body, count, dimension):
     with pytest.raises(Fault) as caught:
         vectors_of(body, count, dimension)
     assert caught.value.kind is Kind.BAD_REPLY
@@ -74,7 +74,7 @@ def error(message):
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [
-        # The words of Ollama, llama.cpp, vLLM, text-embeddings-inference, infinity, LM Studio.
+        # Messages of Ollama, llama.cpp, vLLM, text-embeddings-inference, infinity, LM Studio.
         (404, error('model "x" not found, try pulling it first'), Kind.MODEL_MISSING),
         (400, error('model "x" not found, try pulling it first'), Kind.MODEL_MISSING),
         (404, error("The model `x` does not exist."), Kind.MODEL_MISSING),
@@ -105,7 +105,7 @@ def error(message):
         (400, b"\xff\xfe\x00", Kind.REJECTED),
     ],
 )
-def test_what_servers_say_is_understood(status, body, kind):
+def test_error_messages_of_known_servers_are_recognised(status, body, kind):
     assert fault_of(status, body, None).kind is kind
 
 

@@ -1,4 +1,4 @@
-"""A long run keeps the endpoint busy, saves what arrives and accounts for every text."""
+"""A long run keeps the endpoint busy, saves vectors as they arrive and counts every text."""
 
 import asyncio
 import random
@@ -20,7 +20,7 @@ def documents(count):
 
 
 class Saved:
-    """What a store would hold."""
+    """Collects saved vectors like a store."""
 
     def __init__(self, delay=0.0, then=None):
         self.keys, self.failed, self.calls, self.last, self.delay = [], [], 0, None, delay
@@ -49,12 +49,12 @@ async def test_every_text_is_sent_once_and_saved(endpoint, settings):
     assert saved.last.characters == sum(len(text) for _, text in documents(101))
 
 
-async def test_nothing_to_do_asks_nothing(endpoint, settings):
+async def test_without_documents_nothing_is_sent(endpoint, settings):
     await run(settings, [], Saved())
     assert endpoint.requests == []
 
 
-async def test_documents_may_come_slowly_from_elsewhere(endpoint, settings):
+async def test_documents_can_come_from_an_async_iterator(endpoint, settings):
     async def read():
         for document in documents(20):
             await asyncio.sleep(0)
@@ -65,13 +65,13 @@ async def test_documents_may_come_slowly_from_elsewhere(endpoint, settings):
     assert len(saved.keys) == 20
 
 
-async def test_requests_in_flight_are_bounded_and_reach_the_bound(endpoint, settings):
+async def test_concurrent_requests_reach_but_do_not_exceed_the_limit(endpoint, settings):
     endpoint.latency = 0.01
     await run(settings, documents(400), Saved(), concurrency=3)
     assert endpoint.most_in_flight == 3
 
 
-async def test_slow_saving_holds_up_no_request(endpoint, settings):
+async def test_slow_saving_does_not_delay_requests(endpoint, settings):
     endpoint.latency = 0.02
     saved = Saved(delay=0.1)
     await run(settings, documents(8 * 40), saved, concurrency=4)
@@ -86,7 +86,7 @@ async def test_failures_are_reported_with_their_keys(endpoint, settings):
     assert len(saved.keys) == 19
 
 
-async def test_what_arrived_before_the_end_is_saved(endpoint, settings):
+async def test_vectors_received_before_an_error_are_saved(endpoint, settings):
     answered = 0
 
     async def then_gone(_request, _reply):
@@ -103,7 +103,7 @@ async def test_what_arrived_before_the_end_is_saved(endpoint, settings):
 
 
 @pytest.mark.parametrize("native", [True, False])
-async def test_a_cancelled_run_loses_at_most_what_is_in_flight(endpoint, settings, native):
+async def test_a_cancelled_run_loses_only_requests_in_flight(endpoint, settings, native):
     endpoint.latency = 0.01
     with anyio.CancelScope() as scope:
         task = asyncio.current_task()
@@ -120,9 +120,7 @@ async def test_a_cancelled_run_loses_at_most_what_is_in_flight(endpoint, setting
 
 
 @pytest.mark.parametrize("native", [True, False])
-async def test_a_save_that_has_begun_is_finished_when_the_run_is_cancelled(
-    endpoint, settings, native
-):
+async def test_cancelling_a_run_completes_a_started_save(endpoint, settings, native):
     begun, given, saved = asyncio.Event(), [], []
 
     async def save(arrived):
@@ -152,7 +150,7 @@ async def everything_waits():
 
 
 class Instant:
-    """An embedder that is never waited for."""
+    """An embedder that replies at once."""
 
     request_size = 3
 
@@ -160,19 +158,19 @@ class Instant:
         return [Embedded([len(text)]) for text in texts]
 
 
-async def test_what_waits_to_be_saved_when_a_run_is_cancelled_is_saved_too():
+async def test_cancelling_a_run_saves_waiting_vectors():
     saved = Saved(delay=0.5)
     task = asyncio.create_task(
         embed_all(Instant(), documents(1000), saved, batch_size=1, concurrency=2)
     )
-    await everything_waits()  # the first save is at work, and there is no room for more to arrive
+    await everything_waits()  # the first save is running, and the buffer is full
     task.cancel()
     await asyncio.wait([task])
     assert saved.calls == 2
     assert saved.last.done == len(saved.keys) >= 1 + 2 * 4
 
 
-async def test_a_last_save_that_does_not_end_does_not_hold_up_the_end(monkeypatch):
+async def test_a_hanging_last_save_does_not_block_the_end(monkeypatch):
     monkeypatch.setattr(run_module, "_LAST_SAVE", 0.1)
     calls = 0
 
@@ -191,7 +189,7 @@ async def test_a_last_save_that_does_not_end_does_not_hold_up_the_end(monkeypatc
 
 
 @pytest.mark.parametrize(("seconds", "kept"), [(0.1, 1), (600, 0)])
-async def test_replies_under_way_when_the_endpoint_fails_for_good_get_a_moment(
+async def test_replies_in_flight_are_awaited_briefly_when_the_endpoint_fails(
     endpoint, settings, monkeypatch, seconds, kept
 ):
     monkeypatch.setattr(run_module, "_LAST_REPLIES", 1.0)
@@ -205,7 +203,7 @@ async def test_replies_under_way_when_the_endpoint_fails_for_good_get_a_moment(
     assert len(saved.keys) == kept
 
 
-async def test_what_saving_raises_ends_the_run(endpoint, settings):
+async def test_an_error_while_saving_ends_the_run(endpoint, settings):
     async def full(_arrived):
         raise OSError(28, "no space")
 
@@ -213,7 +211,7 @@ async def test_what_saving_raises_ends_the_run(endpoint, settings):
         await run(settings, documents(1000), full)
 
 
-async def test_the_account_is_right_whatever_the_endpoint_does(endpoint, settings):
+async def test_the_summary_is_correct_despite_endpoint_failures(endpoint, settings):
     generator = random.Random(7)
     tricks = [
         bad.nan(), bad.zeros(), bad.one_less(), bad.shorter(), bad.status(500), bad.status(503),
@@ -250,15 +248,13 @@ async def test_the_account_is_right_whatever_the_endpoint_does(endpoint, setting
     assert set(again.keys) == failed
 
 
-async def test_any_embedder_will_do():
+async def test_any_embedder_can_be_used():
     saved = Saved()
     await embed_all(Instant(), documents(9), saved, batch_size=4, concurrency=2)
     assert len(saved.keys) == 9
 
 
-async def test_what_a_searched_endpoint_has_embedded_is_saved_request_by_request(
-    endpoint, settings
-):
+async def test_during_searches_vectors_are_saved_after_each_request(endpoint, settings):
     saved = Saved()
     async with HttpEmbedder(settings()) as embedder:
         await embedder.prepare()

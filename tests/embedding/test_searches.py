@@ -1,4 +1,4 @@
-"""Searches by meaning over a real index and real vectors of a made-up model."""
+"""Semantic searches over a real index and vectors of a fake model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def vault_of(folder: Path, notes: dict[str, str]) -> Vault:
 
 @asynccontextmanager
 async def served(vault: Vault) -> AsyncIterator[CurrentIndex]:
-    """Open what a server would."""
+    """Open an index like a server."""
     task = vault.task()
     index = CurrentIndex(
         vault.directory, vault=task.vault, fingerprint=task.fingerprint, vectors=True
@@ -52,7 +52,7 @@ async def embed_all_of(vault: Vault, embedder: HttpEmbedder, settings) -> None:
     await embed(str(vault.directory.path), embedder, settings, vault.heard)
 
 
-async def test_new_vectors_are_taken_up_and_all_else_stays_open(tmp_path, endpoint, settings):
+async def test_loading_new_vectors_keeps_the_index_open(tmp_path, endpoint, settings):
     vault = vault_of(tmp_path, {"Bread": "Flour and water.", "Ink": "Black and blue."})
     await vault.index()
     async with HttpEmbedder(settings()) as embedder, served(vault) as index:
@@ -63,7 +63,7 @@ async def test_new_vectors_are_taken_up_and_all_else_stays_open(tmp_path, endpoi
             async with index.snapshot() as after:
                 assert after.embedded_share == 1
                 assert after.fulltext is before.fulltext
-            assert before.matrix is None  # who reads goes on reading what there was
+            assert before.matrix is None  # a reader keeps its revision
         assert (await ask(index, embedder, "flour", Mode.HYBRID)).hits
         vault.write("Tea.md", "# Tea\n\nGreen.\n")
         await vault.index()
@@ -73,7 +73,7 @@ async def test_new_vectors_are_taken_up_and_all_else_stays_open(tmp_path, endpoi
         assert index.latest.embedded_share < 1
 
 
-async def test_words_that_no_note_has_weaken_what_the_others_found(tmp_path, endpoint, settings):
+async def test_unknown_query_words_reduce_the_lexical_weight(tmp_path, endpoint, settings):
     notes = {"Sourdough": "Feed the starter and let it rise.", "Taxes": "The home office counts."}
     vault = vault_of(tmp_path, notes | {f"Other {n}": f"Something about {n}." for n in range(6)})
     await vault.index()
@@ -90,9 +90,7 @@ async def test_words_that_no_note_has_weaken_what_the_others_found(tmp_path, end
             assert hybrid.hits[0].title == "Sourdough"
 
 
-async def test_a_search_by_meaning_still_shows_the_words_that_are_there(
-    tmp_path, endpoint, settings
-):
+async def test_semantic_results_highlight_matching_words(tmp_path, endpoint, settings):
     text = "Nothing of interest here. " * 20 + "The lighthouse keeper wrote. " + "More. " * 60
     vault = vault_of(tmp_path, {"Log": text, "Ink": "Black and blue."})
     await vault.index()

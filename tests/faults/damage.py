@@ -1,4 +1,4 @@
-"""Damage to one file of an index after the other, and what the product makes of it.
+"""Damage index files one by one and record how the product handles it.
 
 As a program (`python -m tests.faults.damage FOLDER SEED COUNT`) it prints a line of JSON for each
 damage; a crash of it is a finding too, which is why it is a program.
@@ -41,7 +41,7 @@ QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")
 
 @dataclass
 class Finding:
-    """What was damaged, and what came of it."""
+    """The damage and its outcome."""
 
     file: str
     damage: str
@@ -50,7 +50,7 @@ class Finding:
 
 
 def damage_some(folder: Path, *, seed: int, count: int) -> list[Finding]:
-    """Damage files of an index `count` times, in a process of its own."""
+    """Damage files of an index `count` times, in a separate process."""
     ended = subprocess.run(
         [sys.executable, "-m", "tests.faults.damage", str(folder), str(seed), str(count)],
         cwd=ROOT,
@@ -64,7 +64,7 @@ def damage_some(folder: Path, *, seed: int, count: int) -> list[Finding]:
 
 
 async def _make(vault: Vault) -> None:
-    """Index twice, with a reader at the end, so that there is a log with something in it."""
+    """Index twice while a reader is open, so that the write-ahead log is not empty."""
     for number in range(60):
         vault.write(
             f"folder {number % 3}/Note {number}.md",
@@ -90,7 +90,7 @@ async def _make(vault: Vault) -> None:
 
 
 def _harm(file: Path, chance: random.Random) -> str:
-    """Damage a file somewhere, and say how."""
+    """Damage a file at a random place and describe the damage."""
     size = file.stat().st_size
     kind = chance.choice(("bit", "zeros", "noise", "page", "cut", "longer"))
     with file.open("r+b") as opened:
@@ -127,7 +127,7 @@ async def _answers(snapshot: Snapshot) -> list[Any]:
 
 
 async def _look(vault: Vault, task: Any) -> tuple[str, Any]:
-    """Do what a server does with an index at its start; the outcome, and all it would serve."""
+    """Open an index like a server. Return the outcome and everything it would serve."""
     index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
     try:
         await index.refresh()
@@ -167,7 +167,7 @@ def _job(job_id: str, state: JobState = JobState.SUCCEEDED) -> Job:
 
 
 def _vectors(vault: Vault) -> dict[int, bytes]:
-    """Return the vector of each chunk that a search would have, with its signs."""
+    """Return the vector and signs of each chunk, as a search would use them."""
     index = CurrentIndex(vault.directory, vault="", fingerprint="", vectors=True)
     matrix: Matrix | None = index._open_matrix(vault.directory.current() or 0)
     if matrix is None:
@@ -181,7 +181,7 @@ def _vectors(vault: Vault) -> dict[int, bytes]:
 
 
 async def _judge_vectors(vault: Vault, file: str, damage: str, expected: Any) -> Finding:
-    """See that damaged vectors are forgotten, the others serve, and the next run heals."""
+    """Check that damaged vectors are discarded, the others are used, and the next run repairs."""
     directory = str(vault.directory.path)
     try:
         whole = await verify_vectors(directory, settings())
@@ -202,7 +202,7 @@ async def _judge_vectors(vault: Vault, file: str, damage: str, expected: Any) ->
 
 
 async def _judge_jobs(vault: Vault, file: str, damage: str, expected: Any) -> Finding:
-    """See that a damaged record of jobs is put aside, and that a new one works."""
+    """Check that a damaged job database is set aside and a new one works."""
     try:
         async with open_jobs(vault.directory.jobs) as jobs:
             held = [job.id for job in await jobs.list()]
@@ -210,7 +210,7 @@ async def _judge_jobs(vault: Vault, file: str, damage: str, expected: Any) -> Fi
             await jobs.update(_job("f" * 16))
             await jobs.insert(_job("e" * 16, JobState.RUNNING))
             cured = [job.id for job in await jobs.list()] == ["e" * 16, "f" * 16, *held]
-        # A changed letter that leaves it readable is not noticed: nothing depends on old jobs.
+        # A changed letter in a readable database is not detected. Nothing depends on old jobs.
         outcome = "harmless" if len(held) == len(expected) else "forgotten" if not held else "part"
     except Exception as error:  # noqa: BLE001 - it is a finding
         outcome, cured = f"{type(error).__name__}: {error}", False
@@ -235,7 +235,7 @@ async def _main(folder: Path, seed: int, count: int) -> None:
         for path in template.rglob("*")
         if path.is_file() and path.suffix not in (".lock", ".db-shm")
     )
-    # The database is the largest target and has the least protection of its own.
+    # The database is the largest file and has the fewest checksums.
     names += [name for name in names if ".db" in name] * 8
     for _ in range(count):
         faulthandler.dump_traceback_later(PATIENCE, exit=True)

@@ -1,4 +1,4 @@
-"""A disk that fails on purpose: builds and loads `failing.c`, and runs the product upon it.
+"""A disk that fails on purpose: build and load `failing.c`, and run the product with it.
 
 As a program (`python -m tests.faults.disk SCENARIO …`, with the library preloaded) it fails one
 call after the other of one indexing run, and prints a line of JSON for each: what failed, how the
@@ -33,7 +33,7 @@ SOURCE = Path(__file__).with_name("failing.c")
 
 
 def compiler() -> str | None:
-    """Return the C compiler that is here, if any; only Linux loads libraries this way."""
+    """Return the installed C compiler or None. Only Linux loads libraries this way."""
     return (shutil.which("cc") or shutil.which("gcc")) if sys.platform == "linux" else None
 
 
@@ -47,21 +47,21 @@ def build(folder: Path) -> Path:
 
 @dataclass
 class Point:
-    """One call that was made to fail, and what came of it."""
+    """One failed call and its outcome."""
 
     scenario: str
     number: int
     error: str
     lasting: bool
     call: str  # name and file
-    outcome: str  # "done", or the code of what ended the run
+    outcome: str  # "done" or the run's error code
     wrong: list[str] = field(default_factory=list)
 
 
 def fail_each(
     library: Path, folder: Path, scenario: str, *, error: int, lasting: bool, step: int, start: int
 ) -> list[Point]:
-    """Run a scenario in a process of its own, failing every `step`th call; return the points."""
+    """Run a scenario in a separate process. Fail every `step`th call and return the points."""
     arguments = [scenario, str(folder), str(error), str(int(lasting)), str(step), str(start)]
     ended = subprocess.run(
         [sys.executable, "-m", "tests.faults.disk", *arguments],
@@ -77,7 +77,7 @@ def fail_each(
 
 
 class FailingDisk:
-    """The library, as this process has loaded it."""
+    """The library as loaded in this process."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(None)
@@ -85,16 +85,16 @@ class FailingDisk:
         self._library.faults_what.restype = ctypes.c_char_p
 
     def arm(self, below: Path, at: int, error: int, *, lasting: bool) -> None:
-        """Fail the call number `at` below a folder (0: only count)."""
+        """Fail call number `at` below a folder (0: only count)."""
         self._library.faults_arm(os.fsencode(below), ctypes.c_long(at), error, int(lasting))
 
     def disarm(self) -> int:
-        """Let everything succeed again, and return how many calls there were."""
+        """Let calls succeed again and return their number."""
         return int(self._library.faults_disarm())
 
     @property
     def what(self) -> str:
-        """The call that failed and its file, or nothing."""
+        """Return the failed call and its file, or ""."""
         return str(self._library.faults_what().decode())
 
 
@@ -117,7 +117,7 @@ def _change_notes(vault: Vault) -> None:
 
 
 class Scenario:
-    """A run over a small vault, from the same state again and again."""
+    """A run over a small vault that can be repeated from the same state."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
@@ -128,7 +128,7 @@ class Scenario:
         _write_notes(self.vault)
 
     async def prepare(self) -> None:
-        """Make the state before the run, and note what the index holds before and after it."""
+        """Create the initial state, and record the index before and after the run."""
         vault = self.vault
         vault.directory.create()
         if self.name != "first":
@@ -142,16 +142,16 @@ class Scenario:
         self._after = await vault.dump()
 
     def reset(self) -> None:
-        """Go back to the state before the run."""
+        """Restore the initial state."""
         shutil.rmtree(self.vault.directory.path, ignore_errors=True)
         shutil.copytree(self._template, self.vault.directory.path)
 
     async def run(self) -> None:
-        """Do what is to be disturbed."""
+        """Run the operation under test."""
         await self.vault.index(rebuild=self.name == "reindex")
 
     async def check(self, outcome: str) -> list[str]:
-        """Return what is wrong after a disturbed run."""
+        """Return problems found after a run with a failed call."""
         from vault_agent.indexing.verify import verify
 
         vault = self.vault
@@ -171,7 +171,7 @@ class Scenario:
 
 
 class Embedding(Scenario):
-    """The embedding phase of a run, with vectors that are made up here."""
+    """The embedding phase of a run with fake vectors."""
 
     async def prepare(self) -> None:
         await self.vault.index()
@@ -257,7 +257,7 @@ def _points(
 
 
 def main(arguments: list[str]) -> None:
-    """Fail the calls of one scenario, one after the other, and print what came of each."""
+    """Fail the calls of one scenario one by one and print each outcome."""
     name, folder, *numbers = arguments
     error, lasting, step, start = map(int, numbers)
     kind = Embedding if name == "embed" else Scenario

@@ -1,4 +1,4 @@
-"""An embedder without an endpoint: vectors are made up from the text."""
+"""An embedder without an endpoint. It computes vectors from the text."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DIMENSION = 16
 
 
 def settings() -> EndpointSettings:
-    """Return settings that name no endpoint that is there."""
+    """Return settings for an endpoint that does not exist."""
     return EndpointSettings(
         url="http://127.0.0.1:9/v1/embeddings", model="made-up", batch_size=4, concurrency=2
     )
 
 
 class MadeUp:
-    """As much of an embedder as an index run asks for."""
+    """The part of an embedder that an index run needs."""
 
     prefixes = Prefixes()
     request_size = 4

@@ -1,4 +1,4 @@
-"""Parsers that go wrong, for worker processes: found by name in the process that runs them."""
+"""Failing parsers for worker processes, which import them by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def poisoned() -> Handler:
-    """Set up the real parser, which some notes break by their names."""
+    """Set up the real parser, which fails for notes with certain names."""
     parse = batch_parser()
 
     def handle(batch: Batch) -> list[ParsedFile] | None:
@@ -45,7 +45,7 @@ def poisoned() -> Handler:
 
 
 def _first_time(root: str) -> bool:
-    """Tell whether nobody has asked before, in any process."""
+    """Whether this is the first call in any process."""
     try:
         Path(root).with_name("asked").touch(exist_ok=False)
     except FileExistsError:
@@ -54,12 +54,12 @@ def _first_time(root: str) -> bool:
 
 
 def unable() -> Callable[[object], object]:
-    """End before there is a handler."""
+    """End before the handler is ready."""
     os._exit(3)
 
 
 def stuck() -> Callable[[str], object]:
-    """Set up a worker that says who it is, and then never comes back, holding the interpreter."""
+    """Set up a worker that reports its process ID and then hangs with the GIL held."""
 
     def handle(task: str) -> object:
         return os.getpid() if task == "pid" else re.match(r"(a+)+$", "a" * 64 + "b")
@@ -68,7 +68,7 @@ def stuck() -> Callable[[str], object]:
 
 
 def sleeping() -> Callable[[str], object]:
-    """Set up the same without the kernel's help: only the thread that waits for the parent."""
+    """Set up the same without the kernel's parent-death signal, only with the waiting thread."""
     ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)
     threading.Thread(target=workers._end_with_parent, daemon=True).start()
 

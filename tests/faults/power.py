@@ -1,4 +1,4 @@
-"""What a power cut would cost: every call of a run that changes the disk, in order.
+"""What a power cut would lose: every call of a run that changes the disk, in order.
 
 As a program (`python -m tests.faults.power SCENARIO FOLDER TRACE`, with the library of
 `failing.c` preloaded) it writes them down while one run of a scenario goes well.
@@ -28,31 +28,31 @@ _LEAVING = {"unlink", "unlinkat", "rmdir"}
 
 
 class Volatile:
-    """What a power cut would take at this moment: content and names that are not on the disk."""
+    """What a power cut would lose now: content and names that are not synced."""
 
     def __init__(self) -> None:
         self.content: set[str] = set()
         self.names: set[str] = set()
 
     def take(self, call: str, path: str) -> None:
-        """Take in the next call."""
+        """Process the next call."""
         if call in _WRITING:
-            # A log that is cut short has gone into its database, which was synced before that.
+            # A truncated log has been copied into its database, which was synced first.
             if not (call.startswith("ftruncate") and path.endswith("-wal")):
                 self.content.add(path)
         elif call in _NAMING:
             self.names.add(path)
-            if call.startswith("rename"):  # the name it had before is gone
+            if call.startswith("rename"):  # the old name is gone
                 self.names -= self.unfinished(path)
         elif call in _LEAVING:
             self.content.discard(path)
             self.names.discard(path)
-        elif call in ("fsync", "fdatasync"):  # of a file its content, of a folder its names
+        elif call in ("fsync", "fdatasync"):  # syncs a file's content or a folder's names
             self.content.discard(path)
             self.names = {name for name in self.names if name.rpartition("/")[0] != path}
 
     def unfinished(self, path: str) -> set[str]:
-        """Return what would be lost of a file that is about to take the place of `path`."""
+        """Return what would be lost of a file that is about to replace `path`."""
         folder = path.rpartition("/")[0]
         return {
             lost
@@ -61,7 +61,7 @@ class Volatile:
         }
 
     def below(self, *beginnings: str) -> set[str]:
-        """Return what would be lost of the files and folders whose paths begin so."""
+        """Return what would be lost below a path prefix."""
         return {
             path
             for path in self.content | self.names
@@ -70,7 +70,7 @@ class Volatile:
 
 
 def calls_of(library: Path, folder: Path, scenario: str) -> Iterator[tuple[str, str]]:
-    """Run a scenario in a process of its own, and yield its calls: (name, path).
+    """Run a scenario in a separate process, and yield its calls: (name, path).
 
     The full-text engine renames without the C library; that it has made a file in the folder shows.
     """
@@ -92,7 +92,7 @@ def calls_of(library: Path, folder: Path, scenario: str) -> Iterator[tuple[str, 
 
 
 def main(scenario: str, folder: str, trace: str) -> None:
-    """Write down the calls of one run."""
+    """Record the calls of one run."""
     run = (Embedding if scenario == "embed" else Scenario)(scenario, Path(folder))
     asyncio.run(run.prepare())
     run.reset()

@@ -1,4 +1,4 @@
-"""A run that is cancelled, at whatever moment, lets go and leaves the index as it was."""
+"""A run cancelled at any moment releases its lock and keeps the index."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def change(vault: Vault, turn: int) -> None:
 
 
 class Stepping:
-    """A coroutine, run as a task, that is cancelled the `at`th time it waits for something."""
+    """A coroutine, run as a task, that is cancelled at its `at`th wait."""
 
     def __init__(self, work: Coroutine[Any, Any, Any], at: int) -> None:
         self._work = work
@@ -76,7 +76,7 @@ class Stepping:
 
 
 async def cancelled_at(work: Coroutine[Any, Any, Any], at: int) -> tuple[bool, int]:
-    """Run a coroutine and cancel it at a wait; whether it was, and how often it waited."""
+    """Cancel a coroutine at a wait. Return whether it was cancelled and its number of waits."""
     stepping = Stepping(work, at)
 
     async def run() -> None:
@@ -100,13 +100,13 @@ def run_of(vault: Vault, *, rebuild: bool) -> Coroutine[Any, Any, JobSummary]:
 
 
 def threads() -> Counter[str]:
-    """Count the threads that a connection or a writer would leave behind."""
+    """Count the threads of connections and writers."""
     names = (thread.name for thread in threading.enumerate())
     return Counter(name.rpartition("-")[0] for name in names if "asyncio" not in name)
 
 
 async def settled(check: Callable[[], bool]) -> bool:
-    """Wait a moment for threads that are ending."""
+    """Wait for ending threads."""
     deadline = time.monotonic() + PATIENCE
     while not check() and time.monotonic() < deadline:  # noqa: ASYNC110 - threads have no event
         await asyncio.sleep(0.005)
@@ -114,7 +114,7 @@ async def settled(check: Callable[[], bool]) -> bool:
 
 
 async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: int = 1) -> int:
-    """Cancel a run at each wait in turn; return at how many."""
+    """Cancel a run at each wait in turn and return the number of waits."""
     fill(vault)
     await vault.index()
     before = threads()
@@ -124,7 +124,7 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: in
         held = await vault.dump()
         was_cancelled, waits = await cancelled_at(run_of(vault, rebuild=rebuild), at)
         with vault.directory.writing(wait=False):
-            pass  # nobody else holds the lock still
+            pass  # the lock is free
         assert await settled(lambda: threads() <= before), threads()
         await verify(vault.task())
         after = await vault.dump()
@@ -133,7 +133,7 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: in
             await vault.index(rebuild=True)
             assert await vault.dump() == after
             return at - 1
-        # A cancellation at the very last waits may find the work done.
+        # At the last waits the work may already be done.
         fresh = f"New {at}.md"
         assert after == held or fresh in after
         await vault.index()
@@ -142,13 +142,11 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool, step: int, start: in
 
 
 @pytest.mark.parametrize("rebuild", [False, True])
-async def test_a_cancelled_run_lets_go_and_leaves_the_index_as_it_was(
-    tmp_path: Path, rebuild: bool
-):
+async def test_a_cancelled_run_releases_its_lock_and_keeps_the_index(tmp_path: Path, rebuild: bool):
     assert await cancel_every_wait(Vault(tmp_path), rebuild=rebuild, step=6, start=2) > 30
 
 
-async def test_a_cancelled_run_leaves_no_batch_at_work(tmp_path: Path):
+async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
     vault = Vault(tmp_path)
     for number in range(200):
         vault.write(f"{number}.md", "text")
@@ -169,7 +167,7 @@ async def test_a_cancelled_run_leaves_no_batch_at_work(tmp_path: Path):
     assert await settled(lambda: ended == begun)
 
 
-async def test_a_cancelled_reader_gives_back_what_it_was_lent(tmp_path: Path):
+async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     vault = Vault(tmp_path)
     await vault.index()
     task = vault.task()
@@ -193,8 +191,8 @@ async def test_a_cancelled_reader_gives_back_what_it_was_lent(tmp_path: Path):
 
 
 @pytest.mark.parametrize("of", ["the index", "the vectors"])
-async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Path, of: str):
-    """It runs in a thread of its own, which no cancellation reaches."""
+async def test_a_cancelled_statement_is_interrupted(tmp_path: Path, of: str):
+    """The statement runs in a separate thread, which cancellation does not reach."""
     vault = Vault(tmp_path)
     await vault.index()
     ran = asyncio.Event()
@@ -229,10 +227,10 @@ async def test_a_cancelled_statement_is_stopped_and_not_waited_for(tmp_path: Pat
         "vault_agent.store.layout.IndexDirectory.publish",
     ],
 )
-async def test_a_cancelled_run_keeps_its_lock_until_its_threads_have_ended(
+async def test_a_cancelled_run_keeps_its_lock_until_its_threads_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ):
-    """The next run sweeps up what they write, and may write under the same names."""
+    """The next run removes their files and may write files with the same names."""
     vault = Vault(tmp_path)
     fill(vault)
     begun, go_on = threading.Event(), threading.Event()
@@ -246,7 +244,7 @@ async def test_a_cancelled_run_keeps_its_lock_until_its_threads_have_ended(
     monkeypatch.setattr(step, slow)
     run = asyncio.ensure_future(run_of(vault, rebuild=True))
     await asyncio.to_thread(begun.wait, PATIENCE)
-    await asyncio.sleep(0.2)  # so that it is the thread that is waited for
+    await asyncio.sleep(0.2)  # so that the run waits for the thread
     run.cancel()
     await asyncio.wait([run], timeout=0.1)
     with pytest.raises(Busy), vault.directory.writing(wait=False):

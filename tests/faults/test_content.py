@@ -1,4 +1,4 @@
-"""Notes made to break a parser, through the real program: indexed or warned about, and in time."""
+"""Hostile notes through the real program are indexed or cause a warning."""
 
 from __future__ import annotations
 

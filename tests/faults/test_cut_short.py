@@ -1,4 +1,4 @@
-"""Files of the index that are cut short under a running server, which maps some of them."""
+"""Index files are truncated while a server maps some of them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def program(tmp_path: Path) -> Iterator[Program]:
 
 
 def ask_everything(program: Program) -> list[int]:
-    """Ask in every way that reads the index; the statuses."""
+    """Send every request that reads the index and return the statuses."""
     replies = [
         *(program.search("sourdough flour bread", mode=mode) for mode in ("lexical", "hybrid")),
         program.search("sourdough sourdoguh", filters={"paths": ["*.md"]}),
@@ -68,7 +68,7 @@ def ask_everything(program: Program) -> list[int]:
 
 
 @pytest.mark.parametrize("patterns", [MAPPED, pytest.param(OTHERS, marks=pytest.mark.long)])
-def test_a_server_outlives_any_file_of_its_index_that_is_cut_short(
+def test_a_server_survives_truncation_of_any_index_file(
     program: Program, patterns: tuple[str, ...]
 ):
     assert set(ask_everything(program)) == {200}

@@ -1,4 +1,4 @@
-"""Damaged files are refused and never served in part; a rebuild cures; nothing crashes."""
+"""Damaged files are detected and never served. A rebuild repairs them. Nothing crashes."""
 
 from __future__ import annotations
 
@@ -26,21 +26,19 @@ FINE = {"refused when opened", "refused by the check", "forgotten", "harmless"}
 
 
 def check(findings: list[Finding]) -> None:
-    """Assert that nothing damaged was served, and that all was cured."""
+    """Assert that nothing damaged was served and all damage was repaired."""
     for finding in findings:
         assert finding.outcome in FINE, finding
         assert finding.cured, finding
     assert any(finding.outcome.startswith("refused") for finding in findings)
 
 
-def test_damage_to_any_file_is_refused_and_cured_by_a_rebuild(tmp_path: Path):
+def test_damage_to_any_file_is_detected_and_a_rebuild_repairs_it(tmp_path: Path):
     check(damage_some(tmp_path, seed=7, count=20))
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"99\n", b"-1\n", b"1\n1\n"])
-async def test_a_damaged_name_of_the_current_generation_is_refused_and_cured(
-    tmp_path: Path, content: bytes
-):
+async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, content: bytes):
     vault = Vault(tmp_path)
     vault.write("Note.md", "text")
     await vault.index()
@@ -53,7 +51,7 @@ async def test_a_damaged_name_of_the_current_generation_is_refused_and_cured(
     assert index.refusal.code == "INDEX_INCOMPATIBLE"
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await vault.index()
-    assert vault.directory.database(1).exists()  # what `current` may have named is not lost
+    assert vault.directory.database(1).exists()  # `current` may have named it
     await vault.index(rebuild=True)
     assert await vault.dump() == held
     await index.close()
@@ -70,7 +68,7 @@ def checks_of(index: Any, directory: Any, verify: Any) -> Checks:
 
 
 class Swapped:
-    """Stands for index and indexer: a run publishes a revision while the check looks at another."""
+    """Fakes index and indexer: a run publishes a revision while the check reads another."""
 
     def __init__(self) -> None:
         self.meta: object = "revision 1"
@@ -84,7 +82,7 @@ class Swapped:
         return Refused("INDEX_INCOMPATIBLE", "files are missing")
 
 
-async def test_files_that_a_run_has_swept_up_are_not_taken_for_damaged_ones():
+async def test_files_removed_by_a_run_are_not_reported_as_damaged():
     swapped = Swapped()
     # No folder: nothing in it may be put aside.
     await checks_of(swapped, None, swapped.verify).verify()
@@ -117,7 +115,7 @@ async def test_a_damaged_generation_is_refused_at_once_and_put_aside_when_no_run
 
 
 @pytest.mark.long
-def test_a_thousand_damages_to_any_file_are_refused_and_cured(tmp_path: Path):
+def test_a_thousand_damages_are_detected_and_repaired(tmp_path: Path):
     findings = damage_some(tmp_path, seed=11, count=1000)
     print(f"\n{len(findings)} damages:", Counter(finding.outcome for finding in findings))
     check(findings)

@@ -1,4 +1,4 @@
-"""Nothing but SQLite touches a database that is in use, in any process of the program."""
+"""Only SQLite touches a database in use, in every process of the program."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what
 WATCHING = Path(__file__).parent / "watching"
 
 
-def test_nothing_but_sqlite_opens_or_replaces_a_database_that_is_in_use(tmp_path: Path):
-    """Through a first index, a change, a rebuild, embeddings, damage, and two starts."""
+def test_only_sqlite_opens_or_replaces_a_database_in_use(tmp_path: Path):
+    """Covers a first index, a change, a rebuild, embeddings, damage and two starts."""
     report = tmp_path / "report"
     paths = [str(WATCHING), *filter(None, [os.environ.get("PYTHONPATH")])]
     program = Program(tmp_path)

@@ -1,4 +1,4 @@
-"""Whatever the disk fails at: the run ends by name, the old index serves, the next run heals."""
+"""If the disk fails, the run has a code, the old index serves, and the next run succeeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
 
 NAMES = {
-    # SQLite says of some of its files only that they failed, not that there was no room.
+    # For some files SQLite reports only an I/O error, not a full disk.
     errno.ENOSPC: {"done", "DISK_FULL", "INDEX_IO_ERROR"},
     errno.EIO: {"done", "INDEX_IO_ERROR"},
 }
@@ -25,12 +25,12 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library that makes calls fail."""
+    """Build the library that makes calls fail."""
     return build(tmp_path_factory.mktemp("failing"))
 
 
 def check(points: list[Point]) -> None:
-    """Assert that each point ended by name and left nothing wrong."""
+    """Assert that each run ended with a code and left no problem."""
     assert points
     for point in points:
         assert point.outcome in NAMES[getattr(errno, point.error)], point
@@ -38,10 +38,10 @@ def check(points: list[Point]) -> None:
 
 
 @pytest.mark.parametrize("scenario", ["first", "incremental", "reindex", "embed"])
-def test_a_call_that_fails_fails_the_run_by_name_and_costs_nothing_else(
+def test_a_failing_disk_call_fails_the_run_with_its_code(
     library: Path, tmp_path: Path, scenario: str
 ):
-    """A sample of the points; the long version below has every one."""
+    """A sample of the calls. The long test below covers all."""
     step = 4 if scenario == "embed" else 23
     points = fail_each(
         library, tmp_path, scenario, error=errno.ENOSPC, lasting=False, step=step, start=2
@@ -50,7 +50,7 @@ def test_a_call_that_fails_fails_the_run_by_name_and_costs_nothing_else(
     assert any(point.outcome == "DISK_FULL" for point in points)
 
 
-def test_a_disk_that_stays_full_fails_the_run_by_name(library: Path, tmp_path: Path):
+def test_a_disk_that_stays_full_fails_the_run_with_a_code(library: Path, tmp_path: Path):
     check(
         fail_each(
             library, tmp_path, "incremental", error=errno.ENOSPC, lasting=True, step=29, start=3

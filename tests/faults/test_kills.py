@@ -1,4 +1,4 @@
-"""kill -9 at any moment: nothing is lost, nothing is served in part, and the next run completes."""
+"""After kill -9 at any moment nothing is lost, and the next run completes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def directory_of(program: Program) -> IndexDirectory:
 
 
 def vault_state(program: Program) -> State:
-    """Return what a complete index of the vault as it is now would hold."""
+    """Return the content of a complete index of the current vault."""
     return {
         path.relative_to(program.vault).as_posix(): content_hash(path.read_bytes())
         for path in program.vault.rglob("*.md")
@@ -58,7 +58,7 @@ def vault_state(program: Program) -> State:
 
 @contextmanager
 def opened_copy(database: Path) -> Iterator[sqlite3.Connection]:
-    """Open a copy of a database: the server has to recover what was killed by itself."""
+    """Open a copy of a database, so that recovery is left to the server."""
     with tempfile.TemporaryDirectory() as folder:
         for suffix in ("", "-wal"):
             part = database.with_name(database.name + suffix)
@@ -72,7 +72,7 @@ def opened_copy(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def index_state(program: Program) -> State:
-    """Check the published files, with no server running, and return what they hold."""
+    """Check the published files while no server runs, and return their content."""
     directory = directory_of(program)
     number = directory.current()
     assert number is not None
@@ -90,7 +90,7 @@ def index_state(program: Program) -> State:
 
 
 def change(program: Program, chance: random.Random, turn: int) -> None:
-    """Write, rewrite, rename and remove notes."""
+    """Create, change, rename and remove notes."""
     for _ in range(30):
         number = chance.randrange(400)
         program.write(f"many/{number}.md", f"# Note {number}\n\nturn{turn} " + "filler " * 80)
@@ -102,7 +102,7 @@ def change(program: Program, chance: random.Random, turn: int) -> None:
 
 
 def start_and_search(program: Program) -> float:
-    """Start the server, and return the seconds from there to the first results."""
+    """Start the server and return the seconds until the first results."""
     began = time.monotonic()
     program.start()
     reply = program.search("filler")
@@ -113,7 +113,7 @@ def start_and_search(program: Program) -> float:
 
 
 def kill_at_random(program: Program, *, kills: int, seed: int) -> list[float]:
-    """Kill the server or its indexer again and again; return how long first searches took."""
+    """Kill the server or its indexer repeatedly. Return the times of the first searches."""
     chance = random.Random(seed)
     program.fill(200)
     program.write("many/0.md", "filler")
@@ -148,7 +148,7 @@ def kill_at_random(program: Program, *, kills: int, seed: int) -> list[float]:
     return starts
 
 
-def test_a_handful_of_kills_lose_nothing(program: Program):
+def test_a_few_kills_lose_nothing(program: Program):
     kill_at_random(program, kills=3, seed=1)
 
 
@@ -167,7 +167,7 @@ def saved_keys(program: Program) -> set[bytes]:
 
 
 def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, seed: int) -> int:
-    """Kill again and again in the middle; assert that no saved vector is asked for again."""
+    """Kill repeatedly while embedding. Assert that no saved vector is requested again."""
     chance = random.Random(seed)
     seen = 0
     saved: set[bytes] = set()
@@ -213,14 +213,14 @@ def kill_while_embedding(program: Program, endpoint: Endpoint, *, kills: int, se
     return killed_amid
 
 
-def test_kills_while_embedding_never_pay_twice(program: Program):
+def test_kills_while_embedding_never_send_a_text_twice(program: Program):
     program.write("First.md", "# First\n\nfiller\n")
     with running_endpoint(program, latency=0.05, at_once=2) as endpoint:
         kill_while_embedding(program, endpoint, kills=1, seed=3)
 
 
 @pytest.mark.long
-def test_fifty_kills_while_embedding_never_pay_twice(program: Program):
+def test_fifty_kills_while_embedding_never_send_a_text_twice(program: Program):
     program.write("First.md", "# First\n\nfiller\n")
     with running_endpoint(program, latency=0.05, at_once=2) as endpoint:
         amid = kill_while_embedding(program, endpoint, kills=50, seed=4)

@@ -1,4 +1,4 @@
-"""Parser processes may crash, hang, eat memory or be killed: it costs one note, or none."""
+"""A parser process that crashes, hangs, grows or is killed skips at most one note."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def run_poisoned(vault: Vault) -> JobSummary:
 
 @pytest.mark.parametrize("poison", ["crash", "hang", "bomb", "raise"])
 @LINUX
-async def test_one_poisoned_note_among_many_is_put_aside_alone(
+async def test_one_crashing_note_is_skipped_and_the_others_are_indexed(
     vault: Vault, poison: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(batches, "SECONDS_PER_BATCH", 1.0)
@@ -77,14 +77,14 @@ async def test_one_poisoned_note_among_many_is_put_aside_alone(
     assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
     assert vault.heard.warnings[0].details["path"] == f"The {poison}.md"
     held = await vault.dump()
-    assert held[f"The {poison}.md"][2] == []  # its name is found, its text is not
+    assert held[f"The {poison}.md"][2] == []  # its name is indexed, its text is not
     assert all(held[f"More {number}.md"][2] for number in range(10))
     assert {path: held[path] for path in healthy if path != "totals"} == {
         path: note for path, note in healthy.items() if path != "totals"
     }
 
 
-async def test_a_note_that_raises_an_error_is_told_by_type_and_line(vault: Vault):
+async def test_a_parser_error_is_reported_by_type_and_line(vault: Vault):
     vault.write("What to raise canary.md", "# Canary\n\nbody\n")
     crashes: list[CrashReport] = []
     await run(vault, parsers.poisoned, crashes)
@@ -95,8 +95,8 @@ async def test_a_note_that_raises_an_error_is_told_by_type_and_line(vault: Vault
     assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
 
 
-async def test_a_folder_put_in_the_vaults_place_is_not_read_as_the_vault(vault: Vault):
-    """As a mount point is, while the drive is away: none of its notes has been removed."""
+async def test_a_replaced_vault_folder_is_not_read(vault: Vault):
+    """Like the mount point of an unmounted drive: no note counts as removed."""
     await vault.index()
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
@@ -119,7 +119,7 @@ async def test_a_folder_put_in_the_vaults_place_is_not_read_as_the_vault(vault: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
-async def test_a_kept_worker_holds_nothing_of_the_vault_open(vault: Vault):
+async def test_a_kept_worker_keeps_no_vault_file_open(vault: Vault):
     async with WorkerPool(parsers.poisoned, size=1) as pool:
         parser = batches.Parser(pool, vault.task(), on_crash=print)
         await index(vault.task(), parser.parse, vault.heard)
@@ -129,13 +129,13 @@ async def test_a_kept_worker_holds_nothing_of_the_vault_open(vault: Vault):
 
 
 @LINUX
-async def test_workers_killed_from_outside_cost_no_note(vault: Vault):
+async def test_killed_workers_lose_no_note(vault: Vault):
     chance = random.Random(3)
     killed = 0
 
     async def kill() -> None:
         nonlocal killed
-        while killed < batches.WORKERS_TRIED - 1:  # which may all have had the same batch
+        while killed < batches.WORKERS_TRIED - 1:  # which may all have parsed the same batch
             await asyncio.sleep(chance.uniform(0.05, 0.3))
             for process in multiprocessing.active_children()[:1]:
                 os.kill(process.pid or 0, signal.SIGKILL)
@@ -153,7 +153,7 @@ async def test_workers_killed_from_outside_cost_no_note(vault: Vault):
 
 
 @LINUX
-async def test_a_note_is_not_put_aside_because_its_worker_was_killed_once(vault: Vault):
+async def test_a_note_is_not_skipped_after_one_killed_worker(vault: Vault):
     await vault.index()
     vault.write("The unlucky.md", "# Unlucky\n\nbody\n")
     await run_poisoned(vault)
@@ -161,7 +161,7 @@ async def test_a_note_is_not_put_aside_because_its_worker_was_killed_once(vault:
     assert (await vault.dump())["The unlucky.md"][2]
 
 
-async def test_parsers_that_do_not_start_fail_the_run_and_no_note(vault: Vault):
+async def test_parsers_that_do_not_start_fail_the_run(vault: Vault):
     await vault.index()
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
@@ -170,8 +170,8 @@ async def test_parsers_that_do_not_start_fail_the_run_and_no_note(vault: Vault):
     assert await vault.dump() == held
 
 
-async def test_a_vault_that_goes_away_before_it_is_read_loses_no_note(vault: Vault):
-    """A parser without a vault must not be taken for notes that crash it."""
+async def test_a_vault_that_disappears_before_reading_keeps_its_notes(vault: Vault):
+    """A missing vault must not look like notes that crash the parser."""
     await vault.index()
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
@@ -189,7 +189,7 @@ async def test_a_vault_that_goes_away_before_it_is_read_loses_no_note(vault: Vau
 
 @pytest.mark.parametrize("setup", ["stuck", "sleeping"])
 @LINUX
-def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str):
+def test_a_hanging_worker_ends_with_its_parent(setup: str):
     program = (
         "import asyncio\n"
         "from tests.faults import parsers\n"
@@ -206,10 +206,10 @@ def test_a_worker_that_is_stuck_ends_with_the_process_that_started_it(setup: str
     )
     assert parent.stdout is not None
     worker = int(parent.stdout.readline())
-    time.sleep(0.2)  # it has begun to be stuck
+    time.sleep(0.2)  # it hangs now
     parent.kill()
     parent.wait()
-    parent.stdout.close()  # not read to its end, which would be the worker's
+    parent.stdout.close()  # not read to its end, which comes only when the worker ends
     if outlived := wait_until_gone([worker], PATIENCE):
         os.kill(worker, signal.SIGKILL)
     assert not outlived

@@ -1,4 +1,4 @@
-"""What is published, or acknowledged for good, is on the disk by then: a power cut takes no more.
+"""Published or saved data is synced first, so that a power cut does not lose it.
 
 Each test follows one run call by call, whether Python, SQLite or the full-text engine makes it.
 """
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library that writes calls down."""
+    """Build the library that records calls."""
     return build(tmp_path_factory.mktemp("tracing"))
 
 
 @pytest.mark.parametrize(("scenario", "number"), [("first", 1), ("reindex", 2)])
-def test_a_generation_is_on_the_disk_before_it_is_current(
+def test_a_generation_is_synced_before_it_becomes_current(
     library: Path, tmp_path: Path, scenario: str, number: int
 ):
     volatile = Volatile()
@@ -39,9 +39,7 @@ def test_a_generation_is_on_the_disk_before_it_is_current(
     assert volatile.below("index/current", f"index/generation-{number}") == set()
 
 
-def test_full_text_is_on_the_disk_before_the_transaction_that_names_it(
-    library: Path, tmp_path: Path
-):
+def test_full_text_is_synced_before_its_transaction(library: Path, tmp_path: Path):
     revision = "index/generation-1/fulltext-2"
     volatile = Volatile()
     written, linked = 0, set()
@@ -63,7 +61,7 @@ def test_full_text_is_on_the_disk_before_the_transaction_that_names_it(
     assert {path for path in left if not path.startswith(f"{revision}.work")} == set()
 
 
-def test_vectors_are_on_the_disk_before_the_map_that_names_them(library: Path, tmp_path: Path):
+def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
     volatile = Volatile()
     at_publications = []
     for call, path in calls_of(library, tmp_path, "embed"):
@@ -72,6 +70,6 @@ def test_vectors_are_on_the_disk_before_the_map_that_names_them(library: Path, t
             assert volatile.unfinished(path).isdisjoint(volatile.content)
             assert not volatile.names & {"index/vectors/1.rows", "index/vectors/1.planes"}
         volatile.take(call, path)
-    # While a map is written, vectors come that it does not name; when the last one is, none do.
+    # Vectors arrive while a map is written, but not while the last one is.
     assert len(at_publications) > 1
     assert at_publications[-1] == set()

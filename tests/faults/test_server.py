@@ -1,4 +1,4 @@
-"""What happens to a server when the disk, the vault or the index is taken from under it."""
+"""A server whose disk fails, or whose vault or index disappears."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def index_folder(program: Program) -> Path:
 
 
 def preload(program: Program, tmp_path: Path, error: int) -> Path:
-    """Give the next server a disk that fails while the returned file exists."""
+    """Let the next server's disk fail while the returned file exists."""
     switch = tmp_path / "failing"
     program.variables |= {
         "LD_PRELOAD": str(build(tmp_path)),
@@ -58,7 +58,7 @@ def preload(program: Program, tmp_path: Path, error: int) -> Path:
     return switch
 
 
-# --- the disk -------------------------------------------------------------------------------
+# --- the disk ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def preload(program: Program, tmp_path: Path, error: int) -> Path:
     ],
 )
 @NEEDS_COMPILER
-def test_a_disk_that_fails_refuses_jobs_by_name_and_search_goes_on(
+def test_a_failing_disk_refuses_jobs_with_a_code_and_search_works(
     program: Program, tmp_path: Path, error: int, code: str
 ):
     switch = preload(program, tmp_path, error)
@@ -86,7 +86,7 @@ def test_a_disk_that_fails_refuses_jobs_by_name_and_search_goes_on(
 
 
 @NEEDS_COMPILER
-def test_a_disk_that_fills_up_during_a_job_fails_it_by_name_and_holds_up_nothing(
+def test_a_disk_that_fills_up_fails_the_job_with_a_code_and_blocks_nothing(
     program: Program, tmp_path: Path
 ):
     switch = preload(program, tmp_path, errno.ENOSPC)
@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_during_a_job_fails_it_by_name_and_holds_up_nothing
     ]
 
 
-def test_an_index_folder_that_cannot_be_made_ends_the_server_by_name(program: Program):
+def test_an_index_folder_that_cannot_be_created_ends_the_server_with_a_code(program: Program):
     program.indexes.write_text("a file where the folder should be")
     ended = program.run(
         *("serve", "--vault-root", str(program.vault), "--port", "0"),
@@ -118,11 +118,11 @@ def test_an_index_folder_that_cannot_be_made_ends_the_server_by_name(program: Pr
     assert str(program.indexes) not in ended.stderr
 
 
-def test_an_index_folder_that_vanishes_is_told_and_made_anew_by_the_next_start(program: Program):
+def test_a_deleted_index_folder_is_reported_and_recreated_at_the_next_start(program: Program):
     program.start()
     program.index()
     shutil.rmtree(index_folder(program))
-    assert program.search("sourdough").data["results"]  # what is open stays open
+    assert program.search("sourdough").data["results"]  # open files stay open
     refused = program.call("POST", "/index", {})
     assert (refused.status, refused.code) == (503, "INDEX_IO_ERROR")
     assert "restart the server" in refused.body["error"]["message"]
@@ -132,7 +132,7 @@ def test_an_index_folder_that_vanishes_is_told_and_made_anew_by_the_next_start(p
     assert program.search("sourdough").data["results"]
 
 
-def test_a_damaged_record_of_jobs_is_put_aside_at_the_start(program: Program):
+def test_a_damaged_job_database_is_set_aside_at_the_start(program: Program):
     program.start()
     program.index()
     program.stop()
@@ -147,10 +147,10 @@ def test_a_damaged_record_of_jobs_is_put_aside_at_the_start(program: Program):
     program.index()
 
 
-# --- the vault ------------------------------------------------------------------------------
+# --- the vault --------------------------------------------------------------------------------
 
 
-def test_a_vault_that_is_gone_is_said_to_be_gone_and_served_again_when_it_is_back(
+def test_a_missing_vault_is_reported_and_served_again_once_it_is_back(
     program: Program,
 ):
     program.start()
@@ -161,9 +161,7 @@ def test_a_vault_that_is_gone_is_said_to_be_gone_and_served_again_when_it_is_bac
         refused = program.call("GET", path)
         assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND"), path
     assert program.search("sourdough").data["results"]
-    deadline = (
-        time.monotonic() + PATIENCE
-    )  # a moment after the first search, the files are looked at
+    deadline = time.monotonic() + PATIENCE  # shortly after the first search the files are checked
     while "VAULT_NOT_FOUND" not in program.search("sourdough").warnings:
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -175,7 +173,7 @@ def test_a_vault_that_is_gone_is_said_to_be_gone_and_served_again_when_it_is_bac
     assert program.search("sourdough").warnings == []
 
 
-def test_a_vault_that_was_replaced_is_read_as_it_is_now(program: Program):
+def test_notes_are_read_from_a_replaced_vault_folder(program: Program):
     program.start()
     program.index()
     program.vault.rename(program.vault.with_name("old"))
@@ -185,12 +183,12 @@ def test_a_vault_that_was_replaced_is_read_as_it_is_now(program: Program):
     assert program.call("GET", "/attachments/jar.png").data["size"] == 3
     elsewhere = program.vault.with_name("elsewhere")
     program.vault.rename(elsewhere)
-    program.vault.symlink_to(elsewhere)  # another vault, whose index this is not
+    program.vault.symlink_to(elsewhere)  # another vault, which has another index
     refused = program.call("GET", f"/notes/{BREAD}")
     assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND")
 
 
-def test_a_clock_that_was_set_back_hides_no_change(program: Program):
+def test_a_clock_set_back_hides_no_change(program: Program):
     program.start()
     program.index()
     file = program.write("Bread.md", "# Bread\n\nquinces of old\n")
@@ -202,11 +200,11 @@ def test_a_clock_that_was_set_back_hides_no_change(program: Program):
     assert program.index()["summary"]["changed"] == 1
 
 
-# --- locks and processes --------------------------------------------------------------------
+# --- locks and processes ----------------------------------------------------------------------
 
 
-def test_a_job_waits_for_a_writer_that_is_about_to_end(program: Program):
-    """An indexer that is stopped for a while holds the lock; the next server's job waits for it."""
+def test_a_job_waits_briefly_for_another_writer(program: Program):
+    """A paused indexer holds the lock, and the next server's job waits for it."""
     program.start()
     program.index()
     program.fill(400)
@@ -214,7 +212,7 @@ def test_a_job_waits_for_a_writer_that_is_about_to_end(program: Program):
     time.sleep(0.2)
     holders = indexers_of(program)
     for each in holders:
-        os.kill(each, signal.SIGSTOP)  # so that it does not see the end of its server
+        os.kill(each, signal.SIGSTOP)  # so that it does not notice the end of its server
     program.kill()
     program.start()
     job_id = program.submit()
@@ -225,7 +223,7 @@ def test_a_job_waits_for_a_writer_that_is_about_to_end(program: Program):
     assert wait_until_gone(holders, PATIENCE) == []
 
 
-def test_jobs_submitted_at_once_are_one_job_and_refusals_that_name_it(program: Program):
+def test_of_concurrent_submissions_one_is_accepted_and_the_others_name_it(program: Program):
     program.fill(400)
     program.start()
     program.index()
@@ -240,7 +238,7 @@ def test_jobs_submitted_at_once_are_one_job_and_refusals_that_name_it(program: P
     assert program.finish(job_id)["state"] == "succeeded"
 
 
-def test_a_job_cancelled_at_any_moment_ends_and_lets_go(program: Program):
+def test_a_job_cancelled_at_any_moment_ends_and_releases_its_lock(program: Program):
     program.fill(400)
     program.start()
     program.index()
@@ -254,7 +252,7 @@ def test_a_job_cancelled_at_any_moment_ends_and_lets_go(program: Program):
     program.index()
 
 
-def test_a_client_that_leaves_and_streams_that_are_open_hold_up_nothing(program: Program):
+def test_disconnected_clients_and_open_streams_block_nothing(program: Program):
     program.fill(800)
     program.start()
     address = urlsplit(program.endpoint)
@@ -275,15 +273,15 @@ def test_a_client_that_leaves_and_streams_that_are_open_hold_up_nothing(program:
     code, _ = program.stop()
     reader.join(PATIENCE)
     assert (code, wait_until_gone(everything, PATIENCE)) == (0, [])
-    assert ended  # it came to an orderly end
+    assert ended  # it ended normally
     following.close()
 
 
-# --- readers that never end -----------------------------------------------------------------
+# --- constant readers -------------------------------------------------------------------------
 
 
 def search_while_indexing(program: Program, runs: int) -> int:
-    """Change notes and index again and again while searches never cease; the largest log, bytes."""
+    """Index repeatedly during constant searches. Return the largest log size in bytes."""
     program.fill(100)
     program.start()
     program.index()
@@ -312,18 +310,18 @@ def search_while_indexing(program: Program, runs: int) -> int:
     return largest
 
 
-def test_the_log_stays_bounded_while_searches_never_cease(program: Program):
+def test_the_write_ahead_log_stays_bounded_during_constant_searches(program: Program):
     assert search_while_indexing(program, 3) < 8 << 20
 
 
 @pytest.mark.long
-def test_the_log_stays_bounded_over_many_runs(program: Program):
+def test_the_write_ahead_log_stays_bounded_over_many_runs(program: Program):
     largest = search_while_indexing(program, 80)
     print(f"\n80 runs under searches: the write-ahead log was {largest / 1e6:.1f} MB at most")
     assert largest < 8 << 20
 
 
-def test_two_servers_started_at_once_are_one_server(program: Program):
+def test_of_two_servers_started_at_once_one_starts(program: Program):
     command = (
         *(*PROGRAM, "--json", "serve", "--vault-root", str(program.vault), "--port", "0"),
         *("--index-dir", str(program.indexes)),

@@ -1,4 +1,4 @@
-"""What the vault and the disk do in the middle of a run: no note is lost by it, and it is told."""
+"""Vault or disk changes during a run lose no note and are reported."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def vault(tmp_path: Path) -> Vault:
     return made
 
 
-async def test_notes_that_all_go_before_they_are_read_are_not_taken_for_removed(vault: Vault):
-    """A vault may be emptied, or unmounted to an empty folder, after the walk."""
+async def test_notes_that_all_disappear_before_reading_are_kept(vault: Vault):
+    """After the walk the vault may be emptied or unmounted."""
     await vault.index()
     held = await vault.dump()
     for file in vault.root.rglob("*.md"):
@@ -52,7 +52,7 @@ async def test_notes_that_all_go_before_they_are_read_are_not_taken_for_removed(
     assert await vault.dump() == held
 
 
-async def test_a_folder_that_cannot_be_listed_keeps_its_notes_and_attachments(
+async def test_an_unlistable_folder_keeps_its_notes_and_attachments(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     vault.write("folder/crumb.png", b"\x89PNG")
@@ -78,7 +78,7 @@ async def test_a_folder_that_cannot_be_listed_keeps_its_notes_and_attachments(
     assert (await vault.links("Links.md"))["crumb.png"] == ("folder/crumb.png", False)
 
 
-async def test_a_note_that_goes_during_the_walk_costs_nothing_but_itself(
+async def test_a_note_deleted_during_the_walk_does_not_affect_others(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     vault.write("folder/Gone.md", "in a moment")
@@ -99,10 +99,10 @@ async def test_a_note_that_goes_during_the_walk_costs_nothing_but_itself(
     assert vault.heard.codes == []
 
 
-async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(
+async def test_an_unreadable_note_keeps_its_index_entry(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    """Until it can: nothing on the file may tell that a drive, or a folder's rights, are back."""
+    """The file itself may not change when its drive or its permissions are back."""
     await vault.index()
     held = await vault.dump()
     vault.write("Bread.md", "changed")
@@ -118,7 +118,7 @@ async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(
             await vault.index()
             assert vault.heard.codes == ["FILE_UNREADABLE"] * 3
             assert await vault.dump() == held
-            assert not await is_stale(vault.task())  # a run would not help
+            assert not await is_stale(vault.task())  # a run would change nothing
     (vault.root / "Soon gone.md").unlink()
     summary = await vault.index()
     assert (summary.added, summary.changed, summary.removed) == (1, 1, 0)
@@ -128,7 +128,7 @@ async def test_a_note_that_cannot_be_read_keeps_what_the_index_holds_of_it(
     assert vault.heard.publications == 0
 
 
-async def test_a_note_that_went_before_it_could_be_read_is_not_waited_for(
+async def test_a_note_deleted_before_reading_is_removed(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     await vault.index()
@@ -146,10 +146,8 @@ async def test_a_note_that_went_before_it_could_be_read_is_not_waited_for(
     assert not await is_stale(vault.task())
 
 
-async def test_a_reading_that_ends_early_is_made_again(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-):
-    """A network drive may give less than it said, and say nothing of a change."""
+async def test_a_short_read_is_repeated(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+    """A network drive may return fewer bytes than announced without reporting a change."""
     read, readings = reading._read, []
 
     def short_at_first(file: OpenedFile, limit: int) -> bytes:
@@ -165,7 +163,7 @@ async def test_a_reading_that_ends_early_is_made_again(
 
 
 @pytest.mark.parametrize("same", [False, True])
-async def test_a_note_that_keeps_changing_is_warned_about_and_read_again_by_the_next_run(
+async def test_a_constantly_changing_note_is_read_again_by_the_next_run(
     vault: Vault, monkeypatch: pytest.MonkeyPatch, same: bool
 ):
     await vault.index()
@@ -191,10 +189,8 @@ async def test_a_note_that_keeps_changing_is_warned_about_and_read_again_by_the_
     assert file.read_text().endswith(chunk[-1])
 
 
-async def test_a_disk_that_fails_for_want_of_room_is_said_to_be_full(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-):
-    """SQLite says of some of its files only that they failed."""
+async def test_a_full_disk_is_reported_as_disk_full(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+    """For some files SQLite reports only an I/O error."""
 
     def fail(*_: object) -> None:
         raise OSError(errno.EIO, "no word of room")
@@ -207,7 +203,7 @@ async def test_a_disk_that_fails_for_want_of_room_is_said_to_be_full(
         await vault.index()
 
 
-async def test_the_log_stays_bounded_under_a_reader_that_stays(vault: Vault):
+async def test_the_write_ahead_log_stays_bounded_with_a_constant_reader(vault: Vault):
     await vault.index()
     log = vault.directory.database(1).with_name("index.db-wal")
     sizes = []

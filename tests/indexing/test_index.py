@@ -1,4 +1,4 @@
-"""The indexing run: what changed is found, what did not is left alone, nothing is half done."""
+"""The indexing run finds changes, leaves the rest unchanged, and publishes all or nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def vault(tmp_path: Path) -> Vault:
     return made
 
 
-async def test_what_is_gone_is_gone_from_full_text_too(vault: Vault):
+async def test_removed_notes_are_removed_from_full_text(vault: Vault):
     await vault.index()
     vault.write("Bread.md", "# Bread\n\nrewritten\n")
     (vault.root / "folder/Rye.md").unlink()
@@ -58,7 +58,7 @@ async def test_the_first_run_indexes_everything(vault: Vault):
     assert vault.heard.phases[-1] == ("store", 6, 6)
 
 
-async def test_only_its_owner_may_look_into_the_index(vault: Vault):
+async def test_only_the_owner_can_read_the_index(vault: Vault):
     vault.directory.create()
     await vault.index()
     for folder in (vault.directory.path, vault.directory.generation(1)):
@@ -74,7 +74,7 @@ async def test_a_run_over_an_unchanged_vault_writes_nothing(vault: Vault):
     assert vault.heard.publications == 0
 
 
-async def test_only_what_changed_is_counted_as_changed(vault: Vault):
+async def test_only_changed_notes_are_counted_as_changed(vault: Vault):
     await vault.index()
     vault.write("Bread.md", "# Bread\n\nNow with rye.\n")
     vault.write("New.md", "new")
@@ -83,7 +83,7 @@ async def test_only_what_changed_is_counted_as_changed(vault: Vault):
     assert (summary.added, summary.changed, summary.removed, summary.unchanged) == (1, 1, 1, 1)
 
 
-async def test_a_touched_note_is_unchanged_and_its_new_times_are_kept(vault: Vault):
+async def test_a_touched_note_is_unchanged_and_its_times_are_updated(vault: Vault):
     await vault.index()
     os.utime(vault.root / "Bread.md", (1, 1))
     summary = await vault.index()
@@ -91,7 +91,7 @@ async def test_a_touched_note_is_unchanged_and_its_new_times_are_kept(vault: Vau
     assert not await is_stale(vault.task())
 
 
-async def test_an_edit_that_keeps_size_and_time_is_noticed(vault: Vault):
+async def test_an_edit_that_keeps_size_and_time_is_detected(vault: Vault):
     file = vault.write("Bread.md", "old text")
     await vault.index()
     times = file.stat()
@@ -100,8 +100,8 @@ async def test_an_edit_that_keeps_size_and_time_is_noticed(vault: Vault):
     assert (await vault.index()).changed == 1
 
 
-async def test_a_number_that_a_note_has_had_is_never_given_to_another(vault: Vault):
-    """A reader of an older revision would pair its matches with another note's text."""
+async def test_rowids_are_never_reused(vault: Vault):
+    """A reader of an older revision would otherwise mix its matches with another note."""
     given: set[int] = set()
     for number in range(3):
         vault.write("Last.md", f"turn {number}")
@@ -114,14 +114,14 @@ async def test_a_number_that_a_note_has_had_is_never_given_to_another(vault: Vau
         await vault.index()
 
 
-async def test_a_rename_is_recognised_by_content(vault: Vault):
+async def test_renames_are_detected_by_content(vault: Vault):
     await vault.index()
     (vault.root / "folder/Rye.md").rename(vault.root / "Rye bread.md")
     summary = await vault.index()
     assert (summary.renamed, summary.added, summary.removed) == (1, 0, 0)
 
 
-async def test_links_lead_to_names_aliases_and_attachments(vault: Vault):
+async def test_links_resolve_to_names_aliases_and_attachments(vault: Vault):
     await vault.index()
     assert await vault.links("Starter.md") == {
         "bread": ("Bread.md", False),
@@ -131,28 +131,28 @@ async def test_links_lead_to_names_aliases_and_attachments(vault: Vault):
     assert (await vault.links("folder/Rye.md"))["Missing"] == (None, False)
 
 
-async def test_a_note_that_comes_resolves_the_links_that_waited_for_it(vault: Vault):
+async def test_a_new_note_resolves_links_to_it(vault: Vault):
     await vault.index()
     vault.write("deep/Missing.md", "here")
     assert (await vault.index()).unresolved_links == 0
     assert (await vault.links("folder/Rye.md"))["Missing"] == ("deep/Missing.md", False)
 
 
-async def test_a_note_that_goes_leaves_its_links_unresolved(vault: Vault):
+async def test_a_removed_note_leaves_links_to_it_unresolved(vault: Vault):
     await vault.index()
     (vault.root / "Starter.md").unlink()
     await vault.index()
     assert (await vault.links("Bread.md"))["Starter"] == (None, False)
 
 
-async def test_an_alias_that_is_taken_back_no_longer_resolves(vault: Vault):
+async def test_a_removed_alias_no_longer_resolves(vault: Vault):
     await vault.index()
     vault.write("Bread.md", "# Bread\n")
     await vault.index()
     assert (await vault.links("Starter.md"))["Loaf"] == (None, False)
 
 
-async def test_of_two_notes_with_one_name_removing_both_is_noticed(vault: Vault):
+async def test_removing_two_notes_with_one_name_unresolves_their_links(vault: Vault):
     vault.write("a/Twin.md", "one")
     vault.write("b/Twin.md", "two")
     vault.write("Ask.md", "[[Twin]]")
@@ -163,7 +163,7 @@ async def test_of_two_notes_with_one_name_removing_both_is_noticed(vault: Vault)
     assert await vault.links("Ask.md") == {"Twin": (None, False)}
 
 
-async def test_an_attachment_that_comes_or_goes_is_noticed(vault: Vault):
+async def test_new_and_removed_attachments_are_detected(vault: Vault):
     await vault.index()
     (vault.root / "jar.png").unlink()
     await vault.index()
@@ -173,8 +173,8 @@ async def test_an_attachment_that_comes_or_goes_is_noticed(vault: Vault):
     assert (await vault.links("Starter.md"))["jar.png"] == ("pictures/jar.png", False)
 
 
-async def test_many_small_runs_hold_what_one_rebuild_holds(vault: Vault):
-    """Random edits, additions, removals and renames, each followed by an incremental run."""
+async def test_many_small_runs_give_the_same_index_as_a_rebuild(vault: Vault):
+    """Random edits, additions, removals and renames, each followed by a run."""
     chance = random.Random(7)
     names = [f"{folder}Note {number}.md" for folder in ("", "x/", "x/y/") for number in range(6)]
     await vault.index()
@@ -198,7 +198,7 @@ async def test_many_small_runs_hold_what_one_rebuild_holds(vault: Vault):
         assert await vault.dump() == incremental
 
 
-async def test_a_rebuild_stands_beside_the_old_one_until_it_is_complete(vault: Vault):
+async def test_a_rebuild_keeps_the_old_index_until_it_is_complete(vault: Vault):
     await vault.index()
     await vault.index(rebuild=True)
     assert vault.directory.current() == 2
@@ -206,19 +206,19 @@ async def test_a_rebuild_stands_beside_the_old_one_until_it_is_complete(vault: V
     assert not vault.directory.generation(1).exists()
 
 
-async def test_what_an_ended_run_left_behind_is_swept_up(vault: Vault):
+async def test_leftovers_of_a_killed_run_are_removed(vault: Vault):
     await vault.index()
     leftover = vault.directory.generation(2)
     leftover.mkdir()
     (leftover / "index.db").write_bytes(b"half")
-    (vault.directory.fulltext(1, 2) / "notes").mkdir(parents=True)  # of the revision to come
+    (vault.directory.fulltext(1, 2) / "notes").mkdir(parents=True)  # of the next revision
     vault.write("New.md", "new")
     await vault.index()
     assert not leftover.exists()
     assert vault.directory.current() == 1
 
 
-async def test_a_vault_that_is_suddenly_empty_loses_nothing(vault: Vault):
+async def test_a_suddenly_empty_vault_loses_nothing(vault: Vault):
     await vault.index()
     held = await vault.dump()
     for file in list(vault.root.rglob("*.md")):
@@ -236,7 +236,9 @@ async def test_an_empty_vault_can_be_indexed_before_its_first_note(tmp_path: Pat
     assert (await vault.index()).added == 1
 
 
-async def test_two_writers_of_one_index_never_meet(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+async def test_two_runs_never_write_one_index_concurrently(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.1)
     vault.directory.create()
     with vault.directory.writing(), pytest.raises(Busy, match="INDEX_LOCKED"):
@@ -244,7 +246,7 @@ async def test_two_writers_of_one_index_never_meet(vault: Vault, monkeypatch: py
     await vault.index()
 
 
-async def test_a_run_waits_for_a_writer_that_is_about_to_end(vault: Vault):
+async def test_a_run_waits_briefly_for_another_writer(vault: Vault):
     vault.directory.create()
     holding = threading.Event()
 
@@ -260,7 +262,7 @@ async def test_a_run_waits_for_a_writer_that_is_about_to_end(vault: Vault):
     writer.join()
 
 
-async def test_nothing_is_swept_away_while_another_process_writes(vault: Vault):
+async def test_no_files_are_removed_while_another_process_writes(vault: Vault):
     vault.directory.create()
     half_written = vault.directory.generation(9)
     half_written.mkdir()
@@ -272,7 +274,7 @@ async def test_nothing_is_swept_away_while_another_process_writes(vault: Vault):
     assert not half_written.exists()
 
 
-async def test_an_index_of_other_settings_is_not_touched_by_index_and_replaced_by_reindex(
+async def test_an_index_with_other_settings_is_replaced_only_by_reindex(
     vault: Vault,
 ):
     await vault.index()
@@ -282,7 +284,7 @@ async def test_an_index_of_other_settings_is_not_touched_by_index_and_replaced_b
     assert (await vault.index(rebuild=True)).added == 2
 
 
-async def test_an_index_whose_terms_are_made_in_another_way_is_incompatible(
+async def test_an_index_with_another_text_version_is_incompatible(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     await vault.index()
@@ -301,7 +303,7 @@ async def test_an_index_of_another_version_is_incompatible(vault: Vault):
     assert (await vault.index(rebuild=True)).added == 3
 
 
-async def test_broken_notes_are_warned_about_and_what_can_be_read_is(vault: Vault):
+async def test_broken_notes_cause_warnings_and_are_indexed_partly(vault: Vault):
     vault.write("latin.md", "caf\xe9".encode("latin-1"))
     vault.write("binary.md", b"\0" * 4096)
     vault.write("yaml.md", "---\ntitle: [unclosed\n---\nbody text")
@@ -320,7 +322,7 @@ async def test_broken_notes_are_warned_about_and_what_can_be_read_is(vault: Vaul
     assert held["yaml.md"][2][0][-1] == "body text"
 
 
-async def test_a_note_that_grows_too_large_keeps_its_name_and_loses_its_chunks(vault: Vault):
+async def test_a_note_that_grows_too_large_stays_without_chunks(vault: Vault):
     await vault.index()
     vault.write("Bread.md", b"x" * (MAX_NOTE_BYTES + 1))
     assert (await vault.index()).changed == 1
@@ -329,9 +331,7 @@ async def test_a_note_that_grows_too_large_keeps_its_name_and_loses_its_chunks(v
 
 
 @pytest.mark.parametrize("before", [b"", b"# It was a note"])
-async def test_a_file_that_is_no_note_is_warned_of_once_and_makes_nothing_stale(
-    vault: Vault, before: bytes
-):
+async def test_a_binary_file_causes_one_warning_and_no_staleness(vault: Vault, before: bytes):
     if before:
         vault.write("binary.md", before)
         await vault.index()
@@ -352,7 +352,7 @@ async def test_a_file_that_is_no_note_is_warned_of_once_and_makes_nothing_stale(
     assert not await is_stale(vault.task())
 
 
-async def test_staleness_is_seen_by_a_walk(vault: Vault):
+async def test_a_walk_detects_staleness(vault: Vault):
     await vault.index()
     assert not await is_stale(vault.task())
     vault.write("New.md", "new")
@@ -367,7 +367,7 @@ async def test_an_intact_index_passes_verification(vault: Vault):
 
 
 @pytest.mark.parametrize("victim", ["index.db", "fulltext-1"])
-async def test_damage_anywhere_in_the_index_is_found(vault: Vault, victim: str):
+async def test_damage_anywhere_in_the_index_is_detected(vault: Vault, victim: str):
     for number in range(200):
         vault.write(f"many/{number}.md", f"# Note {number}\n\n" + "some words here " * 50)
     await vault.index()

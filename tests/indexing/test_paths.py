@@ -1,4 +1,4 @@
-"""A run of paths leaves what a run of everything would have left."""
+"""A run of paths gives the same index as a full run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def vault(tmp_path: Path) -> Vault:
 
 @pytest.fixture
 def walks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Collect for each look at the vault whether it was a walk of everything."""
+    """Record for each scan of the vault whether it was a full walk."""
     seen: list[bool] = []
 
     def watched(root: Any, **options: Any) -> Any:
@@ -61,7 +61,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 async def state(vault: Vault) -> dict[str, Any]:
-    """Return all that an index holds, by path and without the numbers of its rows."""
+    """Return the content of an index by path, without rowids."""
     held: dict[str, Any] = {}
     paths: dict[int, str] = {}
     async with vault.reader() as connection:
@@ -98,7 +98,7 @@ async def state(vault: Vault) -> dict[str, Any]:
 
 
 async def fresh_state(vault: Vault) -> dict[str, Any]:
-    """Return what a first run over the vault leaves, in a folder of its own."""
+    """Return the content of a fresh index of the vault."""
     kept = vault.directory
     vault.directory = IndexDirectory(kept.path.with_name("fresh"))
     shutil.rmtree(vault.directory.path, ignore_errors=True)
@@ -110,13 +110,13 @@ async def fresh_state(vault: Vault) -> dict[str, Any]:
 
 
 async def leaves_what_a_whole_run_leaves(vault: Vault, *paths: str) -> bool:
-    """Run over some paths, and tell whether the index then equals a fresh one."""
+    """Run over some paths and return whether the index equals a fresh one."""
     await vault.index(paths=paths)
     assert await state(vault) == await fresh_state(vault)
     return True
 
 
-async def test_a_run_of_a_path_sees_that_note_and_nothing_else(vault: Vault, walks: list[bool]):
+async def test_a_run_of_one_path_indexes_only_that_note(vault: Vault, walks: list[bool]):
     await vault.index()
     before = await state(vault)
     vault.write("Bread.md", "# Bread\n\nRye. [[Missing]]\n")
@@ -131,26 +131,26 @@ async def test_a_run_of_a_path_sees_that_note_and_nothing_else(vault: Vault, wal
     assert await leaves_what_a_whole_run_leaves(vault, "Unseen.md")
 
 
-async def test_a_run_of_a_path_that_is_as_it_was_writes_nothing(vault: Vault):
+async def test_a_run_of_an_unchanged_path_writes_nothing(vault: Vault):
     first = await vault.run()
     run = await vault.run(paths=("Bread.md", "folder", "Nothing.md"))
     assert (run.revision, vault.heard.publications) == (1, 0)
     assert run.summary.unchanged == first.summary.added
 
 
-async def test_paths_without_an_index_or_with_a_rebuild_are_everything(vault: Vault):
+async def test_without_an_index_or_with_a_rebuild_paths_mean_a_full_run(vault: Vault):
     assert (await vault.index(paths=("Bread.md",))).added == 16
     assert (await vault.index(rebuild=True, paths=("Bread.md",))).added == 16
 
 
 @pytest.mark.parametrize("everything", ["", "."])
-async def test_the_vault_itself_is_everything(vault: Vault, everything: str):
+async def test_the_root_path_means_a_full_run(vault: Vault, everything: str):
     await vault.index()
     vault.write("New.md", "new")
     assert (await vault.index(paths=(everything,))).added == 1
 
 
-async def test_a_folder_stands_for_all_that_is_in_it(vault: Vault, walks: list[bool]):
+async def test_a_folder_path_includes_its_contents(vault: Vault, walks: list[bool]):
     await vault.index()
     vault.write("folder/Rye.md", "changed")
     vault.write("folder/deep/er/New.md", "[[Bread]]")
@@ -160,7 +160,7 @@ async def test_a_folder_stands_for_all_that_is_in_it(vault: Vault, walks: list[b
     assert False in walks
 
 
-async def test_a_folder_that_is_gone_takes_its_notes_along(vault: Vault):
+async def test_a_removed_folder_removes_its_notes(vault: Vault):
     vault.write("folderol/Stays.md", "a name that begins alike")
     vault.write("folder/binary.md", b"\0" * 99)
     await vault.index()
@@ -169,7 +169,7 @@ async def test_a_folder_that_is_gone_takes_its_notes_along(vault: Vault):
     assert await leaves_what_a_whole_run_leaves(vault, "folder")
 
 
-async def test_a_moved_folder_is_renames(vault: Vault, walks: list[bool]):
+async def test_a_moved_folder_is_reported_as_renames(vault: Vault, walks: list[bool]):
     await vault.index()
     (vault.root / "folder").rename(vault.root / "moved")
     summary = await vault.index(paths=("folder", "moved"))
@@ -185,7 +185,7 @@ async def test_a_moved_folder_is_renames(vault: Vault, walks: list[bool]):
         *("../outside.md", "/etc/hosts", "folder/../Secret.md", "folder//Rye.md", "a\0b", "\udcff"),
     ],
 )
-async def test_a_path_that_no_walk_comes_to_is_passed_over(vault: Vault, path: str):
+async def test_a_path_that_a_walk_does_not_reach_is_ignored(vault: Vault, path: str):
     await vault.index()
     for hidden in ("private/Secret.md", "x.tmp.md", ".hidden.md", ".obsidian/note.md"):
         vault.write(hidden, "kept out")
@@ -198,7 +198,7 @@ async def test_a_path_that_no_walk_comes_to_is_passed_over(vault: Vault, path: s
     assert not vault.heard.codes
 
 
-async def test_a_note_seen_through_a_link_too_is_brought_up_to_date_under_both_names(vault: Vault):
+async def test_a_symlinked_note_is_updated_under_both_names(vault: Vault):
     (vault.root / "Second name.md").symlink_to("Bread.md")
     (vault.root / "linked").symlink_to("folder")
     await vault.index()
@@ -210,10 +210,10 @@ async def test_a_note_seen_through_a_link_too_is_brought_up_to_date_under_both_n
     assert await leaves_what_a_whole_run_leaves(vault, "linked/New.md")
 
 
-async def test_links_that_come_go_or_lead_elsewhere_are_noticed(vault: Vault):
+async def test_new_removed_and_changed_symlinks_are_detected(vault: Vault):
     await vault.index()
     link = vault.root / "Link.md"
-    link.symlink_to("later/Target.md")  # leads nowhere yet
+    link.symlink_to("later/Target.md")  # does not resolve yet
     assert await leaves_what_a_whole_run_leaves(vault, "Link.md")
     vault.write("later/Target.md", "here now")
     assert await leaves_what_a_whole_run_leaves(vault, "later/Target.md")
@@ -221,9 +221,7 @@ async def test_links_that_come_go_or_lead_elsewhere_are_noticed(vault: Vault):
     assert await leaves_what_a_whole_run_leaves(vault, "Link.md")
 
 
-async def test_links_elsewhere_do_not_turn_a_run_of_paths_into_a_walk(
-    vault: Vault, walks: list[bool]
-):
+async def test_other_symlinks_do_not_cause_a_full_walk(vault: Vault, walks: list[bool]):
     (vault.root / "linked").symlink_to("folder")
     await vault.index()
     vault.write("Bread.md", "changed")
@@ -235,7 +233,7 @@ async def test_links_elsewhere_do_not_turn_a_run_of_paths_into_a_walk(
     ("old", "new"),
     [("Bread.md", "bREAD.md"), ("Br\u00e9ad.md", unicodedata.normalize("NFD", "Br\u00e9ad.md"))],
 )
-async def test_a_new_spelling_of_a_name_is_one_note(
+async def test_a_rename_to_another_spelling_keeps_one_note(
     vault: Vault, walks: list[bool], old: str, new: str
 ):
     vault.write(old, "the note")
@@ -247,7 +245,7 @@ async def test_a_new_spelling_of_a_name_is_one_note(
     assert await state(vault) == await fresh_state(vault)
 
 
-async def test_a_note_that_cannot_be_read_stays_as_it_was_until_it_can(vault: Vault):
+async def test_an_unreadable_note_keeps_its_index_entry_until_it_is_readable(vault: Vault):
     await vault.index()
     vault.write("Bread.md", "changed")
     vault.write("New.md", "new")
@@ -261,7 +259,7 @@ async def test_a_note_that_cannot_be_read_stays_as_it_was_until_it_can(vault: Va
     assert await leaves_what_a_whole_run_leaves(vault, "Bread.md", "New.md")
 
 
-async def test_attachments_that_come_and_go_resolve_links(vault: Vault):
+async def test_new_and_removed_attachments_update_links(vault: Vault):
     await vault.index()
     (vault.root / "jar.png").unlink()
     await vault.index(paths=("jar.png",))
@@ -284,9 +282,7 @@ async def test_a_run_of_paths_never_empties_an_index(vault: Vault):
     assert await state(vault) == before
 
 
-async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-):
+async def test_an_unlistable_folder_keeps_its_notes(vault: Vault, monkeypatch: pytest.MonkeyPatch):
     await vault.index()
     before = await state(vault)
     listing = Descent.listing
@@ -303,7 +299,7 @@ async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
     assert await state(vault) == before
 
 
-async def test_many_paths_at_once_are_one_run(vault: Vault, walks: list[bool]):
+async def test_many_paths_are_indexed_in_one_run(vault: Vault, walks: list[bool]):
     await vault.index()
     for number in range(40):
         vault.write(f"many/{number % 4}/{number}.md", f"[[{number}]]")
@@ -314,7 +310,7 @@ async def test_many_paths_at_once_are_one_run(vault: Vault, walks: list[bool]):
 
 
 @pytest.mark.parametrize("damage", ["DELETE FROM name", "UPDATE name SET handle = handle + 1"])
-async def test_a_name_that_links_would_no_longer_find_is_damage(vault: Vault, damage: str):
+async def test_a_changed_link_key_is_detected_as_damage(vault: Vault, damage: str):
     await vault.index()
     with sqlite3.connect(vault.directory.database(1)) as connection:
         connection.execute(damage)
@@ -338,7 +334,7 @@ async def test_a_run_of_a_path_reads_no_whole_table(vault: Vault, monkeypatch: p
     assert await state(vault) == await fresh_state(vault)
 
 
-async def test_a_run_of_paths_that_would_remove_many_notes_looks_at_everything(
+async def test_a_run_of_paths_that_would_remove_many_notes_becomes_a_full_run(
     vault: Vault, walks: list[bool]
 ):
     await vault.index()
@@ -356,7 +352,7 @@ def segments(folder: Path) -> list[int]:
     ]
 
 
-async def test_full_text_stays_in_few_segments_however_many_runs_there_were(vault: Vault):
+async def test_full_text_has_few_segments_after_many_runs(vault: Vault):
     revision = (await vault.run()).revision
     counts = []
     for number in range(20):
@@ -384,7 +380,7 @@ async def test_a_revision_is_published_before_its_segments_are_merged(
     assert merged == [1]
 
 
-async def test_a_merge_that_fails_fails_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+async def test_a_failed_merge_does_not_fail_the_run(vault: Vault, monkeypatch: pytest.MonkeyPatch):
     await vault.index()
 
     def failing(_: FulltextWriter) -> bool:
@@ -399,7 +395,7 @@ async def test_a_merge_that_fails_fails_nothing(vault: Vault, monkeypatch: pytes
     assert await leaves_what_a_whole_run_leaves(vault, "Last.md")
 
 
-async def test_what_a_run_leaves_behind_does_not_grow_with_the_runs(vault: Vault):
+async def test_leftover_files_do_not_grow_with_the_number_of_runs(vault: Vault):
     await vault.index()
     for number in range(17):
         vault.write(f"{number}.md", "flour")
@@ -412,7 +408,7 @@ async def test_what_a_run_leaves_behind_does_not_grow_with_the_runs(vault: Vault
         }
 
 
-async def test_a_run_that_was_killed_while_it_merged_is_swept_up(vault: Vault):
+async def test_leftovers_of_a_run_killed_while_merging_are_removed(vault: Vault):
     revision = (await vault.run()).revision
     for name in (f"fulltext-{revision + 1}", f"fulltext-{revision + 1}.work"):
         (vault.directory.generation(1) / name / "notes").mkdir(parents=True)
@@ -421,7 +417,7 @@ async def test_a_run_that_was_killed_while_it_merged_is_swept_up(vault: Vault):
 
 
 class Editor:
-    """Makes random edits, and remembers which paths they touched."""
+    """Makes random edits and records the touched paths."""
 
     def __init__(self, vault: Vault, seed: int) -> None:
         self._vault = vault
@@ -431,7 +427,7 @@ class Editor:
         self.touched: list[str] = []
 
     def edit(self) -> None:
-        """Make one edit, of a random kind."""
+        """Make one random edit."""
         kinds = (
             *[self._write] * 5,
             *[self._remove] * 2,
@@ -540,7 +536,7 @@ class Editor:
 
 
 async def check_random_edits(vault: Vault, walks: list[bool], *, seed: int, rounds: int) -> None:
-    """Edit at random, run over the touched paths, and compare with a fresh index each time."""
+    """Make random edits, run over the touched paths, and compare with a fresh index."""
     await vault.index()
     editor = Editor(vault, seed)
     by_paths = 0
@@ -556,7 +552,7 @@ async def check_random_edits(vault: Vault, walks: list[bool], *, seed: int, roun
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_random_edits_leave_what_a_fresh_index_holds(
+async def test_random_edits_give_the_same_index_as_a_fresh_run(
     vault: Vault, walks: list[bool], monkeypatch: pytest.MonkeyPatch, seed: int
 ):
     monkeypatch.setattr(changes, "MANY_REMOVED_SHARE", 1.0)
@@ -565,7 +561,7 @@ async def test_random_edits_leave_what_a_fresh_index_holds(
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(10, 20))
-async def test_a_thousand_random_edits_leave_what_a_fresh_index_holds(
+async def test_a_thousand_random_edits_give_the_same_index_as_a_fresh_run(
     vault: Vault, walks: list[bool], monkeypatch: pytest.MonkeyPatch, seed: int
 ):
     monkeypatch.setattr(changes, "MANY_REMOVED_SHARE", 1.0)

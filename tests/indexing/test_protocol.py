@@ -1,4 +1,4 @@
-"""The pipe between the server and its indexing process: what is sent arrives as it was."""
+"""Messages between the server and its indexing process arrive unchanged."""
 
 from __future__ import annotations
 
@@ -79,20 +79,20 @@ EVENTS_SENT: tuple[Event, ...] = (
 
 
 @pytest.mark.parametrize("request_", REQUESTS_SENT)
-def test_a_request_arrives_as_it_was_sent(request_: Request):
+def test_requests_round_trip(request_: Request):
     line = encode(request_)
     assert line.count(b"\n") == 1
     assert decode_request(line) == request_
 
 
 @pytest.mark.parametrize("event", EVENTS_SENT)
-def test_an_event_arrives_as_it_was_sent(event: Event):
+def test_events_round_trip(event: Event):
     line = encode(event)
     assert line.count(b"\n") == 1
     assert decode_event(line) == event
 
 
-def test_every_message_is_tried_here():
+def test_every_message_type_is_tested():
     assert {type(each).__name__ for each in REQUESTS_SENT} == set(REQUESTS)
     assert {type(each).__name__ for each in EVENTS_SENT} == set(EVENTS)
 
@@ -109,7 +109,7 @@ def test_an_error_keeps_its_class_message_and_details(code: str):
     assert (error.code, error.message, error.details) == (sent.code, sent.message, sent.details)
 
 
-def test_an_error_with_an_unknown_code_is_a_plain_failure():
+def test_an_error_with_an_unknown_code_becomes_failed():
     assert type(Refused("SOME_CODE", "A sentence.").error) is Failed
 
 
@@ -124,7 +124,7 @@ def test_an_error_with_an_unknown_code_is_a_plain_failure():
     ],
     ids=["a long path", "four-byte characters", "a long list", "many names", "lists of lists"],
 )
-def test_a_message_is_bounded_whatever_a_warning_holds(details: dict[str, object]):
+def test_messages_with_huge_warnings_stay_small(details: dict[str, object]):
     for message in (
         Warned.of(Warning("CODE", "m" * 100_000, details)),
         Refused.of(Failed("CODE", "m" * 100_000, details)),
@@ -137,7 +137,7 @@ def test_a_message_is_bounded_whatever_a_warning_holds(details: dict[str, object
         assert len(event.message) == MAX_DETAIL_CHARACTERS
 
 
-def test_a_long_path_keeps_its_beginning():
+def test_a_long_path_is_cut_at_its_end():
     event = decode_event(encode(Warned.of(Warning("CODE", "m", {"path": "ab/" * 100_000}))))
     assert isinstance(event, Warned)
     assert event.details["path"] == ("ab/" * 100_000)[: MAX_DETAIL_CHARACTERS - 1] + "…"
@@ -160,7 +160,7 @@ def test_a_long_path_keeps_its_beginning():
         b'{"type":"Compare","task":{}}',
     ],
 )
-def test_a_line_that_is_no_event_is_refused_without_its_text(line: bytes):
+def test_an_invalid_event_is_rejected_without_quoting_it(line: bytes):
     with pytest.raises(ProtocolError) as refusal:
         decode_event(line)
     assert "canary" not in str(refusal.value)

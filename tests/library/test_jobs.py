@@ -1,4 +1,4 @@
-"""Jobs: one at a time, watched, cancelled, and always with an account at the end."""
+"""Jobs: one at a time, with progress, cancellation and a recorded end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Work:
-    """Something to do that waits until it is let go."""
+    """Work that waits until a test releases it."""
 
     def __init__(self) -> None:
         self.go = asyncio.Event()
@@ -72,7 +72,7 @@ async def test_a_job_ends_with_its_summary(jobs: Jobs, work: Work):
     assert jobs.running is None
 
 
-async def test_a_second_job_is_refused_with_the_first_ones_id(jobs: Jobs, work: Work):
+async def test_a_second_job_is_refused_with_the_id_of_the_first(jobs: Jobs, work: Work):
     first = await jobs.submit(JobKind.INDEX, work.run)
     with pytest.raises(Busy) as refusal:
         await jobs.submit(JobKind.REINDEX, work.run)
@@ -80,14 +80,14 @@ async def test_a_second_job_is_refused_with_the_first_ones_id(jobs: Jobs, work: 
     assert refusal.value.details == {"jobId": first.id}
 
 
-async def test_of_two_jobs_submitted_at_once_one_is_taken(jobs: Jobs, work: Work):
+async def test_of_two_jobs_submitted_at_once_one_is_accepted(jobs: Jobs, work: Work):
     results = await asyncio.gather(
         *(jobs.submit(JobKind.INDEX, work.run) for _ in range(5)), return_exceptions=True
     )
     assert sum(isinstance(result, Busy) for result in results) == 4
 
 
-async def test_a_job_that_ends_while_another_is_submitted_is_no_defect(store: JobStore):
+async def test_a_job_that_ends_during_submit_causes_no_internal_error(store: JobStore):
     async def run(progress: Progress) -> JobSummary:
         return JobSummary()
 
@@ -106,7 +106,7 @@ async def test_a_job_that_ends_while_another_is_submitted_is_no_defect(store: Jo
     assert all(job.state.final for job in await jobs.list())
 
 
-async def test_a_caller_that_goes_away_while_submitting_leaves_no_stuck_job(jobs: Jobs, work: Work):
+async def test_disconnecting_during_submit_leaves_no_stuck_job(jobs: Jobs, work: Work):
     caller = asyncio.create_task(jobs.submit(JobKind.INDEX, work.run))
     await asyncio.sleep(0)
     caller.cancel()
@@ -119,7 +119,7 @@ async def test_a_caller_that_goes_away_while_submitting_leaves_no_stuck_job(jobs
     assert last.state is JobState.SUCCEEDED
 
 
-async def test_a_cancelled_job_says_so_and_lets_the_next_one_in(jobs: Jobs, work: Work):
+async def test_after_a_cancelled_job_the_next_one_can_start(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     ended = await jobs.cancel(job.id)
@@ -128,13 +128,13 @@ async def test_a_cancelled_job_says_so_and_lets_the_next_one_in(jobs: Jobs, work
     await jobs.submit(JobKind.INDEX, work.run)
 
 
-async def test_a_job_cancelled_before_its_first_step_ends_too(jobs: Jobs, work: Work):
+async def test_a_job_cancelled_before_its_first_step_ends(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
     ended = await asyncio.wait_for(jobs.cancel(job.id), PATIENCE)
     assert ended.state is JobState.CANCELLED
 
 
-async def test_cancelling_a_job_that_has_ended_changes_nothing(jobs: Jobs, work: Work):
+async def test_cancelling_an_ended_job_changes_nothing(jobs: Jobs, work: Work):
     work.go.set()
     job = await jobs.submit(JobKind.INDEX, work.run)
     _ = [seen async for seen in jobs.watch(job.id)]
@@ -148,7 +148,7 @@ async def test_closing_marks_the_running_job_interrupted(jobs: Jobs, work: Work)
     assert (await jobs.get(job.id)).state is JobState.INTERRUPTED
 
 
-async def test_a_failure_is_told_by_its_code(jobs: Jobs, work: Work):
+async def test_a_failed_job_records_its_error_code(jobs: Jobs, work: Work):
     work.failure = Failed("DISK_FULL", "no room")
     work.go.set()
     job = await jobs.submit(JobKind.INDEX, work.run)
@@ -157,7 +157,7 @@ async def test_a_failure_is_told_by_its_code(jobs: Jobs, work: Work):
     assert last.error == Warning("DISK_FULL", work.failure.message)
 
 
-async def test_an_unexpected_failure_names_its_type_and_nothing_it_says(jobs: Jobs, work: Work):
+async def test_an_unexpected_error_records_only_its_type(jobs: Jobs, work: Work):
     work.failure = ValueError("what a note says")
     work.go.set()
     job = await jobs.submit(JobKind.INDEX, work.run)
@@ -169,7 +169,7 @@ async def test_an_unexpected_failure_names_its_type_and_nothing_it_says(jobs: Jo
     assert "what a note says" not in last.error.message
 
 
-async def test_an_unexpected_failure_is_reported_by_type_and_line(store: JobStore):
+async def test_an_unexpected_error_is_logged_by_type_and_line(store: JobStore):
     reports: list[CrashReport] = []
     jobs = Jobs(store, reports.append)
 
@@ -181,7 +181,7 @@ async def test_an_unexpected_failure_is_reported_by_type_and_line(store: JobStor
     job = await jobs.submit(JobKind.INDEX, run)
     last = [seen async for seen in jobs.watch(job.id)][-1]
     assert last.error is not None
-    assert last.error.code == "JOB_NOT_FOUND"  # one of ours is no crash
+    assert last.error.code == "JOB_NOT_FOUND"  # our own exceptions are not crashes
 
     async def crash(progress: Progress) -> JobSummary:
         progress.update(secret_canary=3)  # type: ignore[attr-defined]
@@ -199,7 +199,7 @@ async def test_an_unexpected_failure_is_reported_by_type_and_line(store: JobStor
     await jobs.close()
 
 
-async def test_a_failure_keeps_its_details(jobs: Jobs, work: Work):
+async def test_a_failed_job_records_its_error_details(jobs: Jobs, work: Work):
     work.failure = Failed("ID_COLLISION", "two notes", {"paths": ["a", "b"]})
     work.go.set()
     job = await jobs.submit(JobKind.INDEX, work.run)
@@ -207,7 +207,7 @@ async def test_a_failure_keeps_its_details(jobs: Jobs, work: Work):
     assert last.error == Warning("ID_COLLISION", work.failure.message, {"paths": ["a", "b"]})
 
 
-async def test_a_job_says_who_asked_for_it(store: JobStore, work: Work):
+async def test_a_job_records_its_trigger(store: JobStore, work: Work):
     jobs = Jobs(store)
     work.go.set()
     for trigger in Trigger:
@@ -219,7 +219,7 @@ async def test_a_job_says_who_asked_for_it(store: JobStore, work: Work):
     await jobs.close()
 
 
-async def test_jobs_of_a_version_without_triggers_are_read(tmp_path: Path, work: Work):
+async def test_jobs_without_triggers_are_read_from_older_versions(tmp_path: Path, work: Work):
     path = tmp_path / "jobs.db"
     async with open_jobs(path) as store:
         jobs = Jobs(store)
@@ -235,8 +235,8 @@ async def test_jobs_of_a_version_without_triggers_are_read(tmp_path: Path, work:
     assert (found.id, found.trigger, found.index_finished) == (job.id, Trigger.USER, False)
 
 
-async def test_that_the_index_is_complete_is_recorded_at_once(tmp_path: Path, work: Work):
-    """A server that is killed while it embeds knows at its next start that the index is whole."""
+async def test_completion_of_the_index_is_recorded_at_once(tmp_path: Path, work: Work):
+    """A server killed while embedding knows at its next start that the index is complete."""
     path = tmp_path / "jobs.db"
     async with open_jobs(path) as store:
         jobs = Jobs(store)
@@ -252,7 +252,7 @@ async def test_that_the_index_is_complete_is_recorded_at_once(tmp_path: Path, wo
         assert (await store.get(job.id)).index_finished
 
 
-async def test_watching_shows_progress_rate_and_time_left(jobs: Jobs, work: Work):
+async def test_watchers_see_progress_rate_and_remaining_time(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     assert work.progress is not None
@@ -273,7 +273,7 @@ async def test_watching_shows_progress_rate_and_time_left(jobs: Jobs, work: Work
     assert seen.character_rate == pytest.approx(1_000 * seen.rate, rel=0.01)
 
 
-async def test_a_watcher_that_is_slow_still_sees_the_end(jobs: Jobs, work: Work):
+async def test_a_slow_watcher_sees_the_end(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
     watching = jobs.watch(job.id)
     await anext(watching)
@@ -284,7 +284,7 @@ async def test_a_watcher_that_is_slow_still_sees_the_end(jobs: Jobs, work: Work)
     assert last.state is JobState.SUCCEEDED
 
 
-async def test_the_first_hundred_warnings_are_kept_and_all_are_counted(jobs: Jobs, work: Work):
+async def test_a_hundred_warnings_are_kept_and_all_are_counted(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
     assert work.progress is not None
@@ -300,7 +300,7 @@ async def test_an_unknown_job_is_not_found(jobs: Jobs):
         await jobs.get("nothing")
 
 
-async def test_the_last_hundred_jobs_are_remembered(jobs: Jobs, work: Work):
+async def test_the_last_hundred_jobs_are_kept(jobs: Jobs, work: Work):
     work.go.set()
     made = []
     for _ in range(HISTORY + 3):
@@ -310,7 +310,7 @@ async def test_the_last_hundred_jobs_are_remembered(jobs: Jobs, work: Work):
     assert [job.id for job in await jobs.list()] == made[:2:-1]
 
 
-async def test_what_a_killed_server_left_running_is_interrupted_at_the_next_start(tmp_path: Path):
+async def test_jobs_of_a_killed_server_become_interrupted_at_the_next_start(tmp_path: Path):
     path = tmp_path / "jobs.db"
     async with open_jobs(path) as store:
         abandoned = Jobs(store)
@@ -329,7 +329,7 @@ async def test_what_a_killed_server_left_running_is_interrupted_at_the_next_star
     await asyncio.gather(task.recorder, return_exceptions=True)
 
 
-async def test_a_damaged_record_is_put_aside_and_a_new_one_begun(tmp_path: Path):
+async def test_a_damaged_job_database_is_set_aside_and_replaced(tmp_path: Path):
     path = tmp_path / "jobs.db"
     path.write_bytes(b"this is no database, and long enough to be read as one" * 100)
     async with open_jobs(path) as store:
@@ -338,7 +338,7 @@ async def test_a_damaged_record_is_put_aside_and_a_new_one_begun(tmp_path: Path)
     assert sqlite3.connect(path).execute("SELECT count(*) FROM job").fetchone() == (0,)
 
 
-async def test_a_damaged_records_journal_is_not_taken_for_the_new_ones(tmp_path: Path):
+async def test_the_journal_of_a_damaged_job_database_is_not_reused(tmp_path: Path):
     path = tmp_path / "jobs.db"
     path.write_bytes(b"no database" * 500)
     journal = path.with_name("jobs.db-journal")
@@ -348,20 +348,20 @@ async def test_a_damaged_records_journal_is_not_taken_for_the_new_ones(tmp_path:
         assert not journal.exists() or journal.stat().st_size == 0
 
 
-async def test_a_record_that_cannot_be_opened_is_not_taken_for_a_damaged_one(tmp_path: Path):
+async def test_a_job_database_that_cannot_be_opened_is_not_treated_as_damaged(tmp_path: Path):
     path = tmp_path / "jobs.db"
     path.mkdir()
     with pytest.raises(Failed, match="INDEX_IO_ERROR"):
         async with open_jobs(path):
             pass
     assert path.is_dir()
-    await asyncio.sleep(0.05)  # the thread of the connection that was not made is ending
+    await asyncio.sleep(0.05)  # the thread of the failed connection is ending
 
 
-async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
+async def test_a_job_continues_if_recording_fails_and_is_recorded_later(
     store: JobStore, work: Work
 ):
-    """As on a full disk: what can't be recorded must not leave a job that runs for ever."""
+    """As on a full disk: a job must end even if it cannot be recorded."""
     jobs = Jobs(store)
     job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
@@ -381,7 +381,7 @@ async def test_work_goes_on_without_its_record_and_the_record_is_made_up_for(
     await jobs.close()
 
 
-async def test_a_server_starts_where_nothing_can_be_recorded(store: JobStore, work: Work):
+async def test_a_server_starts_even_if_jobs_cannot_be_recorded(store: JobStore, work: Work):
     killed = Jobs(store)
     job = await killed.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
@@ -392,7 +392,7 @@ async def test_a_server_starts_where_nothing_can_be_recorded(store: JobStore, wo
     await killed.close()
 
 
-async def test_cancelling_twice_does_not_cut_short_how_the_work_lets_go(store: JobStore):
+async def test_cancelling_twice_does_not_interrupt_cleanup(store: JobStore):
     let_go = asyncio.Event()
 
     async def run(progress: Progress) -> JobSummary:
@@ -411,9 +411,7 @@ async def test_cancelling_twice_does_not_cut_short_how_the_work_lets_go(store: J
     assert (await jobs.get(job.id)).state is JobState.CANCELLED
 
 
-async def test_a_server_that_stops_while_a_job_is_submitted_ends_that_job(
-    store: JobStore, work: Work
-):
+async def test_stopping_during_submit_ends_the_job(store: JobStore, work: Work):
     jobs = Jobs(store)
     submitting = asyncio.create_task(jobs.submit(JobKind.INDEX, work.run))
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The indexing process as the server holds it."""
+"""The indexing process as managed by the server."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ for request in requests():
 
 
 class Kept:
-    """A keeper whose processes run a source of a test's own."""
+    """A keeper whose processes run a test's own source code."""
 
     def __init__(self, folder: Path, source: str, *arguments: str) -> None:
         self._pids = folder / "pids"
@@ -92,11 +92,11 @@ class Kept:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that were started."""
+        """Return the IDs of the started processes."""
         return [int(pid) for pid in self._pids.read_text().split()] if self._pids.exists() else []
 
     async def started(self, processes: int) -> None:
-        """Wait until that many have been started."""
+        """Wait until a number of processes have started."""
         async with asyncio.timeout(PATIENCE):
             while len(self.pids) < processes:  # noqa: ASYNC110 - they tell a file
                 await asyncio.sleep(0.01)
@@ -107,7 +107,7 @@ class Kept:
 
 @pytest.fixture
 def speaking(tmp_path: Path) -> Any:
-    """Return what opens a keeper of processes that run a source."""
+    """Return a function that opens a keeper whose processes run a source."""
 
     @asynccontextmanager
     async def opened(source: str, *arguments: str) -> AsyncIterator[Kept]:
@@ -123,7 +123,7 @@ def speaking(tmp_path: Path) -> Any:
 
 
 async def test_a_process_that_ends_by_itself_is_not_killed(tmp_path: Path, speaking: Any):
-    """A kill upon its end would take its exit status away, of which asyncio complains."""
+    """A kill at its end would lose its exit status, and asyncio would warn."""
     ended = tmp_path / "ended"
     source = (
         f"next(requests()); {DISK_FULL}\nsys.stdin.read()\ntime.sleep(0.1)\n"
@@ -150,7 +150,7 @@ async def test_an_error_keeps_its_class_and_details(speaking: Any):
         assert len(kept.pids) == 1
 
 
-async def test_runs_and_questions_are_answered_by_one_kept_process(speaking: Any):
+async def test_runs_and_checks_share_one_process(speaking: Any):
     async with speaking(ANSWERS) as kept:
         for _ in range(3):
             assert (await kept.run()).summary == JobSummary(added=1)
@@ -160,8 +160,8 @@ async def test_runs_and_questions_are_answered_by_one_kept_process(speaking: Any
         assert len(kept.pids) == 1
 
 
-async def test_runs_take_turns(speaking: Any):
-    """Each run begins when the one before has ended, in the same process."""
+async def test_concurrent_runs_take_turns(speaking: Any):
+    """Each run starts after the previous one has ended, in the same process."""
     source = f"""
 for request in requests():
     {spoken(Phase("scan", 0, None))}
@@ -179,13 +179,13 @@ for request in requests():
 
 
 @pytest.mark.parametrize("after", ["a rebuild", "a large run"])
-async def test_a_process_that_has_grown_is_replaced(speaking: Any, after: str):
+async def test_a_process_that_uses_much_memory_is_replaced(speaking: Any, after: str):
     large = spoken(Done(JobSummary(added=MANY_NOTES + 1), 1, 1))
     source = ANSWERS if after == "a rebuild" else ANSWERS.replace(DONE, large)
     rebuilding = IndexTask(**{**TASK_FIELDS, "rebuild": after == "a rebuild"})
     async with speaking(source) as kept:
         await kept.run(rebuilding)
-        await kept.started(2)  # the next one is ready before it is needed
+        await kept.started(2)  # the next process is ready before it is needed
         assert await kept.keeper.ask(WarmUp()) == WarmedUp()
         assert len(kept.pids) == 2
 
@@ -193,7 +193,7 @@ async def test_a_process_that_has_grown_is_replaced(speaking: Any, after: str):
 TASK_FIELDS = {name: getattr(TASK, name) for name in IndexTask.__dataclass_fields__}
 
 
-async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(speaking: Any):
+async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(0.5); ')
     async with speaking(source) as kept:
         asking = asyncio.create_task(kept.keeper.ask(Compare(TASK)))
@@ -203,14 +203,14 @@ async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next_ones(sp
         assert await kept.keeper.ask(Verify(TASK)) == Verified(vectors_whole=True)
 
 
-async def test_a_process_that_is_stuck_is_killed(speaking: Any):
+async def test_a_hanging_process_is_killed(speaking: Any):
     async with asyncio.timeout(PATIENCE):
         async with speaking(f"next(requests()); {DISK_FULL}\ntime.sleep(600)") as kept:
             with pytest.raises(Failed, match="DISK_FULL"):
                 await kept.run()
 
 
-async def test_a_cancelled_run_ends_its_process_and_the_next_has_another(speaking: Any):
+async def test_a_cancelled_run_ends_its_process_and_the_next_starts_another(speaking: Any):
     source = ANSWERS.replace(DONE, "time.sleep(600)")
     async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
@@ -224,7 +224,7 @@ async def test_a_cancelled_run_ends_its_process_and_the_next_has_another(speakin
             assert await kept.keeper.ask(Compare(TASK)) == Compared(stale=True)
 
 
-async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(speaking: Any):
+async def test_a_job_does_not_wait_for_a_hanging_check(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(600); ')
     async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
@@ -240,8 +240,8 @@ async def test_a_job_does_not_wait_for_a_question_that_is_not_answered(speaking:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_questions_and_runs_at_once_leave_no_process_behind(speaking: Any, seed: int):
-    """Whoever asks, is cancelled, or starts a process while the server stops."""
+async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: int):
+    """Checks, cancellations and process starts while the server stops."""
     source = ANSWERS.replace("    kind =", "    time.sleep(0.02)\n    kind =")
     async with speaking(source) as kept:
         for turn in range(4):
@@ -258,11 +258,11 @@ async def test_questions_and_runs_at_once_leave_no_process_behind(speaking: Any,
             await kept.started(1)
             living = [pid for pid in kept.pids if alive(pid)]
             assert len(living) <= 2
-        await kept.keeper.close()  # while they are at it
+        await kept.keeper.close()  # while they run
         await asyncio.wait(tasks)
 
 
-async def test_a_run_does_not_fail_because_the_idle_process_has_died(speaking: Any):
+async def test_a_run_succeeds_after_the_idle_process_died(speaking: Any):
     async with speaking(ANSWERS) as kept:
         await kept.run()
         os.kill(kept.pids[0], signal.SIGKILL)
@@ -278,7 +278,7 @@ async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
         assert alive(kept.pids[1])
 
 
-async def test_a_process_that_keeps_dying_is_started_less_and_less_often(
+async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
     speaking: Any, monkeypatch: pytest.MonkeyPatch
 ):
     from vault_agent.library import keeper_process
@@ -297,7 +297,7 @@ async def test_a_process_that_keeps_dying_is_started_less_and_less_often(
             while len(pauses) < 9:  # noqa: ASYNC110 - a list has no event
                 await asyncio.sleep(0.01)
         assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-        assert await kept.keeper.ask(Compare(TASK)) is None  # it does not start one either
+        assert await kept.keeper.ask(Compare(TASK)) is None  # it starts no process either
 
 
 @pytest.mark.parametrize(
@@ -305,8 +305,8 @@ async def test_a_process_that_keeps_dying_is_started_less_and_less_often(
     [b"canary\n", b"{}\n", b"x" * (5 * MAX_EVENT_BYTES) + b"\n"],
     ids=["no JSON", "no event", "too long"],
 )
-async def test_nonsense_fails_the_run_and_ends_the_process(speaking: Any, line: bytes):
-    """The last is a line that no sender of ours would send."""
+async def test_invalid_messages_fail_the_run_and_end_the_process(speaking: Any, line: bytes):
+    """The last line is one that our sender never sends."""
     said = f"say({line[:1]!r} * {len(line) - 1} + b'\\n')" if len(line) > 99 else f"say({line!r})"
     async with speaking(f"next(requests()); {said}; sys.stdin.read()") as kept:
         with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
@@ -314,7 +314,7 @@ async def test_nonsense_fails_the_run_and_ends_the_process(speaking: Any, line: 
         assert "canary" not in str(failure.value)
 
 
-async def test_a_crash_is_reported_and_named_by_type_and_line(speaking: Any):
+async def test_a_process_crash_is_reported_by_type_and_line(speaking: Any):
     report = CrashReport("ValueError", ("vault_agent.indexing.index:7",))
     source = f"next(requests()); {spoken(Crashed('keeper', report))}"
     async with speaking(source) as kept:
@@ -323,7 +323,7 @@ async def test_a_crash_is_reported_and_named_by_type_and_line(speaking: Any):
         assert kept.crashes == [("keeper", report)]
 
 
-async def test_a_crash_of_a_worker_is_reported_and_ends_nothing(speaking: Any):
+async def test_a_worker_crash_is_reported_and_the_run_continues(speaking: Any):
     report = CrashReport("MemoryError")
     source = ANSWERS.replace(DONE, f"{spoken(Crashed('worker', report))}; {DONE}")
     async with speaking(source) as kept:
@@ -331,7 +331,7 @@ async def test_a_crash_of_a_worker_is_reported_and_ends_nothing(speaking: Any):
         assert kept.crashes == [("worker", report)]
 
 
-def test_a_loop_may_end_before_what_a_process_has_started(
+def test_the_event_loop_can_end_before_grandchild_processes(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
     heir = [sys.executable, "-c", "import time; time.sleep(3)"]
@@ -349,7 +349,7 @@ def test_a_loop_may_end_before_what_a_process_has_started(
     assert capfd.readouterr().err == ""
 
 
-async def test_work_in_the_background_fails_alone():
+async def test_a_failed_background_task_does_not_affect_others():
     crashes: list[CrashReport] = []
 
     async def fail(error: Exception) -> None:

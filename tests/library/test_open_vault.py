@@ -1,4 +1,4 @@
-"""A vault opened in this process, with its real indexing process."""
+"""A vault opened in this process with a real indexing process."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_cancelled_calls_leave_nothing_open(root: Path, call: str):
         assert descriptors() <= before + 2  # the loop's own threads may have started
 
 
-async def test_a_run_of_paths_is_seen_by_searches_and_is_no_job(root: Path):
+async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
     async with opened(root) as vault:
         jobs = await vault.jobs.list()
         (root / "New.md").write_text("# New\n\nquinces\n")
@@ -96,10 +96,10 @@ async def test_a_run_of_paths_is_seen_by_searches_and_is_no_job(root: Path):
         assert run.summary.added == 1
         assert (await vault.search(SearchQuery("quinces"))).hits
         assert await vault.jobs.list() == jobs
-        await vault.wait_for(run.generation, run.revision)  # which it is already
+        await vault.wait_for(run.generation, run.revision)  # it has already
 
 
-async def test_whoever_waits_for_a_revision_is_woken_by_the_run_that_makes_it(root: Path):
+async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: Path):
     async with opened(root) as vault:
         first = await vault.index_paths([])
         waiting = asyncio.create_task(vault.wait_for(first.generation, first.revision + 1))
@@ -111,7 +111,7 @@ async def test_whoever_waits_for_a_revision_is_woken_by_the_run_that_makes_it(ro
 
 
 @LINUX
-async def test_runs_of_paths_and_jobs_take_turns_in_one_process(root: Path):
+async def test_runs_of_paths_and_jobs_take_turns(root: Path):
     async with opened(root) as vault:
         await vault.index_paths([])
         before = processes()
@@ -124,7 +124,7 @@ async def test_runs_of_paths_and_jobs_take_turns_in_one_process(root: Path):
 
 
 def processes() -> set[int]:
-    """Return the processes below this one."""
+    """Return the child processes of this one."""
     found: set[int] = set()
     pending = [os.getpid()]
     while pending:
@@ -137,7 +137,7 @@ def processes() -> set[int]:
 
 
 @LINUX
-async def test_a_warning_about_a_very_long_path_is_cut_and_ends_no_run(root: Path):
+async def test_a_warning_about_a_very_long_path_is_cut(root: Path):
     name = "\x01" * 250
     async with opened(root) as vault:
         folder = os.open(root, os.O_RDONLY)
@@ -155,12 +155,12 @@ async def test_a_warning_about_a_very_long_path_is_cut_and_ends_no_run(root: Pat
 
 
 @LINUX
-async def test_nothing_runs_when_a_vault_has_been_closed(root: Path):
+async def test_a_closed_vault_leaves_no_process(root: Path):
     before = processes()
     async with opened(root) as vault:
         await asyncio.gather(vault.submit(JobKind.INDEX), vault.search(SearchQuery("flour")))
     left = processes() - before
-    # Python's own, which ends with this process.
+    # Python's resource tracker ends with this process.
     assert not [pid for pid in left if b"resource_tracker" not in command_line(pid)]
 
 
@@ -168,14 +168,14 @@ def command_line(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-async def test_the_first_build_says_that_the_start_asked_for_it(root: Path):
+async def test_the_first_index_run_has_the_start_as_trigger(root: Path):
     async with opened(root) as vault:
         [job] = await vault.jobs.list()
     assert job.trigger is Trigger.START
 
 
 @pytest.mark.parametrize("at_start", [True, False])
-async def test_a_start_brings_the_index_up_to_date_where_that_is_set(root: Path, at_start: bool):
+async def test_a_start_updates_the_index_if_configured(root: Path, at_start: bool):
     async with opened(root):
         pass
     (root / "New.md").write_text("quinces")
@@ -200,7 +200,7 @@ async def real_keeper() -> AsyncIterator[tuple[Keeper, list[tuple[str, CrashRepo
 
 TASK = IndexTask(
     root="/nowhere",
-    directory="/\0secret canary",  # no folder can be called that
+    directory="/\0secret canary",  # no folder can have this name
     vault="id",
     exclude=(),
     max_note_bytes=1,
@@ -210,7 +210,7 @@ TASK = IndexTask(
 )
 
 
-async def test_a_crash_of_the_real_process_is_told_by_type_and_line_only():
+async def test_a_crash_of_the_indexing_process_is_reported_by_type_and_line_only():
     async with real_keeper() as (keeper, crashes):
         with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
             await keeper.run(Index(TASK), lambda _: None)
@@ -221,7 +221,7 @@ async def test_a_crash_of_the_real_process_is_told_by_type_and_line_only():
         assert "canary" not in f"{failure.value.message} {crashes}"
 
 
-async def test_a_vault_that_is_gone_is_told_with_its_class(tmp_path: Path):
+async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
     task = replace(TASK, directory=str(tmp_path / "index"))
     async with real_keeper() as (keeper, crashes):
         with pytest.raises(Exception, match="VAULT_NOT_FOUND") as failure:

@@ -1,4 +1,4 @@
-"""What marko reads in a body, in the terms of `structure.scan`: the fast parser's reference."""
+"""marko's view of a body in the form of `structure.scan`, as a reference for the fast parser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_CHARS = 20_000
 
 @dataclass
 class Reading:
-    """What both parsers must agree on, in document order."""
+    """What both parsers must report equally, in document order."""
 
     # Line, level, and text without spaces: marko loses a line end within code.
     headings: list[tuple[int, int, str]] = field(default_factory=list)
@@ -68,5 +68,5 @@ def _texts(element):
 
 
 def line_of(source: str, offset: int) -> int:
-    """Return the line of an offset, from 1."""
+    """Return the line of an offset, counted from 1."""
     return source.count("\n", 0, offset) + 1

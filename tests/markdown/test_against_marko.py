@@ -1,4 +1,4 @@
-"""The fast parser and marko must see the same headings, code and links."""
+"""The fast parser and marko find the same headings, code and links."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ def fast(source: str) -> Reading:
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 @given(_markdown)
-def test_generated_markdown_reads_the_same(source):
+def test_generated_markdown_is_parsed_like_marko(source):
     assert fast(source) == read(source)
 
 
 @pytest.mark.long
 @settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_markdown)
-def test_much_generated_markdown_reads_the_same(source):
+def test_much_generated_markdown_is_parsed_like_marko(source):
     assert fast(source) == read(source)
 
 
 @pytest.mark.parametrize("path", sorted(VAULT.rglob("*.md")), ids=lambda path: path.name)
-def test_every_fixture_reads_the_same(path):
+def test_every_fixture_is_parsed_like_marko(path):
     text = path.read_text(encoding="utf-8")
     body = text[frontmatter.read(text).end :]
     if len(body) > MAX_CHARS or "%%" in body:
@@ -84,7 +84,7 @@ def test_every_fixture_reads_the_same(path):
     assert fast(body).links == read(body).links
 
 
-# Where they differ, CommonMark 0.31 is on the fast parser's side; the generator stays clear.
+# Here they differ, and the fast parser follows CommonMark 0.31. The generator avoids these.
 @pytest.mark.parametrize(
     ("source", "headings", "code", "links"),
     [
@@ -109,12 +109,12 @@ def test_known_differences_follow_the_specification(source, headings, code, link
     assert fast(source) == Reading(headings, code, links)
 
 
-def test_where_the_fast_parser_errs_only_code_is_missed():
-    """pulldown-cmark takes ">" after a tab for a quote's next line while HTML is open in it."""
+def test_the_known_parser_error_only_misses_code():
+    """pulldown-cmark treats ">" after a tab as a quote's next line inside open HTML."""
     source = "> <!-- c -->\n\t> text"
     assert (fast(source).code, read(source).code) == ([], [2])
 
 
-def test_wikilinks_in_headings_show_as_obsidian_shows_them():
+def test_wikilinks_in_headings_are_rendered_as_in_obsidian():
     (heading,) = scan("# See [[Note#Part|this]] and [[That]]").headings
     assert heading.text == "See this and That"

@@ -1,4 +1,4 @@
-"""Chunks tile the body along its headings, never blank, never long, with the file's lines."""
+"""Chunks cover the body along its headings. None is blank or too long."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_chunks_follow_headings(text, chunks):
     assert chunks_of(text) == chunks
 
 
-def test_lines_are_those_of_the_file():
+def test_line_numbers_refer_to_the_file():
     note = parse_note("---\r\na: 1\r\n---\r\né\r\n\r\n# A\rb\n\n# C", path="a.md")
     assert [(chunk.start_line, chunk.end_line) for chunk in note.chunks] == [(4, 5), (6, 8), (9, 9)]
     assert [chunk.index for chunk in note.chunks] == [0, 1, 2]
@@ -97,7 +97,7 @@ def paragraph(size: int) -> str:
     return "w" * size + "\n\n"
 
 
-def test_a_section_within_the_target_is_one_chunk():
+def test_a_short_section_is_one_chunk():
     assert sizes("# A\n" + "word " * 399) == [TARGET_CHARS - 1]
 
 
@@ -105,11 +105,11 @@ def test_a_long_section_is_cut_between_paragraphs():
     assert sizes(paragraph(900) * 5) == [1804, 1804, 902]
 
 
-def test_a_heading_is_not_cut_off_from_a_long_paragraph():
+def test_a_heading_stays_with_its_long_paragraph():
     assert sizes("# A\n\n" + paragraph(2500)) == [2507]
 
 
-def test_a_short_rest_stays_with_what_precedes_it():
+def test_a_short_rest_joins_the_chunk_before_it():
     assert sizes(paragraph(1900) + paragraph(200)) == [2104]
 
 
@@ -122,7 +122,7 @@ def test_a_short_rest_stays_with_what_precedes_it():
     ],
     ids=["code", "table", "quote"],
 )
-def test_a_block_that_fits_is_kept_whole(block):
+def test_a_short_block_is_not_split(block):
     assert TARGET_CHARS < len(block) < MAX_CHARS
     chunks = chunks_of(paragraph(1500) + block + "\n" + paragraph(1500))
     assert any(block in text for _, text in chunks)
@@ -146,25 +146,25 @@ def test_a_long_list_is_cut_between_items():
     ],
     ids=["code", "lines", "sentences", "Japanese", "words", "quote"],
 )
-def test_longer_blocks_are_cut_at_the_best_place_there_is(text, end):
+def test_long_blocks_are_cut_at_the_best_place(text, end):
     chunks = chunks_of(text)
     assert len(chunks) > 2
     assert all(chunk.endswith(end) for _, chunk in chunks[:-1])
 
 
 @pytest.mark.parametrize("sequence", ["e\u0301", "का", "👍🏽", "👩\u200d👩", "❤\ufe0f"])
-def test_what_belongs_together_is_not_cut_apart(sequence):
+def test_combined_characters_are_not_split(sequence):
     for shift in range(3):
         chunks = chunks_of("x" * shift + sequence * 3000)
         assert len(chunks) > 1
         assert all(text.endswith(sequence) for _, text in chunks)
 
 
-def test_white_space_is_never_a_chunk_however_long():
+def test_white_space_is_never_a_chunk():
     assert [text.strip() for _, text in chunks_of("a" + "\n" * 20_000 + "b")] == ["a", "b"]
 
 
-def test_a_note_of_countless_sections_has_few_chunks():
+def test_a_note_of_very_many_sections_has_few_chunks():
     count = MAX_SECTIONS * 3
     chunks = chunks_of("# Top\n" + "## A\nx\n" * count)
     assert len(chunks) < count * 8 / TARGET_CHARS * 2
@@ -204,7 +204,7 @@ _texts = st.one_of(
 @given(_texts, st.sampled_from(["", "---\na: 1\n---\n", "\ufeff", "\ufeff---\r\n---\r\n"]))
 @example("a\n" + " " * 9000 + "b", "")
 @example("\r", "")
-def test_chunks_tile_the_body(text, before):
+def test_chunks_cover_the_body_without_overlap(text, before):
     text = text.lstrip("\ufeff-")
     body = "".join(
         "\ufffd" if each == "\0" or "\ud800" <= each <= "\udfff" else each for each in text
@@ -226,6 +226,6 @@ def test_chunks_tile_the_body(text, before):
 
 @settings(max_examples=200, deadline=None)
 @given(st.text())
-def test_no_text_raises(text):
+def test_any_text_can_be_chunked(text):
     parse_note(text, path="a.md")
     parse_note(f"---\n{text}\n---\n{text}", path="")

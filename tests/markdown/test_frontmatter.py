@@ -1,4 +1,4 @@
-"""Frontmatter is found where Obsidian finds it, kept as written, and never ends a run."""
+"""Frontmatter is found where Obsidian finds it and kept as written. It never fails a run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_body_starts_after_the_frontmatter(text, body):
 @pytest.mark.parametrize(
     "written", ["12:30", "010", "1.10", "2024-02-29", "0x1f", "1e3", "yes", "1_000", "=", "<<"]
 )
-def test_scalars_stay_as_they_were_written(written):
+def test_scalars_are_kept_as_written(written):
     note = parse_note(f"---\ntitle: {written}\ncreated: {written}\n---\n", path="a.md")
     assert (note.title, note.created, note.warnings) == (written, written, ())
 
@@ -70,7 +70,7 @@ def test_scalars_stay_as_they_were_written(written):
     ],
     ids=lambda value: value[:20].encode("unicode_escape").decode(),
 )
-def test_what_cannot_be_read_is_a_warning_and_the_body_is_parsed(yaml, reason):
+def test_invalid_frontmatter_causes_a_warning_and_the_body_is_parsed(yaml, reason):
     note = parse_note(f"---\n{yaml}\n---\n# Body\n", path="f/a.md")
     assert [chunk.text for chunk in note.chunks] == ["# Body\n"]
     (warning,) = note.warnings
@@ -78,24 +78,24 @@ def test_what_cannot_be_read_is_a_warning_and_the_body_is_parsed(yaml, reason):
     assert warning.details == {"path": "f/a.md", "reason": reason}
 
 
-def test_text_that_no_encoder_takes_is_a_problem_and_no_error():
+def test_lone_surrogates_in_frontmatter_cause_a_warning():
     read = frontmatter.read("---\ntitle: \ud800\n---\nbody")
     assert (read.values, read.problem) == ({}, "not valid YAML")
 
 
-def test_a_warning_never_repeats_the_frontmatter():
+def test_a_warning_does_not_quote_the_frontmatter():
     note = parse_note("---\nsecret: canary: [canary\n---\n", path="a.md")
     assert note.warnings
     assert "canary" not in str(note.warnings)
 
 
-def test_what_stands_before_an_error_is_kept():
+def test_values_before_an_error_are_kept():
     note = parse_note("---\ntitle: Kept\ntags: [a]\nbad: b: c\n---\n", path="a.md")
     assert (note.title, note.tags) == ("Kept", ("a",))
     assert note.warnings
 
 
-def test_the_first_of_two_equal_keys_counts():
+def test_the_first_of_duplicate_keys_is_used():
     assert parse_note("---\ntitle: One\nTitle: Two\n---\n", path="a.md").title == "One"
 
 
@@ -129,7 +129,7 @@ def test_aliases(yaml, aliases):
         ("```\n# code\n```\n", "Release 1.2"),
     ],
 )
-def test_the_title_is_the_frontmatters_else_the_first_headings_else_the_files(text, title):
+def test_the_title_comes_from_frontmatter_then_heading_then_file_name(text, title):
     assert parse_note(text, path="folder/Release 1.2.md").title == title
 
 
@@ -137,7 +137,7 @@ def test_the_title_is_the_frontmatters_else_the_first_headings_else_the_files(te
     ("path", "title"),
     [("a/B.MD", "B"), ("c.markdown", "c"), ("v1.2.md", "v1.2"), ("日本.md", "日本"), ("x", "x")],
 )
-def test_the_files_title_is_its_name_without_the_extension(path, title):
+def test_the_fallback_title_is_the_file_name_without_extension(path, title):
     assert parse_note("", path=path).title == title
 
 
@@ -163,5 +163,5 @@ def test_dates_and_type_are_strings():
     ],
     ids=["dashes", "a long list", "keys", "no end", "an open quote", "no fence", "no fences"],
 )
-def test_hostile_frontmatter_takes_time_in_proportion_to_its_length(block):
+def test_frontmatter_parsing_time_is_linear(block):
     assert_linear(lambda n: block(n) + "body", lambda text: parse_note(text, path="a.md"))

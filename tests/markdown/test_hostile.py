@@ -1,4 +1,4 @@
-"""Notes made to hurt: four times as much of one takes about four times as long."""
+"""Hostile notes: parsing time is linear in their length."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vault_agent.markdown.parse import parse_note
 
 
 def notes(n: int) -> dict[str, str]:
-    """Return notes of `n` parts each: what is slow for four parts is slow for a megabyte."""
+    """Return hostile notes of `n` parts each."""
     return {
         "brackets": "[" * 15_000 * n,
         "images": "![" * 12_000 * n,
@@ -61,7 +61,7 @@ def notes(n: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", notes(1))
-def test_takes_time_in_proportion_to_its_length(name):
+def test_parsing_time_is_linear(name):
     assert_linear(lambda n: notes(n)[name], lambda text: parse_note(text, path="a.md"))
     text = notes(1)[name]
     note = parse_note(text, path="a.md")
@@ -69,8 +69,8 @@ def test_takes_time_in_proportion_to_its_length(name):
     assert "".join(chunk.text for chunk in note.chunks) == clean
 
 
-def test_names_without_an_end_are_cut():
-    """A heading is kept with every chunk below it: a long one would be kept a thousand times."""
+def test_very_long_names_are_cut():
+    """Every chunk stores its headings, so a long heading would be stored a thousand times."""
     long = "x" * 100_000
     note = parse_note(
         f"# {long}\n\n[{long}](a.md)\n\n" + "more text\n\n" * 2_000,

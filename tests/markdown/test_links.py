@@ -1,4 +1,4 @@
-"""Links: everything that Obsidian follows, nothing from code or comments, on the file's lines."""
+"""Links: all that Obsidian follows, none from code or comments, with file lines."""
 
 from __future__ import annotations
 
@@ -116,11 +116,11 @@ def test_is_a_link(text, link):
         "---\nother: 'see [[no]]'\nplain: no.md\n---\n",
     ],
 )
-def test_is_no_link(text):
+def test_is_not_a_link(text):
     assert links_of(text) == []
 
 
-def test_a_comment_may_look_like_code_and_code_like_a_comment():
+def test_comments_and_code_can_contain_each_others_marks():
     text = "%%\n```\n[[no]]\n%%\n[[yes]]\n```\n%% [[no]]\n```\n[[yes]]\n"
     assert links_of(text) == [(W, "yes", None, None)] * 2
 
@@ -129,14 +129,14 @@ def test_a_stray_comment_mark_hides_nothing():
     assert len(links_of("50 %% off\n\n[[a]] 20 %% more\n\n[[b]]")) == 2
 
 
-def test_an_image_within_a_link_is_two_links():
+def test_an_image_in_a_link_is_two_links():
     assert links_of("[![alt](a.png)](b.md)") == [
         (M, "b.md", None, "alt"),
         (I, "a.png", None, "alt"),
     ]
 
 
-def test_links_come_in_document_order_with_the_lines_of_the_file():
+def test_links_have_document_order_and_file_lines():
     text = "---\r\nlinks:\r\n  - a\r\n---\r\n[b](b.md) [[c]]\r\n\r\né ![[d]]\r[e](e.md)\n"
     note = parse_note(text, path="x.md")
     assert [(link.target, link.line) for link in note.links] == [

@@ -1,4 +1,4 @@
-"""Anchors, properties, tasks and types: what the index keeps of a note besides text and links."""
+"""Anchors, properties, tasks and types of a note."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def test_headings_and_blocks_are_anchors():
     ]
 
 
-def test_an_anchor_is_compared_as_a_fragment_can_spell_it():
+def test_anchors_match_fragments_in_every_spelling():
     assert anchor_key("What? #1 | [x]^2") == anchor_key("WHAT?  1 x 2") == "what? 1 x 2"
 
 
-def test_properties_are_typed_by_the_way_they_are_written():
+def test_property_types_follow_their_spelling():
     text = (
         "---\nstatus: accepted\nCount: 12\nquoted: '12'\nday: 2024-01-02\ndone: true\nnone:\n"
         "list: [a, 2]\nouter:\n  Inner: x\n---\n"
@@ -46,7 +46,7 @@ def test_properties_are_typed_by_the_way_they_are_written():
     ]
 
 
-def test_tasks_stand_in_lists_and_quotes_and_not_in_code():
+def test_tasks_are_found_in_lists_and_quotes_but_not_in_code():
     text = (
         "- [ ] one\n  * [x] two #t\n> 1. [/] three\n```\n- [ ] no\n```\n[ ] no\n- [ ]no\n"
         "%% - [ ] no %%\n- [x](no.md)\n10) [-] four\n"
@@ -71,7 +71,7 @@ def test_tasks_stand_in_lists_and_quotes_and_not_in_code():
         ("", ()),
     ],
 )
-def test_a_type_is_the_name_that_a_wikilink_leads_to(written, types):
+def test_a_type_can_be_a_wikilink(written, types):
     assert parse_note(f"---\ntype: {written}\n---\n", path="a.md").types == types
 
 
@@ -93,7 +93,7 @@ def test_a_type_is_the_name_that_a_wikilink_leads_to(written, types):
          "NOTE_TRUNCATED", "MAX_ALIASES"),
     ],
 )  # fmt: skip
-def test_what_is_over_a_limit_is_cut_with_a_warning(monkeypatch, text, field, code, limit):
+def test_values_over_a_limit_are_cut_with_a_warning(monkeypatch, text, field, code, limit):
     whole = parse_note(text, path="a.md")
     assert whole.warnings == ()
     assert len(getattr(whole, field)) == 30
@@ -110,7 +110,7 @@ def test_what_is_over_a_limit_is_cut_with_a_warning(monkeypatch, text, field, co
     assert getattr(note, field) == getattr(whole, field)[:10]
 
 
-def test_every_link_is_kept_up_to_the_limit_and_the_rest_is_counted():
+def test_links_over_the_limit_are_only_counted():
     note = parse_note("[[b]] " * (links.MAX_LINKS + 5), path="a.md")
     assert len(note.links) == links.MAX_LINKS
     assert note.warnings[0].details["found"] == links.MAX_LINKS + 5
@@ -120,7 +120,7 @@ def test_every_link_is_kept_up_to_the_limit_and_the_rest_is_counted():
     "unit",
     ["[[b]]\n", "[a](b.md) ", "<https://a.bc> ", "[x][r] ", "- [ ] t ^b\n", "é [[b|c]] #t "],
 )
-def test_the_work_grows_with_the_length(unit):
+def test_parsing_links_takes_linear_time(unit):
     def cost(count: int) -> float:
         text = unit * count + "\n\n[r]: x.md\n"
         times = []

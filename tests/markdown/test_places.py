@@ -1,4 +1,4 @@
-"""The bytes that a link or task is said to stand in hold it, as it is written."""
+"""The byte range of each link and task contains it as written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ links:
 
 
 def read_back(data: bytes) -> int:
-    """Check every place of a note against the bytes, and return how many there are."""
+    """Compare every place of a note with its bytes and return the number of places."""
     text, _ = decode(data, "a.md")
     note = parse_note(text, path="a.md", origin=_origin(data, text))
     count = 0
@@ -71,18 +71,18 @@ def read_back(data: bytes) -> int:
 
 
 @pytest.mark.parametrize("path", sorted(VAULT.rglob("*.md")), ids=lambda path: path.name)
-def test_every_fixture_reads_back(path):
+def test_places_in_every_fixture_match_their_bytes(path):
     read_back(path.read_bytes())
 
 
 @pytest.mark.parametrize("name", [name for name in notes(1) if name != "NUL"])
-def test_every_hostile_note_reads_back(name):
+def test_places_in_hostile_notes_match_their_bytes(name):
     read_back(notes(1)[name][:20_000].encode("utf-8", "replace"))
 
 
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_every_way_to_write_a_link_reads_back(before, line_end):
+def test_places_of_every_link_style_match_their_bytes(before, line_end):
     data = before + WRITTEN.replace("\n", line_end).encode()
     note = parse_note(decode(data, "a.md")[0], path="a.md", origin=len(before))
     assert [link.target for link in note.links if link.span is None] == []
@@ -101,24 +101,24 @@ def test_every_way_to_write_a_link_reads_back(before, line_end):
     ],
     ids=["UTF-16", "NUL", "not UTF-8"],
 )
-def test_a_file_that_is_not_plain_utf_8_has_no_places(data):
+def test_a_file_that_is_not_valid_utf_8_has_no_places(data):
     text, _ = decode(data, "a.md")
     note = parse_note(text, path="a.md", origin=_origin(data, text))
     assert [link.span for link in note.links] == [None]
 
 
-def test_a_target_that_yaml_writes_otherwise_has_no_place():
+def test_a_target_that_yaml_escapes_has_no_place():
     note = parse_note('---\nup: "[[\\u0041]]"\n---\n', path="a.md")
     assert [(link.target, link.span) for link in note.links] == [("A", None)]
 
 
-def test_a_link_knows_its_column_and_its_chunk():
+def test_a_link_has_its_column_and_chunk():
     note = parse_note("# One\nä [[x]]\n# Two\n[y](z.md) <https://a.b>\n", path="a.md")
     assert [(link.line, link.column, link.chunk) for link in note.links] == [(2, 3, 0), (4, 1, 1)]
     assert [(link.line, link.column, link.chunk) for link in note.external_links] == [(4, 11, 1)]
 
 
-def test_secrets_in_an_address_are_not_kept():
+def test_credentials_in_a_url_are_not_kept():
     note = parse_note("[x](https://user:pw@Example.org/p?token=1#t) <ftp://h/f>", path="a.md")
     assert [(link.url, link.host) for link in note.external_links] == [
         ("https://Example.org/p", "example.org"),

@@ -1,4 +1,4 @@
-"""Links lead where Obsidian leads them; a tie is broken the same way every time, and flagged."""
+"""Links resolve as in Obsidian. Ties are broken deterministically and marked."""
 
 from __future__ import annotations
 
@@ -105,13 +105,13 @@ def resolver():
         ("../assets/PIC.png", "assets/pic.png"),
         ("doc.pdf", "files/a/Doc.PDF"),
         ("LICENSE", "LICENSE"),
-        ("paper.pdf", "far/away/paper.pdf"),  # not the note on it, though that has a shorter path
+        ("paper.pdf", "far/away/paper.pdf"),  # not the note, although its path is shorter
         ("paper.pdf.md", "one/paper.pdf.md"),
         ("PLAN.canvas", "plan.canvas"),
         ("List.base", "all/List.base"),
-        ("Old book", "Old book.md"),  # a ".markdown" is no note to Obsidian
+        ("Old book", "Old book.md"),  # a ".markdown" file is not a note in Obsidian
         ("Old book.markdown", "src/Old book.markdown"),
-        ("Part", "src/below/Part.md"),  # below the link's own folder, shorter elsewhere
+        ("Part", "src/below/Part.md"),  # below the link's own folder, with a shorter path elsewhere
         ("Masse", "zzzzzz/Masse.md"),
         ("MASSE", "zzzzzz/Masse.md"),
         ("maße", "a/Maße.md"),
@@ -119,14 +119,14 @@ def resolver():
         ("οδος", "n/ΟΔΟΣ.md"),
         ("ΟΔΟΣ.md", "n/ΟΔΟΣ.md"),
         ("IĞDıR", "n/Iğdır.md"),
-        ("../../Note", "Note.md"),  # nothing lies above the vault
+        ("../../Note", "Note.md"),  # nothing is above the vault
         ("../../../assets/pic.png", "assets/pic.png"),
         ("./below/Part", "src/below/Part.md"),
-        ("../x/Inner", "src/x/Inner.md"),  # no such path, but one that ends so
-        ("Areas/Health", "01 Areas/Health.md"),  # the folder was renamed behind Obsidian's back
+        ("../x/Inner", "src/x/Inner.md"),  # no such path, but one with this end
+        ("Areas/Health", "01 Areas/Health.md"),  # the folder was renamed outside Obsidian
     ],
 )
-def test_resolves_without_doubt(resolver, target, path):
+def test_resolves_without_ambiguity(resolver, target, path):
     resolution = resolver.resolve("src/Source.md", target, LinkKind.WIKILINK)
     assert resolution == Resolution(
         path, path.lower().endswith(("md", "markdown")), ambiguous=False
@@ -142,11 +142,11 @@ def test_resolves_without_doubt(resolver, target, path):
         ("sub/Page", "other/sub/Page.md"),
         ("CASE", "Case.md"),
         ("shared", "n/Named.md"),
-        ("Form", "e\u0301e\u0301e\u0301/Form.md"),  # "é" is one character, however written
-        ("Unit", "abc/Unit.md"),  # and an emoji two
+        ("Form", "e\u0301e\u0301e\u0301/Form.md"),  # "é" is one character in both normal forms
+        ("Unit", "abc/Unit.md"),  # an emoji is two
     ],
 )
-def test_a_tie_is_broken_and_flagged(resolver, target, path):
+def test_a_tie_is_broken_and_marked_as_ambiguous(resolver, target, path):
     resolution = resolver.resolve("src/Source.md", target, LinkKind.WIKILINK)
     assert (resolution.path, resolution.ambiguous) == (path, True)
 
@@ -159,11 +159,11 @@ def test_a_tie_is_broken_and_flagged(resolver, target, path):
         *("./Inner", "Inner/", "Strase", "IGDIR", "Reas/Healthy"),
     ],
 )
-def test_leads_nowhere(resolver, target):
+def test_does_not_resolve(resolver, target):
     assert resolver.resolve("src/Source.md", target, LinkKind.WIKILINK) == Resolution()
 
 
-def test_an_alias_is_no_file_to_a_markdown_link(resolver):
+def test_a_markdown_link_does_not_resolve_to_an_alias(resolver):
     assert resolver.resolve("a/Dup.md", "The page", LinkKind.MARKDOWN).path is None
     assert resolver.resolve("a/Dup.md", "../src/Local.md", LinkKind.MARKDOWN).path == "src/Local.md"
     assert resolver.resolve("a/Dup.md", "pic.png", LinkKind.IMAGE).path == "src/pic.png"
@@ -173,7 +173,7 @@ def test_a_note_in_the_links_own_folder_wins(resolver):
     assert resolver.resolve("b/Other.md", "Dup", LinkKind.EMBED) == Resolution("b/Dup.md", True)
 
 
-def test_the_order_in_which_files_were_found_makes_no_difference():
+def test_resolution_does_not_depend_on_file_order():
     notes = [("b/N.md", ["x"]), ("a/N.md", ["x"]), ("c/d/N.md", [])]
     answers = {
         (
@@ -195,7 +195,7 @@ def test_the_order_in_which_files_were_found_makes_no_difference():
         ("Old.markdown", [], ["old", "Old.markdown"]),
     ],
 )
-def test_whatever_resolves_to_a_file_has_one_of_its_keys(path, aliases, targets):
+def test_every_resolving_target_has_a_key_of_its_file(path, aliases, targets):
     is_note = not path.endswith("PNG")
     resolver = LinkResolver([(path, aliases)] if is_note else [], [] if is_note else [path])
     for target in targets:
@@ -203,7 +203,7 @@ def test_whatever_resolves_to_a_file_has_one_of_its_keys(path, aliases, targets)
         assert target_key(target) in names_of(path, aliases)
 
 
-def test_many_files_of_one_name_cost_no_more_than_others():
+def test_many_files_with_one_name_resolve_as_fast():
     def resolve_all(paths: list[str]) -> None:
         resolver = LinkResolver((path, ()) for path in paths)
         for number, path in enumerate(paths):
@@ -216,7 +216,7 @@ def test_many_files_of_one_name_cost_no_more_than_others():
     )
 
 
-def test_many_notes_with_one_alias_cost_no_more_than_others():
+def test_many_notes_with_one_alias_resolve_as_fast():
     def resolve_all(count: int) -> None:
         resolver = LinkResolver((f"n{number}/{number}.md", ["shared"]) for number in range(count))
         for number in range(count):
@@ -225,7 +225,7 @@ def test_many_notes_with_one_alias_cost_no_more_than_others():
     assert_linear(lambda n: 500 * n, resolve_all)
 
 
-def test_many_spellings_of_one_name_cost_no_more_than_other_names():
+def test_many_spellings_of_one_name_resolve_as_fast():
     def spellings(n: int) -> list[str]:
         return [
             "".join(

@@ -1,4 +1,4 @@
-"""Tags are Obsidian's: inline and in the frontmatter, never in code, links or comments."""
+"""Tags are inline or in the frontmatter, as in Obsidian, and never in code, links or comments."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def test_frontmatter_tags(yaml, tags):
     assert parse_note(f"---\n{yaml}\n---\n", path="a.md").tags == tags
 
 
-def test_frontmatter_tags_come_first_and_no_tag_comes_twice():
+def test_frontmatter_tags_come_first_and_tags_are_unique():
     assert parse_note("---\ntags: [A, b]\n---\n#B #c #a", path="a.md").tags == ("A", "b", "c")
     assert parse_note("#Größe #GRO\u0308ßE #grösse", path="a.md").tags == ("Größe", "grösse")

@@ -1,4 +1,4 @@
-"""The real program, ended with the test."""
+"""The real program. It is stopped at the end of each test."""
 
 from __future__ import annotations
 

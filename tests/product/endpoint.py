@@ -1,4 +1,4 @@
-"""The embedding endpoint of the tests, beside a program that is not asynchronous."""
+"""The test embedding endpoint for synchronous tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Endpoint(EmbeddingEndpoint):
-    """An endpoint with an event loop on a thread of its own."""
+    """An endpoint with an event loop in a separate thread."""
 
     def __init__(self, **options):
         super().__init__(**options)
@@ -24,17 +24,17 @@ class Endpoint(EmbeddingEndpoint):
         self.thread = threading.Thread(target=self.loop.run_forever)
 
     def die(self) -> None:
-        """Stop listening, and cut what is connected."""
+        """Close the port and all connections."""
         asyncio.run_coroutine_threadsafe(self.stop(), self.loop).result(10)
 
     def revive(self) -> None:
-        """Listen, again on the same port."""
+        """Listen on the same port again."""
         asyncio.run_coroutine_threadsafe(self.start(), self.loop).result(10)
 
 
 @contextmanager
 def running_endpoint(program: Program, **options) -> Iterator[Endpoint]:
-    """Run an endpoint that the program's next server is set up to use."""
+    """Run an endpoint and configure the program's next server to use it."""
     endpoint = Endpoint(**options)
     endpoint.thread.start()
     endpoint.revive()

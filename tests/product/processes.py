@@ -1,4 +1,4 @@
-"""The processes of a running program, as Linux shows them."""
+"""The processes of a running program on Linux."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def processes_of(program: Program) -> list[int]:
 
 
 def alive(pid: int) -> bool:
-    """Tell whether a process still runs; a zombie does not."""
+    """Whether a process still runs. A zombie does not."""
     try:
         with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -34,7 +34,7 @@ def alive(pid: int) -> bool:
 
 
 def wait_until_gone(pids: list[int], seconds: float) -> list[int]:
-    """Return the processes that are left after waiting."""
+    """Wait for processes to end and return those that are left."""
     deadline = time.monotonic() + seconds
     while (left := [pid for pid in pids if alive(pid)]) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The real program: a server process over a vault of its own, spoken to over HTTP."""
+"""The real program: a server process with a temporary vault, used over HTTP."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Program:
         self.home = folder / "home"
         self.home.mkdir()
         self.endpoint = ""
-        self.variables: dict[str, str] = {}  # more settings, as the environment has them
+        self.variables: dict[str, str] = {}  # more settings, as environment variables
         self.server: subprocess.Popen[str] | None = None
         self.log = folder / "server.log"  # the standard error of all its servers
         self.private = Confidences()
@@ -91,7 +91,7 @@ class Program:
             self.write(f"many/{number % 20}/Note {number}.md", f"# Note {number}\n\n{sections}\n")
 
     def popen(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start the program; what it says on standard error is kept in `log`."""
+        """Start the program and collect its standard error in `log`."""
         with self.log.open("ab") as log:
             return subprocess.Popen(
                 [*PROGRAM, *arguments],
@@ -103,7 +103,7 @@ class Program:
             )
 
     def start(self, *arguments: str) -> None:
-        """Start a server on a free port, and wait until it takes requests."""
+        """Start a server on a free port and wait until it accepts requests."""
         self.endpoint = ""
         self.server = self.popen(
             *("--json", "serve", "--vault-root", str(self.vault), "--port", "0"),
@@ -124,7 +124,7 @@ class Program:
         self._see_it_ended()
 
     def stop(self) -> tuple[int, float]:
-        """Ask the server to stop; its exit code and how long it took, in seconds."""
+        """Stop the server. Return its exit code and the seconds this took."""
         assert self.server is not None
         began = time.monotonic()
         self.server.send_signal(signal.SIGTERM)
@@ -132,7 +132,7 @@ class Program:
         return self.server.returncode, time.monotonic() - began
 
     def close(self) -> None:
-        """Leave nothing running, and nothing unexamined."""
+        """Stop all processes and check all logs."""
         if self.server is not None and self.server.poll() is None:
             self.kill()
         elif self.log.exists():
@@ -145,7 +145,7 @@ class Program:
         self.private.examine("the server's log", self.log.read_bytes())
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
+        """Run a command and wait for its end."""
         ended = subprocess.run(
             [*PROGRAM, *arguments],
             check=False,
@@ -199,7 +199,7 @@ class Program:
         raise AssertionError(f"job {job_id} did not end")
 
     def index(self, kind: str = "index", **options: bool) -> dict[str, Any]:
-        """Run a job to its successful end, after the one that may be running."""
+        """Wait for a running job, then run one and expect success."""
         running = self.call("GET", "/health").data.get("runningJob")
         if running:
             self.finish(running)

@@ -1,4 +1,4 @@
-"""Embeddings, end to end: the real program, a real endpoint that dies, lies and comes back."""
+"""Embeddings, end to end: the real program with an endpoint that fails and recovers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def endpoint(program: Program) -> Iterator[Endpoint]:
 
 
 def chunk_texts(endpoint: Endpoint) -> list[str]:
-    """Return what was embedded of the vault, probes and queries left out."""
+    """Return the embedded texts of the vault, without probes and queries."""
     return [text for text in endpoint.texts if "\n" in text]
 
 
@@ -50,7 +50,7 @@ def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(program: Program, 
 
 
 @pytest.mark.parametrize("mode", ["embedding", "hybrid"])
-def test_filters_and_conditions_hold_in_every_mode(program: Program, endpoint: Endpoint, mode: str):
+def test_filters_and_operators_apply_in_every_mode(program: Program, endpoint: Endpoint, mode: str):
     program.start()
     program.index()
     found = program.search("bread flour starter", mode=mode, filters={"paths": ["日記"]})
@@ -61,7 +61,7 @@ def test_filters_and_conditions_hold_in_every_mode(program: Program, endpoint: E
     )
 
 
-def test_related_goes_by_meaning_and_needs_no_endpoint(program: Program, endpoint: Endpoint):
+def test_related_uses_vectors_without_the_endpoint(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
     endpoint.die()
@@ -75,7 +75,7 @@ def test_related_goes_by_meaning_and_needs_no_endpoint(program: Program, endpoin
 
 
 @pytest.mark.parametrize("mode", ["embedding", "hybrid"])
-def test_operators_are_no_part_of_what_is_meant(program: Program, endpoint: Endpoint, mode: str):
+def test_operators_are_not_embedded(program: Program, endpoint: Endpoint, mode: str):
     program.start()
     program.index()
     program.search('"sourdough starter" -crust tag:baking', mode=mode)
@@ -100,7 +100,7 @@ def test_nothing_is_sent_twice(program: Program, endpoint: Endpoint):
     assert program.search("sourdough starter").data["usedMode"] == "hybrid"
 
 
-def test_a_damaged_vector_is_searched_no_more_and_made_anew(program: Program, endpoint: Endpoint):
+def test_a_damaged_vector_is_discarded_and_rebuilt(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
     program.stop()
@@ -120,7 +120,7 @@ def test_a_damaged_vector_is_searched_no_more_and_made_anew(program: Program, en
     assert program.search("sourdough starter").warnings == []
 
 
-def test_fresh_embeddings_are_asked_for_again(program: Program, endpoint: Endpoint):
+def test_fresh_embeddings_are_requested_again(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
     asked = len(chunk_texts(endpoint))
@@ -129,7 +129,7 @@ def test_fresh_embeddings_are_asked_for_again(program: Program, endpoint: Endpoi
     assert len(chunk_texts(endpoint)) == 2 * asked
 
 
-def test_only_what_changed_is_sent(program: Program, endpoint: Endpoint):
+def test_only_changed_chunks_are_sent(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
     before = set(chunk_texts(endpoint))
@@ -139,7 +139,7 @@ def test_only_what_changed_is_sent(program: Program, endpoint: Endpoint):
     assert "Quinces" in new
 
 
-def test_words_are_searchable_before_the_first_embedding(program: Program, endpoint: Endpoint):
+def test_lexical_search_works_before_the_first_embedding(program: Program, endpoint: Endpoint):
     endpoint.always = misbehaviour.slow(600)
     program.start()
     deadline = time.monotonic() + PATIENCE
@@ -151,7 +151,7 @@ def test_words_are_searchable_before_the_first_embedding(program: Program, endpo
     assert program.call("DELETE", f"/jobs/{job_id}").data["job"]["state"] == "cancelled"
 
 
-def test_what_a_running_job_makes_is_not_asked_of_the_user(program: Program, endpoint: Endpoint):
+def test_warnings_say_when_a_running_job_makes_the_vectors(program: Program, endpoint: Endpoint):
     endpoint.always = misbehaviour.slow(600)
     program.start()
     deadline = time.monotonic() + PATIENCE
@@ -172,7 +172,7 @@ def test_what_a_running_job_makes_is_not_asked_of_the_user(program: Program, end
     assert all("Run `vault-agent index`" in each for each in said())
 
 
-def test_a_dead_endpoint_costs_meaning_and_nothing_else(program: Program, endpoint: Endpoint):
+def test_search_is_lexical_when_the_endpoint_is_down(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
     endpoint.die()
@@ -191,9 +191,7 @@ def test_a_dead_endpoint_costs_meaning_and_nothing_else(program: Program, endpoi
         time.sleep(0.1)
 
 
-def test_an_endpoint_that_hangs_costs_one_search_a_moment_and_the_next_nothing(
-    program: Program, endpoint: Endpoint
-):
+def test_a_hanging_endpoint_delays_only_one_search(program: Program, endpoint: Endpoint):
     program.start()
     program.index()
     endpoint.always = misbehaviour.slow(600)
@@ -203,7 +201,7 @@ def test_an_endpoint_that_hangs_costs_one_search_a_moment_and_the_next_nothing(
         assert reply.data["results"]
 
 
-def test_health_tells_what_search_by_meaning_lacks(program: Program, endpoint: Endpoint):
+def test_health_reports_why_semantic_search_is_unavailable(program: Program, endpoint: Endpoint):
     def health() -> tuple[str, bool, list[str]]:
         reply = program.call("GET", "/health")
         return reply.data["status"], reply.data["embeddings"]["available"], reply.warnings
@@ -224,14 +222,12 @@ def test_health_tells_what_search_by_meaning_lacks(program: Program, endpoint: E
     program.stop()
     endpoint.die()
     program.start()
-    settles_at(("degraded", False, ["EMBEDDING_UNAVAILABLE"]))  # nobody had to search
+    settles_at(("degraded", False, ["EMBEDDING_UNAVAILABLE"]))  # without a search
     endpoint.revive()
     settles_at(("ok", True, []))
 
 
-def test_an_endpoint_that_is_not_there_is_a_warning_of_the_job(
-    program: Program, endpoint: Endpoint
-):
+def test_a_missing_endpoint_is_a_warning_of_the_job(program: Program, endpoint: Endpoint):
     endpoint.die()
     program.start()
     job = program.index()
@@ -244,7 +240,7 @@ def test_an_endpoint_that_is_not_there_is_a_warning_of_the_job(
     assert program.search("sourdough", mode="lexical").data["results"]
 
 
-def test_required_embeddings_that_fail_fail_the_job_but_not_the_index(
+def test_failed_required_embeddings_fail_the_job_but_not_the_index(
     program: Program, endpoint: Endpoint
 ):
     program.start()
@@ -263,7 +259,7 @@ def test_required_embeddings_that_fail_fail_the_job_but_not_the_index(
     assert program.run("index", "--require-embeddings").returncode == 0
 
 
-def test_a_server_killed_while_it_embeds_knows_that_its_index_is_complete(program: Program):
+def test_after_a_kill_while_embedding_the_index_is_complete(program: Program):
     with running_endpoint(program, latency=0.3, at_once=1):
         program.fill(30)
         program.start()
@@ -276,7 +272,7 @@ def test_a_server_killed_while_it_embeds_knows_that_its_index_is_complete(progra
         program.start()
         assert program.call("GET", f"/jobs/{job_id}").data["job"]["state"] == "interrupted"
         codes = warnings_of_health(program)
-        assert codes[0].startswith("EMBEDDING_")  # which one depends on the moment
+        assert codes[0].startswith("EMBEDDING_")  # which one depends on timing
         assert "INDEX_INCOMPLETE" not in codes
 
 
@@ -284,7 +280,7 @@ def warnings_of_health(program: Program) -> list[str]:
     return program.call("GET", "/health").warnings
 
 
-def test_one_text_that_always_fails_costs_itself(program: Program, endpoint: Endpoint):
+def test_one_failing_text_does_not_affect_others(program: Program, endpoint: Endpoint):
     endpoint.poison["crackle"] = misbehaviour.status(500)
     program.start()
     job = program.index()
@@ -299,7 +295,7 @@ def test_one_text_that_always_fails_costs_itself(program: Program, endpoint: End
     assert program.index()["summary"]["embeddingFailed"] == 0
 
 
-def test_another_model_of_the_same_name_makes_the_vectors_unusable_until_a_run(
+def test_a_changed_model_disables_the_vectors_until_the_next_run(
     program: Program, endpoint: Endpoint
 ):
     program.start()
@@ -316,7 +312,7 @@ def test_another_model_of_the_same_name_makes_the_vectors_unusable_until_a_run(
 
 
 @pytest.mark.long  # tests/faults/test_kills.py has a shorter one
-def test_what_was_acknowledged_is_never_sent_again_after_a_kill(program: Program):
+def test_saved_vectors_are_not_requested_again_after_a_kill(program: Program):
     program.fill(60)
     chance = random.Random(11)
     with running_endpoint(program, latency=0.02, at_once=2) as endpoint:
@@ -342,7 +338,7 @@ def test_what_was_acknowledged_is_never_sent_again_after_a_kill(program: Program
         assert repeated <= 4 * 2 * 8
 
 
-def test_an_endpoint_that_dies_and_lies_leaves_a_correct_account(program: Program):
+def test_the_summary_is_correct_with_an_unreliable_endpoint(program: Program):
     program.fill(80)
     chance = random.Random(5)
     lies = [
@@ -377,7 +373,7 @@ def test_an_endpoint_that_dies_and_lies_leaves_a_correct_account(program: Progra
         assert program.index()["summary"]["embeddingFailed"] == 0
 
 
-def test_not_a_byte_goes_through_a_proxy_or_after_a_redirect(program: Program, endpoint: Endpoint):
+def test_nothing_is_sent_to_a_proxy_or_redirect_target(program: Program, endpoint: Endpoint):
     with running_endpoint(program) as elsewhere:
         pass
     with running_endpoint(program) as elsewhere:
@@ -396,9 +392,7 @@ def test_not_a_byte_goes_through_a_proxy_or_after_a_redirect(program: Program, e
         assert elsewhere.requests == []
 
 
-def test_embedding_check_shows_what_the_endpoint_gives_or_what_to_do(
-    program: Program, endpoint: Endpoint
-):
+def test_embedding_check_shows_the_result_or_a_remedy(program: Program, endpoint: Endpoint):
     works = program.run("embedding", "check")
     assert works.returncode == 0, works.stderr
     assert "test-model" in works.stdout

@@ -1,4 +1,4 @@
-"""However a server ends, the next one serves the last complete index."""
+"""After any end of a server, the next one serves the last complete index."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("kind", ["index", "reindex"])
-def test_after_a_kill_in_the_middle_the_old_index_serves_and_index_completes(
-    program: Program, kind: str
-):
+def test_after_a_kill_the_old_index_serves_and_the_next_run_completes(program: Program, kind: str):
     program.fill(400)
     program.start()
     program.index()
@@ -40,7 +38,7 @@ def test_after_a_kill_in_the_middle_the_old_index_serves_and_index_completes(
     assert program.search("word1100").data["results"]
 
 
-def test_sigterm_in_the_middle_of_a_job_ends_everything_in_time(program: Program):
+def test_sigterm_during_a_job_ends_all_processes(program: Program):
     program.fill(1200)
     program.start()
     time.sleep(0.3)
@@ -51,7 +49,7 @@ def test_sigterm_in_the_middle_of_a_job_ends_everything_in_time(program: Program
     assert (code, wait_until_gone(running, PATIENCE)) == (0, [])
 
 
-def test_a_killed_server_that_had_nothing_to_do_leaves_no_process_behind(program: Program):
+def test_a_killed_idle_server_leaves_no_process(program: Program):
     program.start()
     program.index()
     while not indexers_of(program):  # the next one is being warmed up
@@ -61,22 +59,22 @@ def test_a_killed_server_that_had_nothing_to_do_leaves_no_process_behind(program
     assert wait_until_gone(running, PATIENCE) == []
 
 
-def test_an_idle_process_that_does_not_answer_holds_up_no_stop(program: Program):
+def test_a_hanging_idle_process_does_not_delay_the_stop(program: Program):
     program.start()
     program.index()
     while not indexers_of(program):
         time.sleep(0.02)
-    time.sleep(0.5)  # it has started, and answered what it was asked
+    time.sleep(0.5)  # it has started and answered
     for idle in indexers_of(program):
         os.kill(idle, signal.SIGSTOP)
-    assert program.search("sourdough").data["results"]  # which has the files looked at
+    assert program.search("sourdough").data["results"]  # this makes the server check the files
     running = processes_of(program)
     code, seconds = program.stop()
     print(f"\n{len(running)} processes at work, gone {seconds:.1f} s after SIGTERM")
     assert (code, wait_until_gone(running, PATIENCE)) == (0, [])
 
 
-def test_a_second_server_on_the_same_index_ends_at_once_and_says_why(program: Program):
+def test_a_second_server_on_the_same_index_exits_with_the_reason(program: Program):
     program.start()
     second = program.run(
         *("serve", "--vault-root", str(program.vault), "--port", "0"),
@@ -88,7 +86,7 @@ def test_a_second_server_on_the_same_index_ends_at_once_and_says_why(program: Pr
 
 
 @pytest.mark.parametrize("victim", ["index.db", "*.term", "*.store"])
-def test_a_damaged_index_is_refused_put_aside_and_rebuilt(program: Program, victim: str):
+def test_a_damaged_index_is_set_aside_and_rebuilt(program: Program, victim: str):
     program.fill(300)
     program.start()
     program.index()
@@ -112,7 +110,7 @@ def test_a_damaged_index_is_refused_put_aside_and_rebuilt(program: Program, vict
     assert program.search("filler").data["results"]
 
 
-def test_damage_that_a_search_comes_upon_is_looked_into_and_put_aside(program: Program):
+def test_damage_found_by_a_search_is_checked_and_the_index_set_aside(program: Program):
     program.fill(50)
     program.start()
     program.index()

@@ -37,10 +37,10 @@ def test_the_first_start_builds_an_index_by_itself(indexed: Program):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names that are not UTF-8")
-def test_a_vault_in_a_folder_whose_name_is_no_text_is_served(program: Program):
+def test_a_vault_folder_whose_name_is_not_unicode_is_served(program: Program):
     strange = program.vault.with_name(os.fsdecode(b"not-\xff-utf8"))
     program.vault.rename(strange)
-    program.vault.symlink_to(strange)  # as typed it is text; where it leads is not
+    program.vault.symlink_to(strange)  # as typed it is valid Unicode; its target is not
     program.start()
     program.index()
     assert program.search("sourdough").data["results"]
@@ -49,7 +49,7 @@ def test_a_vault_in_a_folder_whose_name_is_no_text_is_served(program: Program):
     assert program.index()["summary"]["added"] == 1
 
 
-def test_until_there_is_an_index_search_says_so_and_names_the_job(program: Program):
+def test_before_the_first_index_search_names_the_running_job(program: Program):
     program.fill(1500)
     program.start()
     reply = program.search("sourdough")
@@ -60,7 +60,7 @@ def test_until_there_is_an_index_search_says_so_and_names_the_job(program: Progr
     assert program.search("sourdough").data["results"]
 
 
-def test_search_finds_ranks_and_reveals_no_more_than_it_should(indexed: Program):
+def test_search_ranks_results_and_does_not_echo_the_query(indexed: Program):
     data = indexed.search("sourdough starter").data
     assert data["usedMode"] == "lexical"
     assert data["requestedMode"] is None
@@ -83,11 +83,13 @@ def test_search_finds_ranks_and_reveals_no_more_than_it_should(indexed: Program)
         ("feeding rye", "Starter.md"),
     ],
 )
-def test_what_a_person_types_finds_what_they_mean(indexed: Program, query: str, path: str):
+def test_queries_in_many_scripts_and_forms_find_their_notes(
+    indexed: Program, query: str, path: str
+):
     assert indexed.search(query).data["results"][0]["path"] == path
 
 
-def test_a_note_a_chunk_and_an_attachment_are_handed_out_by_id(indexed: Program):
+def test_notes_chunks_and_attachments_are_fetched_by_id(indexed: Program):
     note = indexed.call("GET", f"/notes/{BREAD}").data
     assert note["content"].startswith("---\naliases: [Loaf]")
     assert [link["path"] for link in note["links"]] == ["Starter.md"]
@@ -97,19 +99,19 @@ def test_a_note_a_chunk_and_an_attachment_are_handed_out_by_id(indexed: Program)
     assert indexed.call("GET", "/attachments/jar.png").data["size"] == 260
 
 
-def test_a_note_is_answered_from_the_file_and_a_chunk_from_the_index(indexed: Program):
+def test_a_note_is_read_from_its_file_and_a_chunk_from_the_index(indexed: Program):
     indexed.write("Bread.md", "# Bread\n\nrewritten")
     assert indexed.call("GET", f"/notes/{BREAD}").data["content"] == "# Bread\n\nrewritten"
     assert "Steam" in indexed.call("GET", f"/chunks/{BREAD}/1").data["content"]
 
 
-def test_related_follows_words_and_links_and_leaves_its_input_out(indexed: Program):
+def test_related_uses_text_and_links_and_excludes_its_input(indexed: Program):
     results = indexed.call("POST", "/related", {"id": BREAD}).data["results"]
     assert results[0]["path"] == "Starter.md"
     assert all(result["noteId"] != BREAD for result in results)
 
 
-def test_changes_are_noticed_told_and_taken_up_by_index(indexed: Program):
+def test_changes_are_reported_as_stale_and_indexed(indexed: Program):
     indexed.write("New.md", "# New\n\nA note about quinces.\n")
     assert indexed.search("quinces").data["results"] == []
     deadline = time.monotonic() + PATIENCE
@@ -122,7 +124,7 @@ def test_changes_are_noticed_told_and_taken_up_by_index(indexed: Program):
     assert reply.warnings == []
 
 
-def test_the_command_line_does_the_same(indexed: Program):
+def test_the_main_job_works_by_command_line(indexed: Program):
     found = indexed.run("search", "sourdough", "--json")
     assert found.returncode == 0
     assert json.loads(found.stdout)["data"]["results"][0]["path"] == "Starter.md"
@@ -135,7 +137,7 @@ def test_the_command_line_does_the_same(indexed: Program):
     assert "succeeded" in indexed.run("jobs").stdout
 
 
-def test_a_job_can_be_cancelled_and_the_last_index_still_serves(indexed: Program):
+def test_a_cancelled_job_keeps_the_last_index(indexed: Program):
     indexed.fill(1500)
     job_id = indexed.submit("reindex")
     cancelled = indexed.call("DELETE", f"/jobs/{job_id}").data["job"]
@@ -156,7 +158,7 @@ def test_a_second_job_is_refused_while_one_runs(indexed: Program):
     assert indexed.run("index").returncode == 5
 
 
-def test_who_sees_a_job_end_may_submit_the_next(indexed: Program):
+def test_a_new_job_can_be_submitted_as_soon_as_one_has_ended(indexed: Program):
     job_id = indexed.submit()
     for _ in range(10):
         while indexed.call("GET", f"/jobs/{job_id}").data["job"]["state"] != "succeeded":
@@ -164,7 +166,7 @@ def test_who_sees_a_job_end_may_submit_the_next(indexed: Program):
         job_id = indexed.submit()  # which is accepted
 
 
-def test_a_vault_that_is_suddenly_empty_keeps_its_index(indexed: Program):
+def test_a_suddenly_empty_vault_keeps_its_index(indexed: Program):
     for note in indexed.vault.rglob("*.md"):
         note.unlink()
     job = indexed.finish(indexed.submit())

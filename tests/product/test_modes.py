@@ -1,4 +1,4 @@
-"""What the program keeps is for its owner only, whatever the umask."""
+"""The program's files are private for every umask."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def open_to_others(folder: Path) -> dict[str, str]:
-    """Return the files and folders below that anybody else may use, with their modes."""
+    """Return files and folders that other users can access, with their modes."""
     return {
         str(path.relative_to(folder)): oct(path.stat().st_mode & 0o777)
         for path in (folder, *folder.rglob("*"))
@@ -25,7 +25,7 @@ def open_to_others(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
-def test_every_file_and_folder_is_for_its_owner_whatever_the_umask(program: Program):
+def test_all_files_are_private_for_every_umask(program: Program):
     program.indexes = program.indexes / "made" / "by us"
     before = os.umask(0o000)
     try:

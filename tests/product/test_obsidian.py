@@ -1,4 +1,4 @@
-"""A vault as people keep in Obsidian: every link leads where it leads there."""
+"""A large Obsidian vault: every link resolves as in Obsidian."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def resolved(vault: ObsidianVault) -> dict[str, list[Expected]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_link_of_a_vault_in_many_languages_leads_where_obsidian_leads_it(seed: int):
+def test_links_in_many_languages_resolve_as_in_obsidian(seed: int):
     vault = made_up(notes=300, links_a_note=9, seed=seed)
     assert resolved(vault) == vault.links
 
 
-async def test_links_lead_to_the_same_in_a_vault_that_came_and_went_file_by_file(tmp_path: Path):
+async def test_links_resolve_the_same_after_many_small_changes(tmp_path: Path):
     made = made_up(notes=150, links_a_note=5, seed=3)
     vault = Vault(tmp_path)
     paths = list(made.files)
@@ -77,7 +77,7 @@ def empty(tmp_path: Path) -> Iterator[Program]:
 
 
 def answered(program: Program, path: str) -> tuple[list[Expected], list[Expected]]:
-    """Return a note's links and attachments as the server tells them."""
+    """Return a note's links and attachments from the server."""
     note = program.call("GET", f"/notes/{identify(path)}").data
     links, attachments = (
         [Expected(link["kind"], link["fragment"], link["path"]) for link in note[name]]
@@ -87,7 +87,7 @@ def answered(program: Program, path: str) -> tuple[list[Expected], list[Expected
 
 
 @pytest.mark.long
-def test_the_program_takes_six_thousand_notes_and_fifty_thousand_links(empty: Program):
+def test_the_program_indexes_6000_notes_and_50000_links(empty: Program):
     vault = made_up(notes=6000, links_a_note=9)
     expected = [link for links in vault.links.values() for link in links]
     assert len(vault.notes) >= 6000
@@ -106,7 +106,7 @@ def test_the_program_takes_six_thousand_notes_and_fifty_thousand_links(empty: Pr
 
 
 @pytest.mark.long
-def test_every_note_of_that_vault_is_found_by_its_name(empty: Program):
+def test_every_note_of_the_large_vault_is_found_by_name(empty: Program):
     vault = made_up(notes=600, links_a_note=3)
     for path, text in vault.files.items():
         empty.write(path, text)

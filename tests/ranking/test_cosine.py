@@ -1,4 +1,4 @@
-"""The nearest are the nearest, the same ones every time, and only those that may be found."""
+"""The scan returns the nearest allowed vectors, in a stable order."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ BLOCK = 512
 
 
 def units(count, dimension, seed=1):
-    """Vectors in clusters, as texts are."""
+    """Return unit vectors in clusters, as for texts."""
     generator = np.random.default_rng(seed)
     centres = generator.standard_normal((count // 50 + 1, dimension))
     vectors = np.repeat(centres, 50, 0)[:count] + generator.standard_normal((count, dimension))
@@ -51,7 +51,7 @@ def test_few_vectors_are_compared_exactly(count, dimension):
     assert found.cosines.dtype == np.float32
 
 
-def test_among_many_the_scan_misses_almost_none():
+def test_the_scan_of_many_vectors_misses_few():
     vectors = units(30_000, 128)
     scan = scan_of(vectors)
     queries = units(30_000, 128)[::1000] + 0.02
@@ -63,7 +63,7 @@ def test_among_many_the_scan_misses_almost_none():
     assert shared / (10 * len(queries)) > 0.99
 
 
-def test_dead_rows_are_never_found():
+def test_unused_rows_are_never_found():
     vectors = units(10_000, 64)
     alive = np.zeros(len(vectors), np.bool_)
     alive[::3] = True
@@ -73,7 +73,7 @@ def test_dead_rows_are_never_found():
 
 
 @pytest.mark.parametrize("allowed", [50, 6_000])
-def test_a_restriction_holds_and_is_searched_to_its_end(allowed):
+def test_a_restricted_search_is_complete(allowed):
     vectors = units(20_000, 64)
     among = np.sort(np.random.default_rng(2).choice(20_000, allowed, replace=False))
     found = ask(scan_of(vectors), vectors[7], 10, among=among)
@@ -85,7 +85,7 @@ def test_ties_break_by_row():
     assert ask(scan_of(vectors), vectors[0], 5).rows.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_nothing_is_found_in_nothing():
+def test_a_search_without_vectors_has_no_results():
     vectors = np.empty((0, 64), np.float32)
     scan = Scan(vectors, np.empty((0, 1, BLOCK), np.uint64), np.empty(0, np.bool_))
     assert ask(scan, units(1, 64)[0], 5).rows.tolist() == []

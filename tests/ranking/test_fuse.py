@@ -1,4 +1,4 @@
-"""Both sides count, neither can undo what the other says clearly."""
+"""Lexical and semantic scores both count, and neither overrides a clear result of the other."""
 
 import pytest
 
@@ -9,7 +9,7 @@ def order(fused):
     return sorted(fused, key=lambda key: (-fused[key].score, key))
 
 
-def test_what_both_find_comes_before_what_one_finds():
+def test_results_of_both_sides_rank_above_results_of_one():
     fused = fuse(
         {"both": 9.0, "words": 9.5}, {"both": 0.79, "meaning": 0.8, "words": 0.1},
         ceiling=12, background=0.1,
@@ -17,7 +17,7 @@ def test_what_both_find_comes_before_what_one_finds():
     assert order(fused)[0] == "both"
 
 
-def test_scores_are_shares_of_one_and_add_up():
+def test_scores_are_between_0_and_1_and_their_parts_add_up():
     fused = fuse({"a": 9.0, "b": 3.0}, {"a": 0.8, "c": 0.5}, ceiling=12, background=0.1)
     assert fused["a"].score == pytest.approx(1)
     for each in fused.values():
@@ -31,34 +31,34 @@ def test_without_vectors_the_order_is_lexical():
     assert order(fuse(lexical, {}, ceiling=9, background=0)) == ["a", "b", "c"]
 
 
-def test_without_words_the_order_is_the_vectors():
+def test_without_terms_the_order_is_semantic():
     fused = fuse({}, {"a": 0.2, "b": 0.7}, ceiling=9, background=0.1)
     assert order(fused) == ["b", "a"]
     assert fused["b"].score == pytest.approx(1)
 
 
-def test_a_query_of_which_the_words_hold_next_to_nothing_goes_by_meaning():
+def test_a_weak_lexical_match_gives_way_to_semantic_results():
     fused = fuse(
         {"small words": 1.0}, {"meant": 0.6, "small words": 0.12}, ceiling=10, background=0.1
     )
     assert order(fused)[0] == "meant"
 
 
-def test_vectors_that_place_clear_finds_at_the_average_are_not_followed():
-    """A query for a rare name: the words know, and what the vectors put first is noise."""
+def test_vectors_that_disagree_with_clear_lexical_results_lose_weight():
+    """A query for a rare name: lexical results are right, and the top vectors are noise."""
     lexical = {"right": 9.0, "near": 4.0}
     cosines = {"right": 0.32, "near": 0.3, **{f"noise{i}": 0.4 - i / 1000 for i in range(50)}}
     assert order(fuse(lexical, cosines, ceiling=10, background=0.3))[0] == "right"
 
 
-def test_the_accidental_find_of_a_common_word_does_not_hide_what_the_vectors_know():
-    """A paraphrase: the only common word is in the wrong notes."""
+def test_a_common_term_does_not_hide_semantic_results():
+    """A paraphrase: the only shared term is in the wrong notes."""
     lexical = {"wrong": 0.3, "wrong too": 0.29}
     cosines = {"right": 0.7, "wrong": 0.2, "wrong too": 0.25}
     assert order(fuse(lexical, cosines, ceiling=10, background=0.15))[0] == "right"
 
 
-def test_what_is_not_embedded_yet_is_not_put_behind():
+def test_missing_vectors_do_not_lower_a_result():
     lexical = {"first, not embedded": 9.0, "second, embedded": 8.0, "third": 4.0}
     cosines = {"second, embedded": 0.6, "third": 0.7}
     fused = fuse(lexical, cosines, ceiling=12, background=0.2)
@@ -66,6 +66,6 @@ def test_what_is_not_embedded_yet_is_not_put_behind():
 
 
 @pytest.mark.parametrize("ceiling", [0.0, 1.0])
-def test_no_evidence_is_no_error(ceiling):
+def test_no_results_are_not_an_error(ceiling):
     assert fuse({}, {}, ceiling=ceiling, background=0.0) == {}
     assert fuse({}, {"a": 0.1}, ceiling=ceiling, background=0.1)["a"].score == 0

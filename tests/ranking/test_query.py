@@ -1,4 +1,4 @@
-"""Any text is a query; operators do what people know them for, and nothing else is syntax."""
+"""Any text is a query. Only the known operators are syntax."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from vault_agent.model.search import Filters
 from vault_agent.ranking.query import MAX_TERMS, compile_query
 
 
-def test_a_phrase_is_required_and_searched_for():
+def test_a_phrase_is_required_and_its_terms_are_searched():
     query = compile_query('alpha "beta gamma"')
     assert query.phrases == (("beta", "gamma"),)
     assert set(query.weights) == {"alpha", "beta", "gamma"}
 
 
-def test_quotation_marks_in_a_sentence_only_quote():
+def test_quotation_marks_in_a_sentence_are_not_operators():
     query = compile_query(
         'I would like to find whatever was written on "what you see is what you get" editors'
     )
@@ -41,30 +41,30 @@ def test_tag_and_path_filter():
 
 
 @pytest.mark.parametrize("text", ["foo:bar", "tag:", "path: x", 'say "unclosed', "untag:x"])
-def test_what_is_no_operator_is_words(text: str):
+def test_unknown_operators_are_terms(text: str):
     query = compile_query(text)
     assert query.filters == Filters()
     assert query.phrases == ()
     assert query.weights
 
 
-def test_what_is_said_twice_counts_twice():
+def test_a_repeated_term_counts_twice():
     assert compile_query("boundary layer boundary").weights["boundari"] == 2
 
 
-def test_a_compound_is_asked_for_whole_and_in_parts():
+def test_a_compound_is_searched_whole_and_in_parts():
     query = compile_query("release 1.2.3")
     assert ("1", "2", "3") in query.compounds
     assert {"1", "2", "3"} <= query.weights.keys()
 
 
-def test_a_run_without_spaces_is_asked_for_in_pairs():
+def test_unspaced_text_is_searched_in_pairs():
     query = compile_query("東京都")
     assert list(query.weights) == ["東京", "京都"]
     assert list(query.units) == ["東", "京", "都"]
 
 
-def test_a_thousand_words_cost_no_more_than_a_hundred():
+def test_the_number_of_query_terms_is_limited():
     query = compile_query(" ".join(f"w{n}" for n in range(1000)))
     assert len(query.weights) == len(query.pairs) == MAX_TERMS
     unspaced = compile_query("".join(map(chr, range(0x4E00, 0x4E00 + 1000))))
@@ -72,7 +72,7 @@ def test_a_thousand_words_cost_no_more_than_a_hundred():
 
 
 @pytest.mark.parametrize("text", ['"', "*", "((((", "-", '""', "\x00", "?!", "-\x00"])
-def test_what_holds_no_word_asks_for_nothing(text: str):
+def test_text_without_words_is_an_empty_query(text: str):
     query = compile_query(text)
     assert not query.weights
     assert not query.phrases

@@ -1,4 +1,4 @@
-"""Evidence becomes an order: names first, one result a note, ties by path."""
+"""Ranking: names first, one result per note, ties by path."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ def order(notes: dict[int, NoteEvidence], chunks: dict[int, ChunkEvidence], **na
     return rank(candidates, names, dict.fromkeys(chunks), limit=10)
 
 
-def test_a_note_named_exactly_so_comes_first():
+def test_an_exact_name_ranks_first():
     notes = {1: NoteEvidence(body=9.0), 2: NoteEvidence(body=1.0, names=1.0, named=True)}
     assert [p.rowid for p in order(notes, {}, n2="Zebra Stripes")] == [2, 1]
 
 
-def test_a_name_that_is_nearly_the_query_lifts_a_note():
+def test_a_similar_name_raises_a_note():
     notes = {1: NoteEvidence(body=5.0, names=1.0), 2: NoteEvidence(body=4.0, names=1.0)}
     places = order(notes, {}, n1="A zebra among many other animals", n2="Zebra stripes!")
     assert [p.rowid for p in places] == [2, 1]
     assert places[0].votes["name"] > places[1].votes["name"]
 
 
-def test_a_note_is_shown_by_its_best_chunk():
+def test_a_note_is_represented_by_its_best_chunk():
     chunks = {key(1, 0): ChunkEvidence(1.0), key(1, 7): ChunkEvidence(4.0)}
     assert order({1: NoteEvidence(body=3.0)}, chunks)[0].key == key(1, 7)
 
 
-def test_a_second_chunk_comes_only_where_it_is_far_ahead():
+def test_a_second_chunk_of_a_note_needs_a_much_higher_score():
     chunks = {key(1, 0): ChunkEvidence(9.0), key(1, 1): ChunkEvidence(8.9)}
     near = order({1: NoteEvidence(body=5.0), 2: NoteEvidence(body=6.0)}, chunks)
     assert [p.rowid for p in near] == [1, 2, 1]
@@ -43,20 +43,20 @@ def test_a_second_chunk_comes_only_where_it_is_far_ahead():
     assert [p.rowid for p in far] == [1, 1, 2]
 
 
-def test_ties_go_by_path_then_chunk_and_scores_lie_between_0_and_1():
+def test_ties_are_ordered_by_path_and_scores_are_between_0_and_1():
     notes = {rowid: NoteEvidence(body=2.0) for rowid in (3, 1, 2)}
     places = order(notes, {})
     assert [p.rowid for p in places] == [1, 2, 3]
     assert all(0 < p.score < 1 for p in places)
 
 
-def test_a_score_explains_itself_without_content():
+def test_score_explanations_contain_no_note_text():
     chunks = {key(1): ChunkEvidence(2.0, headed=True)}
     [place] = order({1: NoteEvidence(body=2.0, pairs=1.0)}, chunks)
     assert set(place.votes) == {"body", "chunk", "pairs"}
 
 
-def test_without_words_everything_ties():
+def test_without_terms_all_scores_are_equal():
     places = rank(
         Candidates({1: NoteEvidence(), 2: NoteEvidence()}),
         {1: Names("b.md", "b", ()), 2: Names("a.md", "a", ())},
@@ -67,7 +67,7 @@ def test_without_words_everything_ties():
     assert {p.score for p in places} == {0.0}
 
 
-def test_the_shortlist_has_the_best_by_text_and_all_that_a_name_may_lift():
+def test_the_shortlist_has_the_best_texts_and_names():
     notes = {rowid: NoteEvidence(body=float(rowid)) for rowid in range(1, 101)}
     notes[1] = NoteEvidence(body=0.1, names=2.0)
     chosen = shortlist(Candidates(notes, {key(2): ChunkEvidence(0.1, headed=True)}, WORDS), 10)

@@ -1,4 +1,4 @@
-"""Snippets show why a chunk was found, and never give it away."""
+"""Snippets show why a chunk was found, and never contain all of it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def marked(text: str, query: str) -> list[str]:
     return [found.text[start:end] for start, end in found.matches]
 
 
-def test_the_densest_stretch_is_shown():
+def test_the_passage_with_most_matches_is_shown():
     text = f"A zebra. {FILLER}The zebra ate the quince by the river. {FILLER}"
     found = of(text, "zebra quince river")
     assert "The zebra ate the quince by the river." in found.text
 
 
-def test_it_begins_with_a_sentence_and_breaks_no_word():
+def test_a_snippet_starts_at_a_sentence_and_splits_no_word():
     found = of(f"{FILLER}The zebra sleeps. {FILLER}", "zebra")
     body = found.text.strip("…")
     assert found.text.startswith("…Nothing") or found.text.startswith("…The")
     assert f" {body} " in f" {plain_line(FILLER + 'The zebra sleeps. ' + FILLER)} "
 
 
-def test_matches_are_the_words_themselves_in_every_inflection():
+def test_matches_include_every_inflection():
     text = f"{FILLER}Running is fun; he runs, C++ and getUserName too. {FILLER}"
     assert marked(text, "run c++ username") == ["Running", "runs", "C++", "UserName"]
     assert marked(text, "user") == ["UserName"]
@@ -50,7 +50,7 @@ def test_matches_are_the_words_themselves_in_every_inflection():
         ("Very happy 👍 today. " * 30, "👍", "👍"),
     ],
 )
-def test_matches_in_other_scripts_are_ranges_of_the_snippet(text: str, query: str, match: str):
+def test_matches_in_other_scripts_have_correct_ranges(text: str, query: str, match: str):
     assert match in marked(text, query)
 
 
@@ -76,28 +76,28 @@ def test_an_address_is_left_out_where_the_words_stand_in_the_text():
     assert "example.org" not in of(text, "zebra").text
 
 
-def test_words_of_grammar_are_not_marked_beside_telling_ones():
+def test_common_words_are_not_highlighted_beside_rare_ones():
     found = snippet("the zebra of the plain " * 20, {"the": 0.1, "of": 0.1, "zebra": 5.0})
     assert {found.text[start:end] for start, end in found.matches} == {"zebra"}
 
 
 @pytest.mark.parametrize("text", ["", "Short.", "# Title\n\nOne short line.", "\n\n", "word"])
-def test_a_short_chunk_gives_nothing_away(text: str):
+def test_a_very_short_chunk_has_an_empty_snippet(text: str):
     assert of(text, "short line word").text == ""
 
 
-def test_a_chunk_that_would_fit_is_never_shown_whole():
+def test_a_snippet_never_contains_a_whole_chunk():
     text = "A zebra crossed the road. A quince fell on it. Then it was dark and quiet."
     assert len(of(text, "zebra").text) < len(text)
 
 
-def test_without_a_match_it_is_the_beginning():
+def test_without_a_match_the_snippet_is_the_beginning():
     found = of(f"First words here. {FILLER}", "absent")
     assert found.text.startswith("First words")
     assert found.matches == ()
 
 
-def test_markdown_signs_are_left_out():
+def test_markdown_syntax_is_removed():
     text = (
         '## Heading\n\n> [!note] A **bold** [link](x/y.md "t") and [[Target|shown]]\n'
         '- [ ] task `code` ==mark==\n\n| a | b |\n|---|---|\n<span class="x">in</span> %%gone%%\n'
@@ -106,7 +106,7 @@ def test_markdown_signs_are_left_out():
 
 
 @given(st.text(max_size=1500), st.text(max_size=40))
-def test_any_chunk_gives_one_line_within_the_limit(text: str, query: str):
+def test_snippets_are_one_line_within_the_limit(text: str, query: str):
     found = of(text, query)
     assert len(found.text) <= SNIPPET_CHARACTERS
     assert found.text.isprintable() or not text.isprintable()

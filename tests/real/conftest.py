@@ -1,4 +1,4 @@
-"""A real model's endpoint: our own (`minilm.py`), or the one that the environment names.
+"""An endpoint with a real model: `minilm.py`, or the one named by the environment.
 
 REAL_EMBEDDING_ENDPOINT and REAL_EMBEDDING_MODEL point the tests at, say, an Ollama on this machine.
 """

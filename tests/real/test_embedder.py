@@ -1,4 +1,4 @@
-"""A real model, asked by the client alone: meaning is found where no word is shared."""
+"""The embedding client with a real model finds paraphrases without shared words."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The whole program with a real model: what is meant is found, whatever words it is put in."""
+"""The whole program with a real model finds paraphrases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def indexed(program: Program) -> Program:
     program.start()
     summary = program.index()["summary"]
     assert summary["embedded"] + summary["reused"] == summary["chunks"]
-    deadline = time.monotonic() + 60  # of a model that is loaded first
+    deadline = time.monotonic() + 60  # includes loading the model
     while not program.call("GET", "/health").data["embeddings"]["available"]:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -41,15 +41,15 @@ def test_a_paraphrase_is_found(indexed: Program):
         assert reply.data["results"][0]["title"] == title, query
 
 
-def test_a_paraphrase_is_found_beside_what_the_words_find(indexed: Program):
+def test_hybrid_search_finds_paraphrases(indexed: Program):
     for query, title in PARAPHRASES.items():
         reply = indexed.search(query)
         assert reply.data["usedMode"] == "hybrid", reply.warnings
-        # Among so few notes even a common word is a rare find.
+        # Among so few notes even a common word is rare.
         assert title in [result["title"] for result in reply.data["results"][:3]], query
 
 
-def test_words_alone_would_not_have_found_it(indexed: Program):
+def test_lexical_search_does_not_find_the_paraphrases(indexed: Program):
     answered = 0
     for query, title in PARAPHRASES.items():
         found = indexed.search(query, mode="lexical").data["results"]
@@ -57,13 +57,13 @@ def test_words_alone_would_not_have_found_it(indexed: Program):
     assert answered < len(PARAPHRASES) / 2
 
 
-def test_a_name_is_still_found_by_its_letters(indexed: Program):
+def test_a_name_is_found_lexically(indexed: Program):
     indexed.write("Parts.md", "# Parts\n\nSpare valve XR-4471-B for the garden tap.\n")
     indexed.index()
     assert indexed.search("XR-4471-B").data["results"][0]["title"] == "Parts"
 
 
-def test_related_goes_by_meaning(indexed: Program):
+def test_related_uses_vectors(indexed: Program):
     indexed.write("Cellar.md", LIKE_THE_BOILER)
     indexed.index()
     reply = indexed.call("POST", "/related", {"id": identify("Cellar.md")})
@@ -72,7 +72,7 @@ def test_related_goes_by_meaning(indexed: Program):
     assert (first["title"], first["reason"]) == ("Boiler", "related_embedding")
 
 
-def test_the_check_names_what_the_model_gives(indexed: Program):
+def test_the_check_reports_the_model(indexed: Program):
     ended = indexed.run("embedding", "check")
     assert ended.returncode == 0, ended.stderr
     assert re.search(r"works: \d+ dimensions, \d+ ms a query", ended.stdout)

@@ -1,4 +1,4 @@
-"""One note as it is fetched: bounded, the file's own hash, and plain words where it is gone."""
+"""Fetch one note: limits, the file's hash, and the error if it is missing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def fetched(vault: Vault, path: str, *, allow_large: bool = False) -> Note
         return await fetch.note(snapshot, root, identify(path), allow_large=allow_large)
 
 
-async def test_links_and_attachments_are_told_apart_and_counted(vault: Vault):
+async def test_links_and_attachments_are_listed_and_counted_separately(vault: Vault):
     file = vault.write("n.md", "![[a.png]] [[b]] [[none]] <https://x.y> ![](a.png)\n")
     note = await fetched(vault, "n.md")
     assert [link.target for link in note.links] == ["b", "none"]
@@ -83,7 +83,7 @@ async def test_a_note_that_is_too_large_has_no_links_read(vault: Vault, monkeypa
     assert "allowLarge" in refused.value.message
 
 
-async def test_over_the_last_limit_allowing_large_notes_is_not_advised(vault: Vault, monkeypatch):
+async def test_over_the_hard_limit_allow_large_is_not_suggested(vault: Vault, monkeypatch):
     monkeypatch.setattr(fetch, "MAX_NOTE_BYTES", 300 << 10)
     vault.write("n.md", "x" * (301 << 10))
     with pytest.raises(TooLarge) as refused:
@@ -92,7 +92,7 @@ async def test_over_the_last_limit_allowing_large_notes_is_not_advised(vault: Va
     assert "allow" not in refused.value.message
 
 
-async def test_a_note_whose_file_is_gone_says_so(vault: Vault):
+async def test_a_note_without_its_file_is_not_found(vault: Vault):
     async with opened(vault) as (snapshot, root):
         (vault.root / "b.md").unlink()
         with pytest.raises(NotFound) as refused:
@@ -102,7 +102,7 @@ async def test_a_note_whose_file_is_gone_says_so(vault: Vault):
     assert "vault-agent index" in refused.value.message
 
 
-async def test_metadata_shows_the_type_and_the_first_entries_of_long_lists(vault: Vault):
+async def test_metadata_shows_the_type_and_cuts_long_lists(vault: Vault):
     names = ", ".join(f"name{n}" for n in range(60))
     vault.write("n.md", f"---\ntype: '[[Apps]]'\naliases: [{names}]\ntags: [{names}]\n---\n")
     vault.write("m.md", f"---\ntags: [{', '.join('x' * 150 + str(n) for n in range(40))}]\n---\n")

@@ -1,4 +1,4 @@
-"""One real server with a key and everything private around it, for all tests of this folder."""
+"""One real server with a key and secret files around its vault, for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEY = "canary-key-of-the-server-0123456789abcdef"
 
 
 class Fortress(Program):
-    """A program whose vault has something secret on every side of it, and links that lead there."""
+    """A program whose vault has secret files around it and links to them."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -49,13 +49,13 @@ class Fortress(Program):
         os.mkfifo(self.vault / "Garden/pipe.png")
 
     def lock(self, key: str) -> None:
-        """Have the next server require a key."""
+        """Require a key from the next server on."""
         self.key = key
         self.variables["VAULT_AGENT_SERVER_API_KEY"] = key
         self.private.add("the key", key)
 
     def wire(self, key: str | None = "") -> Wire:
-        """Return a connection that carries the key, another one, or none."""
+        """Return a connection that sends the key, another key or none."""
         return Wire(self.endpoint, self.key if key == "" else key)
 
     def finish_running(self) -> None:
@@ -66,7 +66,7 @@ class Fortress(Program):
                 pass
 
     def state_of(self, wire: Wire, job_id: str) -> str:
-        """Return a job's state, waiting a little for the next one by its events."""
+        """Return a job's state, waiting shortly for its next event."""
         events = wire.ask("GET", f"/jobs/{job_id}/events").body
         last = events.rpartition(b"data: ")[2].partition(b"\n")[0]
         return str(json.loads(last)["state"])
@@ -90,7 +90,7 @@ Fleece keeps two degrees, and another sentence has canary-chunk-text in it. See 
 
 @pytest.fixture(scope="session")
 def fortress(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fortress]:
-    """Return a program that serves its first index."""
+    """Return a program that serves an index."""
     if os.name == "nt":
         pytest.skip("links and pipes as POSIX has them")
     made = Fortress(tmp_path_factory.mktemp("canary-place"))
@@ -104,6 +104,6 @@ def fortress(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fortress]:
 
 @pytest.fixture
 def wire(fortress: Fortress) -> Iterator[Wire]:
-    """Return a connection that carries the key."""
+    """Return a connection that sends the key."""
     with fortress.wire() as connected:
         yield connected

@@ -1,4 +1,4 @@
-"""Requests that nobody would send, made from a seed: the same seed makes the same requests."""
+"""Fuzzed requests from a seed. The same seed makes the same requests."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ _HEADERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 class Requests:
-    """An endless supply for one vault, whose good IDs and paths are known."""
+    """An endless sequence of requests for one vault with known IDs and paths."""
 
     def __init__(self, seed: int, *, ids: Iterable[str], paths: Iterable[str]) -> None:
         self._chance = random.Random(seed)
@@ -143,7 +143,7 @@ class Requests:
         return method, target, body, headers
 
     def raw(self) -> bytes:
-        """Return bytes that are hardly HTTP."""
+        """Return bytes that are barely HTTP."""
         chance = self._chance
         method, target, body, headers = self.next()
         lines = [f"{method} ".encode() + target + b" HTTP/1.1", b"Host: localhost"]
@@ -256,7 +256,7 @@ class Requests:
 
 @dataclass
 class Account:
-    """What came of many requests."""
+    """The outcome of many requests."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     slowest: float = 0.0
@@ -267,7 +267,7 @@ class Account:
         return self.statuses.total()
 
     def take(self, answer: Answer, request: object, leaks: list[str]) -> None:
-        """Judge one reply."""
+        """Check and count one reply."""
         self.statuses[answer.status] += 1
         self.slowest = max(self.slowest, answer.seconds)
         undocumented = answer.status >= 500 and not (
@@ -277,7 +277,7 @@ class Account:
             self.faults.append(f"{answer.status} {answer.seconds:.2f} {leaks} {request!r:.2000}")
 
     def add(self, other: Account) -> None:
-        """Take over what another one counted."""
+        """Add the counts of another account."""
         self.statuses += other.statuses
         self.slowest = max(self.slowest, other.slowest)
         self.faults += other.faults
@@ -291,7 +291,7 @@ class Account:
 
 
 def run(wire: Wire, requests: Requests, count: int, leaks: Callable[[bytes], list[str]]) -> Account:
-    """Send so many requests over one connection; every tenth is hardly HTTP."""
+    """Send `count` requests over one connection. Every tenth is barely HTTP."""
     account = Account()
     for number in range(count):
         if number % 10 == 9:
@@ -304,7 +304,7 @@ def run(wire: Wire, requests: Requests, count: int, leaks: Callable[[bytes], lis
         method, target, body, headers = requests.next()
         patience = PATIENCE_SECONDS
         if "Content-Length" in headers or "Transfer-Encoding" in headers or "Expect" in headers:
-            headers["Connection"] = "close"  # what comes next would be read as the body
+            headers["Connection"] = "close"  # the next request would be read as the body
             patience = UNFINISHED_SECONDS
         answer = wire.ask(method, target, body, headers, patience=patience)
         if headers.get("Connection") == "close" or answer.status in (0, 101):

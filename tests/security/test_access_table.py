@@ -1,4 +1,4 @@
-"""Default deny: every route refuses every stranger, and a route that is not listed here fails."""
+"""Default deny: every route refuses foreign clients, and a route missing here fails a test."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 FROST = identify("Garden/Frost.md")
 
-# How each route is asked well, and the status of the answer to it.
+# A valid request for each route and the status of its reply.
 ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/health"): ("/health", None, 200),
-    ("POST", "/index"): ("/index", b'{"requireEmbeddings": 0}', 400),  # refused after the gate
+    ("POST", "/index"): ("/index", b'{"requireEmbeddings": 0}', 400),  # refused after the checks
     ("POST", "/reindex"): ("/reindex", b'{"requireEmbeddings": 0}', 400),
     ("GET", "/jobs"): ("/jobs", None, 200),
     ("GET", "/jobs/{jobId}"): ("/jobs/none", None, 404),
@@ -32,7 +32,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/attachments/{path}"): ("/attachments/Garden/photo.png?download=true", None, 200),
     ("GET", "/openapi.json"): ("/openapi.json", None, 200),
 }
-# The same refusals where there is no route, and for a method that a route does not have.
+# The same errors for unknown routes and methods.
 NOWHERE = {
     ("GET", "/nothing"): ("/nothing", None, 404),
     ("PUT", "/search"): ("/search", None, 405),
@@ -47,7 +47,7 @@ STRANGERS = {
     "a key of another scheme": ({"Authorization": "Basic canary"}, 401),
     "another host": ({"Host": "evil.example"}, 421),
     "the unspecified address": ({"Host": "0.0.0.0"}, 421),
-    "no host": ({"Host": ""}, 400),  # HTTP itself asks for one
+    "no host": ({"Host": ""}, 400),  # HTTP requires one
     "another origin": ({"Origin": "https://evil.example"}, 403),
     "no origin to speak of": ({"Origin": "null"}, 403),
     "a page that embeds": ({"Sec-Fetch-Site": "cross-site"}, 403),
@@ -71,18 +71,20 @@ BODIES = {
 }
 
 
-def test_every_route_is_in_the_table():
+def test_every_route_is_in_the_access_table():
     assert set(ALLOWED) == {(route.method, route.path) for route in ROUTES}
 
 
 @pytest.mark.parametrize("route", EVERY, ids=" ".join)
-def test_who_may_ask_is_answered(wire: Wire, route: tuple[str, str]):
+def test_allowed_clients_get_an_answer_on_every_route(wire: Wire, route: tuple[str, str]):
     target, body, status = EVERY[route]
     assert wire.ask(route[0], target, body).status == status
 
 
 @pytest.mark.parametrize("route", EVERY, ids=" ".join)
-def test_strangers_are_refused_everywhere(fortress: Fortress, wire: Wire, route: tuple[str, str]):
+def test_foreign_hosts_and_origins_are_refused_on_every_route(
+    fortress: Fortress, wire: Wire, route: tuple[str, str]
+):
     target, body, _ = EVERY[route]
     before = jobs(wire)
     for who, (headers, status) in STRANGERS.items():
@@ -96,7 +98,7 @@ def test_strangers_are_refused_everywhere(fortress: Fortress, wire: Wire, route:
 
 
 @pytest.mark.parametrize("route", ALLOWED, ids=" ".join)
-def test_bodies_that_are_no_small_plain_json_are_refused_everywhere(
+def test_bodies_that_are_not_small_plain_json_are_refused_on_every_route(
     fortress: Fortress, wire: Wire, route: tuple[str, str]
 ):
     target, *_ = ALLOWED[route]
@@ -105,13 +107,15 @@ def test_bodies_that_are_no_small_plain_json_are_refused_everywhere(
         answer = wire.ask(route[0], target, body, headers)
         assert answer.status == status, what
         assert_says_nothing(fortress, answer)
-        # Nor does a stranger learn that the body was the trouble.
+        # A foreign client does not learn that the body was invalid.
         assert wire.ask(route[0], target, body, {**headers, "Authorization": ""}).status == 401
     assert jobs(wire) == before
 
 
 @pytest.mark.parametrize("route", EVERY, ids=" ".join)
-def test_every_reply_is_marked_as_nothing_to_render_or_embed(wire: Wire, route: tuple[str, str]):
+def test_every_reply_has_headers_against_rendering_and_embedding(
+    wire: Wire, route: tuple[str, str]
+):
     target, body, _ = EVERY[route]
     for headers in ({}, {"Authorization": ""}, {"Host": "evil.example"}):
         head = wire.ask(route[0], target, body, headers).head.lower()
@@ -126,12 +130,12 @@ def test_every_reply_is_marked_as_nothing_to_render_or_embed(wire: Wire, route: 
 
 
 def jobs(wire: Wire) -> list[str]:
-    """Return the jobs there are."""
+    """Return all jobs."""
     return [job["id"] for job in wire.ask("GET", "/jobs").data["jobs"]]
 
 
 def assert_says_nothing(fortress: Fortress, answer: Answer) -> None:
-    """Hold a refusal to its envelope, and to nothing that is private or was sent."""
+    """Assert that an error is an envelope without private or sent text."""
     fortress.private.examine("a refusal", answer.head + answer.body)
     assert b"canary" not in answer.body
     assert b"evil" not in answer.body

@@ -1,4 +1,4 @@
-"""Nothing private leaves but to who asked for it: canaries through everything, crashes included.
+"""Private text appears only in requested replies: canaries in all inputs, crashes included.
 
 One run of the real program with the log at its most talkative. Notes, titles, frontmatter, queries,
 bodies, headers, keys, absolute paths, attachments and what the embedding endpoint says hold
@@ -54,7 +54,7 @@ def program(tmp_path: Path) -> Iterator[Fortress]:
 
 
 def ask_everything(program: Fortress) -> None:
-    """Ask every route well, and badly, with a canary wherever one can be put."""
+    """Send valid and invalid requests to every route, with canaries everywhere."""
     headers = {
         "User-Agent": SENT, "Referer": f"http://{SENT}/", "Cookie": SENT, "X-Request-Id": SENT,
         "If-None-Match": f'"{SENT}"', "Range": f"bytes={SENT}", "X-Forwarded-For": SENT,
@@ -97,13 +97,13 @@ def ask_everything(program: Fortress) -> None:
 
 
 def refused(program: Fortress, answer: Any) -> None:
-    """Search a reply for canaries if it is a refusal."""
+    """Search an error reply for canaries."""
     if answer.status >= 400:
         program.private.examine("a refusal", answer.head + answer.body)
 
 
 def misuse_commands(program: Fortress) -> None:
-    """Run commands that fail, each in its way; `run` examines what they say."""
+    """Run failing commands. `run` checks their output."""
     lines = (
         ["search", SENT, "--limit", SENT],
         ["search", SENT, "--limit", "99"],
@@ -132,7 +132,7 @@ def misuse_commands(program: Fortress) -> None:
 
 
 def index(program: Fortress, kind: str = "index") -> dict[str, Any]:
-    """Run a job to whatever end; its account may name a path of the vault, and nothing else."""
+    """Run a job to any end. Its summary may contain vault paths and nothing else private."""
     with program.wire() as wire:
         answer = wire.post(f"/{kind}", {"requireEmbeddings": False})
         assert answer.status == 202, answer
@@ -158,7 +158,7 @@ def provider(program: Fortress) -> Iterator[Endpoint]:
         yield endpoint
 
 
-def test_nothing_private_is_in_what_the_program_writes(program: Fortress):
+def test_the_program_writes_no_private_text(program: Fortress):
     program.write(
         "Garden/bad.md", "---\ntitle: canary: [canary\nx: *canary\n---\ncanary-in-a-body\n"
     )
@@ -195,14 +195,14 @@ def test_nothing_private_is_in_what_the_program_writes(program: Fortress):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
-def test_nothing_private_is_in_what_is_left_of_a_crash(program: Fortress):
+def test_crash_output_contains_no_private_text(program: Fortress):
     import resource
 
     program.fill(400)
     program.start()
     program.finish_running()
     for number in range(3):
-        # The first is the server; then come the indexing process and what parses for it.
+        # The first is the server, then the indexing process and its parsers.
         victim = (-1, -2, 1)[number]
         program.fill(400 + number)
         for note in (program.vault / "many").rglob("*.md"):
@@ -216,7 +216,7 @@ def test_nothing_private_is_in_what_is_left_of_a_crash(program: Fortress):
             program.state_of(wire, job_id)
         job = account(program, job_id)
         assert job["state"] in ("succeeded", "failed"), job
-    # The record of jobs is no database any more; then the server can open no file.
+    # The job database is invalid; later the server can open no file.
     [record] = program.indexes.rglob("jobs.db")
     record.write_bytes(b"canary-in-the-record" * 500)
     assert program.server is not None

@@ -1,4 +1,4 @@
-"""Any bytes are a note, any text is a link, a path or a query: nothing raises, nothing is lost."""
+"""Any bytes as a note, and any text as a link, path or query, cause no exception and no loss."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def examples(count: int) -> settings:
-    """Return settings for so many examples, however long one takes."""
-    # The fixture that reads is as good for the next example as it was for the first.
+    """Return settings for a number of examples without a deadline."""
+    # The `read` fixture has no state, so examples can share it.
     return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -39,7 +39,7 @@ CODES = {
     "FILE_TOO_LARGE_FOR_INDEXING",
 }
 
-# Pieces that mean something to YAML or Markdown, in bytes, among arbitrary ones.
+# Bytes with a meaning in YAML or Markdown, mixed with arbitrary ones.
 _PIECES = st.sampled_from(
     [
         *(
@@ -128,7 +128,7 @@ NOTES = st.one_of(
 
 @pytest.fixture
 def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
-    """Return a function that has bytes read and parsed as a parser process does it."""
+    """Return a function that reads and parses bytes like a parser process."""
     with VaultRoot.open(tmp_path) as root:
 
         def read(data: bytes) -> ParsedFile:
@@ -145,7 +145,7 @@ def hold_bytes_to_it(read: Callable[[bytes], ParsedFile], data: bytes) -> None:
     assert all(warning.details["path"] == "note.md" for warning in parsed.warnings)
     if parsed.outcome is Outcome.PARSED:
         assert parsed.rows is not None
-        # A warning holds our words only: none of it is from the note.
+        # A warning contains no text of the note.
         for warning in parsed.warnings:
             assert warning.message.isascii()
     else:
@@ -198,7 +198,7 @@ LINKS = st.lists(
 
 @examples(300)
 @given(text=LINKS)
-def test_any_links_are_read_within_their_lines_and_lead_into_the_vault_or_nowhere(text: str):
+def test_links_in_any_text_have_valid_lines_and_targets(text: str):
     note = parse_note(text, path="Folder/a.md")
     lines = 1 + text.count("\n") + text.count("\r") - text.count("\r\n")
     files = ["Folder/a.md", "a.md", "B.md", "Folder/B.md", "deep/er/B.md"]
@@ -241,7 +241,7 @@ PATHS = st.one_of(
 
 @examples(500)
 @given(path=PATHS)
-def test_a_path_that_passes_stays_below_where_it_begins(path: str):
+def test_a_valid_path_stays_below_its_root(path: str):
     try:
         passed = validate(path)
     except (InvalidRequest, Forbidden) as refusal:
@@ -285,7 +285,7 @@ QUERIES = st.lists(
 
 @examples(300)
 @given(text=QUERIES)
-def test_a_query_is_bounded_whatever_is_typed(text: str):
+def test_every_query_has_a_limited_number_of_terms(text: str):
     query = compile_query(text[:1000])
     assert len(query.weights) <= MAX_TERMS
     assert len(query.units) <= MAX_TERMS

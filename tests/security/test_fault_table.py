@@ -1,4 +1,4 @@
-"""The table of faults names tests that exist, and every fault of it has one."""
+"""Every test named in the documentation exists, and every fault has a test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGES = [
 ]
 
 
-def test_every_test_that_the_documentation_names_exists():
+def test_every_test_named_in_the_documentation_exists():
     there = {
         name
         for module in TESTS.rglob("test_*.py")

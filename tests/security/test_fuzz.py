@@ -1,4 +1,4 @@
-"""Fuzzed requests to the real program: no defect, nothing slow, nothing private, nothing lost."""
+"""Fuzzed requests to the real program cause no internal error, leak or loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATHS = ("Garden/photo.png", "Garden/page.html", "Garden/Frost.md", "Garden/link
 
 
 def fuzz(fortress: Fortress, count: int, connections: int, seed: int = 4) -> Account:
-    """Send `count` requests over several connections, then see that nothing is the worse for it."""
+    """Send `count` requests over several connections, then check the server and the vault."""
     total, lock = Account(), threading.Lock()
 
     def work(number: int) -> None:
@@ -48,7 +48,7 @@ def fuzz(fortress: Fortress, count: int, connections: int, seed: int = 4) -> Acc
     return total
 
 
-def test_fuzzed_requests_bring_forth_no_defect(fortress: Fortress):
+def test_fuzzed_requests_cause_no_internal_error(fortress: Fortress):
     account = fuzz(fortress, 2_000, 2)
     assert account.faults == []
     assert account.requests == 2_000
@@ -56,14 +56,14 @@ def test_fuzzed_requests_bring_forth_no_defect(fortress: Fortress):
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_fuzzed_requests_bring_forth_no_defect(fortress: Fortress):
+def test_a_hundred_thousand_fuzzed_requests_cause_no_internal_error(fortress: Fortress):
     account = fuzz(fortress, 100_000, 4, seed=5)
     assert account.faults == []
     assert account.requests == 100_000
 
 
 @pytest.mark.long
-def test_generated_requests_to_the_real_server_are_answered_as_described(
+def test_generated_requests_to_the_real_server_get_documented_replies(
     fortress: Fortress, tmp_path: Path
 ):
     # The first two: see tests/server/test_description.py. A 503 is documented, a 500 is looked for

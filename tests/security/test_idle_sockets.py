@@ -1,4 +1,4 @@
-"""Sockets that do nothing take nothing from search, and do not stay."""
+"""Idle sockets do not slow search and are closed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.security.conftest import Fortress
     from tests.security.wire import Wire
 
-# What a socket has said before it falls silent, in turn.
+# What each socket sends before it stops, in turn.
 SILENT_AFTER = (
     b"",
     b"GET /health HTTP/1.1\r\nHost: loc",
@@ -28,7 +28,7 @@ SEARCHES = 100
 
 
 def held(fortress: Fortress, count: int, stack: ExitStack) -> list[socket.socket]:
-    """Open sockets that fall silent."""
+    """Open sockets that stop sending."""
     _, _, authority = fortress.endpoint.partition("//")
     host, _, port = authority.partition(":")
     sockets = []
@@ -49,7 +49,7 @@ def p99(wire: Wire) -> float:
 
 
 def compare(fortress: Fortress, count: int) -> Iterator[list[socket.socket]]:
-    """Search without and beside so many sockets, print how long both take, yield the sockets."""
+    """Search without and with `count` idle sockets, print both times, and yield the sockets."""
     with fortress.wire() as wire, ExitStack() as stack:
         alone = min(p99(wire), p99(wire))
         sockets = held(fortress, count, stack)

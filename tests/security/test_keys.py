@@ -1,4 +1,4 @@
-"""API keys through the real program: made well, kept privately, shown only when asked for."""
+"""API keys in the real program: strong, stored privately and shown only on request."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_key_is_made_once_strong_private_and_needed_by_everybody(program: Program):
+def test_a_strong_private_key_is_generated_once_and_required(program: Program):
     config = config_of(program)
     config.parent.mkdir(parents=True)
     config.write_text("# mine\n[server]\nport = 1\n")
     config.chmod(0o644)
     for _ in range(2):
-        # The port is bound on every address of this computer; only loopback is spoken to.
+        # The port is bound on every address. The test uses only loopback.
         program.start("--host", "0.0.0.0")
         key = program.run("config", "reveal-api-key").stdout.strip()
         program.private.add("the key", key)
@@ -76,7 +76,7 @@ def test_a_key_is_made_once_strong_private_and_needed_by_everybody(program: Prog
     assert mode(config) == 0o600
 
 
-def test_a_file_that_anybody_could_read_is_private_before_a_key_is_in_it(program: Program):
+def test_a_public_config_file_becomes_private_before_a_key_is_written(program: Program):
     config = config_of(program)
     config.parent.mkdir(parents=True)
     config.write_text("")
@@ -97,7 +97,7 @@ def test_a_file_that_anybody_could_read_is_private_before_a_key_is_in_it(program
         ("canary-ключ" * 5, (), 2, "CONFIG_INVALID"),
     ],
 )
-def test_a_server_for_the_network_is_refused_without_a_good_key(  # noqa: PLR0917 - a table's columns
+def test_off_loopback_a_server_needs_a_strong_key(  # noqa: PLR0917 - a table's columns
     program: Program, tmp_path: Path, key: str, arguments: tuple[str, ...], code: int, says: str
 ):
     elsewhere = tmp_path / "elsewhere.toml"
@@ -116,7 +116,7 @@ def test_a_server_for_the_network_is_refused_without_a_good_key(  # noqa: PLR091
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads command lines from /proc")
-def test_no_process_is_started_with_a_key_in_its_arguments(program: Program):
+def test_no_process_has_a_key_in_its_arguments(program: Program):
     program.variables = {"VAULT_AGENT_SERVER_API_KEY": OUR_KEY}
     program.private.add("the key", OUR_KEY)
     program.fill(300)

@@ -1,4 +1,4 @@
-"""No spelling of a path or an identifier gets anything from outside: by no route, by no command."""
+"""No path or ID reaches anything outside the vault, through any route or command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.security.conftest import Fortress
     from tests.security.wire import Wire
 
-# Links that leave the vault, what lies in excluded and hidden places, and what is no regular file.
+# Links out of the vault, excluded and hidden files, and special files.
 ENDS_ELSEWHERE = (
     "Garden/link.txt",
     "Garden/relative.txt",
@@ -46,7 +46,7 @@ ENDS_ELSEWHERE = (
 
 
 def spellings(fortress: Fortress) -> list[str]:
-    """Return every hostile spelling, those of this very vault's surroundings included."""
+    """Return every hostile path, including those around this vault."""
     outside = fortress.outside.parent
     absolute = [str(outside / "secret.txt"), str(outside / "vault2" / "secret.txt")]
     here = [
@@ -65,7 +65,7 @@ def spellings(fortress: Fortress) -> list[str]:
 
 
 def encodings(spelling: str) -> list[str]:
-    """Return how a spelling can be put into a URL: every byte escaped, few, or once more."""
+    """Return URL encodings of a path: every byte escaped, few, or double."""
     data = spelling.encode("utf-8", "surrogatepass")
     every = "".join(f"%{byte:02x}" for byte in data)
     ways = [quote_from_bytes(data, safe="/"), quote_from_bytes(data, safe=""), every]
@@ -103,13 +103,13 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
     return found
 
 
-def test_there_are_spellings_enough_and_every_route_with_a_path_is_tried(fortress: Fortress):
+def test_the_hostile_paths_cover_every_route_with_a_path(fortress: Fortress):
     assert len(spellings(fortress)) >= 300
     tried = {template for template, *_ in requests("x")}
     assert {route.path for route in ROUTES if "{" in route.path} <= tried
 
 
-def test_no_spelling_gets_anything_by_any_route(fortress: Fortress, wire: Wire):
+def test_no_hostile_path_works_on_any_route(fortress: Fortress, wire: Wire):
     asked = 0
     for spelling in spellings(fortress):
         for _, method, target, body in requests(spelling):
@@ -121,7 +121,7 @@ def test_no_spelling_gets_anything_by_any_route(fortress: Fortress, wire: Wire):
             if answer.status != 200:
                 fortress.private.examine("a refusal", answer.head + answer.body)
             elif target.startswith("/attachments/") and method == "GET":
-                # HARMLESS names that happen to be there would be fine; there are none.
+                # A name in HARMLESS would be allowed, but no file has one.
                 raise AssertionError(place)
     print(f"\n{len(spellings(fortress))} spellings, {asked} requests, 0 bytes from outside")
 
@@ -142,7 +142,7 @@ def commands(spelling: str) -> list[list[str]]:
 
 
 def hold_commands_to_it(fortress: Fortress, monkeypatch, capfd, chosen: list[list[str]]) -> None:
-    """Run commands in this process, which is what makes thousands of them possible."""
+    """Run commands in this process, which allows thousands of them."""
     for name in [name for name in os.environ if name.startswith(("VAULT_AGENT_", "XDG_"))]:
         monkeypatch.delenv(name)
     for name, value in fortress.environment.items():
@@ -160,16 +160,16 @@ def hold_commands_to_it(fortress: Fortress, monkeypatch, capfd, chosen: list[lis
             assert code != 0, command
 
 
-def test_no_spelling_gets_anything_by_any_command(fortress: Fortress, monkeypatch, capfd):
+def test_no_hostile_path_works_in_a_sample_of_commands(fortress: Fortress, monkeypatch, capfd):
     everything = [commands(spelling) for spelling in spellings(fortress)]
-    # All by the one that would print bytes; of the others each spelling has one, in turn.
+    # All with the command that prints bytes, and one other command in turn.
     chosen = [every[0] for every in everything]
     chosen += [every[1 + number % 8] for number, every in enumerate(everything)]
     hold_commands_to_it(fortress, monkeypatch, capfd, chosen)
 
 
 @pytest.mark.long
-def test_no_spelling_gets_anything_by_every_command(fortress: Fortress, monkeypatch, capfd):
+def test_no_hostile_path_works_in_any_command(fortress: Fortress, monkeypatch, capfd):
     chosen = list(chain.from_iterable(map(commands, spellings(fortress))))
     hold_commands_to_it(fortress, monkeypatch, capfd, chosen)
     with capfd.disabled():
@@ -177,7 +177,7 @@ def test_no_spelling_gets_anything_by_every_command(fortress: Fortress, monkeypa
 
 
 class Swapping:
-    """Threads that keep replacing a file, a folder and a note by links to outside, and back."""
+    """Threads that keep replacing a file, a folder and a note with links to outside, and back."""
 
     def __init__(self, fortress: Fortress) -> None:
         self.stopping = threading.Event()
@@ -226,7 +226,7 @@ class Swapping:
 
 
 def race(fortress: Fortress, seconds: float) -> tuple[int, int, int]:
-    """Read what is being swapped; return how often something was read, refused, and swapped."""
+    """Read swapped paths. Return the numbers of reads, refusals and swaps."""
     fortress.write("swap/Note.md", "# Swapped\n\ninside\n")
     fortress.write("swap/file.txt", "inside")
     with fortress.wire() as wire:
@@ -261,7 +261,7 @@ def race(fortress: Fortress, seconds: float) -> tuple[int, int, int]:
     return sum(served), sum(denied), swapping.swaps
 
 
-def test_a_file_or_folder_swapped_for_a_link_gives_no_byte_from_outside(fortress: Fortress):
+def test_a_swap_for_a_symlink_reads_nothing_outside_the_vault(fortress: Fortress):
     served, denied, swaps = race(fortress, 2)
     assert served > 0
     assert denied > 0
@@ -269,6 +269,6 @@ def test_a_file_or_folder_swapped_for_a_link_gives_no_byte_from_outside(fortress
 
 
 @pytest.mark.long
-def test_a_long_race_gives_no_byte_from_outside_either(fortress: Fortress):
+def test_a_long_race_reads_nothing_outside_the_vault(fortress: Fortress):
     served, denied, swaps = race(fortress, 60)
     print(f"\n{served} reads, {denied} refusals, {swaps} swaps, 0 bytes from outside")

@@ -1,4 +1,4 @@
-"""Requests as bytes, so that nothing between a test and the server tidies them up."""
+"""Requests as raw bytes, without an HTTP library that normalises them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 60.0
 
 
 class Answer(NamedTuple):
-    """A reply as it came, and the seconds until it was whole."""
+    """A raw reply and the seconds until it was complete."""
 
     status: int
     head: bytes
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class Wire:
-    """One kept-alive connection, made anew where the server has closed it."""
+    """One kept-alive connection. It reconnects if the server has closed it."""
 
     def __init__(self, endpoint: str, key: str | None = None) -> None:
         parts = urlsplit(endpoint)
@@ -64,7 +64,7 @@ class Wire:
         *,
         patience: float = PATIENCE_SECONDS,
     ) -> Answer:
-        """Send a request in good form; a header given as "" is left out."""
+        """Send a valid request. A header given as "" is omitted."""
         plain = target.encode("latin-1") if isinstance(target, str) else target
         every = {"Host": self.authority, "Connection": "keep-alive"}
         if self._key is not None:
@@ -84,7 +84,7 @@ class Wire:
     def send(
         self, data: bytes, *, has_body: bool = True, patience: float = PATIENCE_SECONDS
     ) -> Answer:
-        """Send bytes and read one reply; the status 0 stands for none.
+        """Send bytes and read one reply. Status 0 means no reply.
 
         That is an end of the connection, or silence for longer than a `patience` of one's own.
         """
@@ -101,7 +101,7 @@ class Wire:
             except (ConnectionError, EOFError):
                 self.hang_up()
                 if not fresh:
-                    continue  # it had been closed meanwhile: once more on a new one
+                    continue  # it was closed in the meantime: retry on a new connection
                 return Answer(0, b"", b"", time.perf_counter() - began)
             return answer._replace(seconds=time.perf_counter() - began)
         return Answer(0, b"", b"", time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""A real server on a real port, with a small engine of fixed answers behind it."""
+"""A real server on a real port, with a fake engine of fixed answers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def hit(**changes) -> Hit:
 
 
 class FakeJobs:
-    """Jobs that end when a test says so."""
+    """Fake jobs that end when a test ends them."""
 
     def __init__(self):
         self.all: dict[str, Job] = {}
@@ -99,7 +99,7 @@ class FakeJobs:
 
 
 class FakeEngine:
-    """Fixed answers; `queries` is what was asked, `failure` what to raise instead."""
+    """Fixed answers. `queries` records queries, and `failure` is raised instead if set."""
 
     def __init__(self, config):
         self.config = config
@@ -175,7 +175,7 @@ class FakeEngine:
 
 @dataclass
 class Running:
-    """A server that takes requests, and what a test wants of it."""
+    """A running server with methods for tests."""
 
     host: str
     port: int
@@ -212,7 +212,7 @@ class Running:
         return status, body["error"]["code"]
 
     async def raw(self, data: bytes, patience: float = PATIENCE) -> bytes:
-        """Return all that comes back for these bytes until the server closes or falls silent."""
+        """Send bytes and return the reply until the server closes or stops sending."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(data)
         received = b""
@@ -240,7 +240,7 @@ class Running:
 
 
 async def hang_up(writer: asyncio.StreamWriter) -> None:
-    """Close a connection and see it closed."""
+    """Close a connection and wait for its end."""
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()
@@ -270,7 +270,7 @@ async def run(*, limits: Limits | None = None, **sections):
 
 
 def examine(log: str) -> None:
-    """Fail where a log holds anything of what these tests ask, or of what they are answered."""
+    """Fail if a log contains request or reply text of these tests."""
     private = Confidences()
     answer = hit()
     for text in (answer.path, answer.snippet, answer.title, answer.heading, NOTE_ID, KEY, "canary"):

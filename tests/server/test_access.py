@@ -1,4 +1,4 @@
-"""Who may ask: Host, Origin, key, CORS."""
+"""Access checks: Host, Origin, key, CORS."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def test_a_foreign_host_is_refused(host: str):
     "host",
     ["127.0.0.1", "127.0.0.1:8787", "localhost:8787", "LOCALHOST", "localhost.", "[::1]:8787"],
 )
-def test_this_computers_names_for_itself_are_allowed(host: str):
+def test_loopback_host_names_are_allowed(host: str):
     Access(host="127.0.0.1", api_key=None, origins=()).check_host(host, "127.0.0.1")
 
 
-def test_the_bound_host_and_the_dialled_address_are_allowed():
+def test_the_bound_host_and_the_connected_address_are_allowed():
     access = Access(host="notes.lan", api_key=None, origins=())
     access.check_host("Notes.LAN:8787", "192.168.1.7")
     access.check_host("192.168.1.7:8787", "192.168.1.7")
@@ -66,12 +66,12 @@ def test_the_bound_host_and_the_dialled_address_are_allowed():
         wildcard.check_host("0.0.0.0:8787", "192.168.1.7")
 
 
-async def test_a_rebound_name_is_421(server):
+async def test_a_rebound_dns_name_is_refused_with_421(server):
     headers = {"Host": f"evil.example:{server.port}"}
     assert await server.refusal("GET", "/health", headers=headers) == (421, "HOST_NOT_ALLOWED")
 
 
-async def test_an_absolute_target_is_held_to_the_same_rule(server):
+async def test_an_absolute_request_target_is_checked_too(server):
     evil = (
         b"GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     )
@@ -83,7 +83,7 @@ async def test_an_absolute_target_is_held_to_the_same_rule(server):
 
 
 @pytest.mark.parametrize("origin", ["null", "https://evil.example", "http://localhost:3000", ""])
-async def test_a_foreign_or_null_origin_is_403(server, origin: str):
+async def test_a_foreign_or_null_origin_is_refused_with_403(server, origin: str):
     for method, path in (("GET", "/health"), ("POST", "/index"), ("OPTIONS", "/search")):
         headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
         refusal = await server.refusal(method, path, headers=headers)
@@ -91,7 +91,7 @@ async def test_a_foreign_or_null_origin_is_403(server, origin: str):
     assert await server.engine.jobs.list() == ()
 
 
-async def test_the_servers_own_origin_is_none_of_a_stranger(server):
+async def test_the_servers_own_origin_is_allowed(server):
     status, _, headers = await server.ask(
         "GET", "/health", headers={"Origin": f"http://{server.authority}"}
     )
@@ -104,14 +104,14 @@ async def test_the_servers_own_origin_is_none_of_a_stranger(server):
     ["http://{own}0", "http://{own}.evil.example", "http://{own}@evil.example", "http://{own}/",
      "http://evil.{own}", "http://evil.example/{own}", "https://{own}", "{own}"],
 )  # fmt: skip
-async def test_an_origin_that_begins_or_ends_like_the_servers_own_is_foreign(server, origin: str):
+async def test_an_origin_that_resembles_the_servers_own_is_refused(server, origin: str):
     headers = {"Origin": origin.format(own=server.authority)}
     refusal = await server.refusal("GET", "/health", headers=headers)
     assert refusal == (403, "ORIGIN_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("foreign", ["https://evil.example", "null"])
-async def test_of_two_origins_or_sites_none_is_chosen(server, foreign: str):
+async def test_duplicate_origin_headers_are_refused(server, foreign: str):
     own = f"http://{server.authority}"
     for two in (
         [("Origin", own), ("Origin", foreign)],
@@ -123,24 +123,24 @@ async def test_of_two_origins_or_sites_none_is_chosen(server, foreign: str):
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "", "other"])
-async def test_what_a_page_embeds_or_links_is_refused_though_it_names_no_origin(server, site: str):
+async def test_requests_from_other_sites_without_an_origin_are_refused(server, site: str):
     for path in ("/health", "/attachments/a.png?download=true"):
         refusal = await server.refusal("GET", path, headers={"Sec-Fetch-Site": site})
         assert refusal == (403, "ORIGIN_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("site", ["none", "same-origin"])
-async def test_an_address_that_was_typed_is_answered(server, site: str):
+async def test_direct_navigation_is_allowed(server, site: str):
     assert (await server.ask("GET", "/health", headers={"Sec-Fetch-Site": site}))[0] == 200
 
 
-async def test_a_listed_page_may_call_from_its_own_site():
+async def test_an_allowed_origin_can_send_cross_site_requests():
     async with run(cors={"enabled": True, "allowed_origins": [ORIGIN]}) as server:
         headers = {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"}
         assert (await server.ask("GET", "/health", headers=headers))[0] == 200
 
 
-async def test_listed_origins_do_nothing_while_cors_is_off():
+async def test_allowed_origins_have_no_effect_without_cors():
     async with run(cors={"enabled": False, "allowed_origins": [ORIGIN]}) as server:
         refusal = await server.refusal("GET", "/health", headers={"Origin": ORIGIN})
         assert refusal == (403, "ORIGIN_NOT_ALLOWED")
@@ -151,13 +151,13 @@ async def test_listed_origins_do_nothing_while_cors_is_off():
     [ORIGIN + ".evil.example", ORIGIN + ":444", ORIGIN[:-1], "https://notes", "*",
      "http://notes.example", ORIGIN.upper(), ORIGIN + "/", "null", ORIGIN + ", " + ORIGIN],
 )  # fmt: skip
-async def test_an_origin_is_allowed_whole_or_not_at_all(origin: str):
+async def test_an_origin_must_match_exactly(origin: str):
     async with run(cors={"enabled": True, "allowed_origins": [ORIGIN]}) as server:
         refusal = await server.refusal("GET", "/health", headers={"Origin": origin})
         assert refusal == (403, "ORIGIN_NOT_ALLOWED")
 
 
-async def test_an_allowed_origin_is_named_and_never_with_credentials():
+async def test_cors_replies_name_the_origin_and_allow_no_credentials():
     cors = {"enabled": True, "allowed_origins": [ORIGIN]}
     async with run(cors=cors, server={"api_key": KEY}) as server:
         preflight = {
@@ -172,7 +172,7 @@ async def test_an_allowed_origin_is_named_and_never_with_credentials():
         assert headers["Vary"] == "Origin"
         assert "Access-Control-Allow-Credentials" not in headers
 
-        # The page can read the refusal, and still needs the key.
+        # The page can read the error and still needs the key.
         status, _, headers = await server.ask("GET", "/health", headers={"Origin": ORIGIN})
         assert (status, headers["Access-Control-Allow-Origin"]) == (401, ORIGIN)
         with_key = {"Origin": ORIGIN, "Authorization": f"Bearer {KEY}"}
@@ -181,13 +181,13 @@ async def test_an_allowed_origin_is_named_and_never_with_credentials():
         assert "Access-Control-Allow-Credentials" not in headers
 
 
-async def test_a_question_what_may_be_sent_needs_the_key_unless_a_listed_page_asks(guarded):
+async def test_options_needs_the_key_except_for_a_preflight_of_an_allowed_origin(guarded):
     for headers in ({"Access-Control-Request-Method": "POST"}, {}):
         refusal = await guarded.refusal("OPTIONS", "/search", headers=headers)
         assert refusal == (401, "UNAUTHORIZED")
 
 
-async def test_the_key_opens_every_route(guarded):
+async def test_the_key_works_on_every_route(guarded):
     headers = {"Authorization": f"Bearer {KEY}"}
     assert (await guarded.ask("GET", "/health", headers=headers))[0] == 200
     headers = {"Authorization": f"bearer   {KEY}"}
@@ -212,7 +212,7 @@ async def test_the_key_opens_every_route(guarded):
         [("X-Api-Key", KEY)],
     ],
 )
-async def test_whatever_is_wrong_with_the_key_the_reply_is_one(guarded, headers):
+async def test_every_wrong_key_gets_the_same_reply(guarded, headers):
     status, body, reply = await guarded.ask("GET", "/health", headers=headers)
     request_id = body["error"]["details"].pop("requestId")
     assert reply["X-Request-Id"] == request_id
@@ -230,11 +230,11 @@ async def test_whatever_is_wrong_with_the_key_the_reply_is_one(guarded, headers)
 
 
 @pytest.mark.parametrize("name", ["api_key", "apiKey", "key", "token", "access_token"])
-async def test_a_key_in_the_query_string_is_no_key(guarded, name: str):
+async def test_a_key_in_the_query_string_is_ignored(guarded, name: str):
     assert await guarded.refusal("GET", f"/health?{name}={KEY}") == (401, "UNAUTHORIZED")
 
 
-def test_only_digests_are_compared_and_in_constant_time(monkeypatch: pytest.MonkeyPatch):
+def test_keys_are_compared_by_digest_in_constant_time(monkeypatch: pytest.MonkeyPatch):
     compared = []
 
     class Hmac:
@@ -252,14 +252,14 @@ def test_only_digests_are_compared_and_in_constant_time(monkeypatch: pytest.Monk
     assert compared == [(wanted, wanted), (sha256(KEY[:-1].encode()).digest(), wanted)]
 
 
-def test_text_of_any_kind_is_compared_without_an_error():
+def test_any_text_can_be_compared_with_the_key():
     access = Access(host="127.0.0.1", api_key=SecretStr(KEY), origins=())
     for text in ("Bearer \udcff", "Bearer ключ", "Bearer \x00"):
         with pytest.raises(Exception, match="UNAUTHORIZED"):
             access.check_key([text])
 
 
-async def test_replies_name_the_vault_to_whoever_is_let_in(tmp_path):
+async def test_replies_name_the_vault_only_to_allowed_clients(tmp_path):
     vault = tmp_path / "My notes"
     async with run(vault={"root": vault}, server={"api_key": KEY}) as server:
         bearer = {"Authorization": f"Bearer {KEY}"}
@@ -274,13 +274,13 @@ async def test_replies_name_the_vault_to_whoever_is_let_in(tmp_path):
             assert "X-Vault-Id" not in headers
 
 
-async def test_health_tells_no_absolute_path(tmp_path):
+async def test_health_contains_no_absolute_path(tmp_path):
     async with run(vault={"root": tmp_path / "Notes"}) as server:
         _, body, headers = await server.ask("GET", "/health")
         assert str(tmp_path) not in f"{body}{headers}"
 
 
-def test_a_vault_has_one_identity_however_its_folder_is_named(tmp_path):
+def test_a_vault_has_one_identity_for_all_paths_to_it(tmp_path):
     (tmp_path / "Notes").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "Notes")
     assert vault_identity(tmp_path / "link") == vault_identity(tmp_path / "Notes")

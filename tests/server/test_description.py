@@ -1,4 +1,4 @@
-"""The description holds against a client that tries everything it allows, and much it does not."""
+"""Replies match the OpenAPI document for generated valid and invalid requests."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from .conftest import run
 
-# What is refused on purpose although JSON Schema calls it valid (`limit: 1.0`), and a job that is
+# Refused on purpose although valid in JSON Schema (`limit: 1.0`), and a job that is
 # still there after DELETE, which cancels.
 ON_PURPOSE = "positive_data_acceptance,use_after_free"
 
 
 @pytest.mark.long
-async def test_every_reply_to_generated_requests_is_as_described(tmp_path: Path):
+async def test_generated_requests_get_documented_replies(tmp_path: Path):
     async with run() as server:
         process = await asyncio.create_subprocess_exec(
             *(Path(sys.executable).with_name("schemathesis"), "run"),

@@ -1,4 +1,4 @@
-"""Attachments: what is known of them, their bytes, ranges of them, and never a page of them."""
+"""Attachments: metadata, downloads and ranges. They are never rendered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def get(server, path=f"{FILE}?download=true", method="GET", **headers):
         return reply.status, await reply.read(), reply.headers
 
 
-async def test_by_default_an_attachment_is_described(server):
+async def test_by_default_an_attachment_returns_metadata(server):
     status, body, headers = await server.ask("GET", FILE)
     assert status == 200
     assert body["data"] == {
@@ -32,7 +32,7 @@ async def test_by_default_an_attachment_is_described(server):
     assert server.engine.opened == []
 
 
-async def test_a_download_is_the_bytes_to_be_saved(server):
+async def test_a_download_returns_the_bytes_as_an_attachment(server):
     status, body, headers = await get(server)
     assert (status, body) == (200, CONTENT)
     assert headers["Content-Type"] == "image/png"
@@ -52,7 +52,7 @@ async def test_a_download_is_the_bytes_to_be_saved(server):
         ({"If_None_Match": '"e1"'}, 304),
     ],
 )
-async def test_a_page_is_downloaded_and_never_rendered(
+async def test_a_web_page_is_downloaded_and_not_rendered(
     server, method: str, asked: dict[str, str], status: int
 ):
     path = "/attachments/page.html?download=true"
@@ -103,7 +103,7 @@ async def test_any_other_range_is_ignored(server, asked: str):
     assert (status, body) == (200, CONTENT)
 
 
-async def test_if_range_sends_the_rest_only_of_the_same_content(server):
+async def test_if_range_resumes_only_unchanged_content(server):
     assert (await get(server, Range="bytes=5-6", If_Range='"e1"'))[0] == 206
     for stale in ('"old"', 'W/"e1"', "Wed, 21 Oct 2015 07:28:00 GMT", "e1"):
         status, body, _ = await get(server, Range="bytes=5-6", If_Range=stale)
@@ -116,12 +116,12 @@ async def test_an_unchanged_attachment_is_304(server):
         assert (status, body) == (304, b"")
 
 
-async def test_head_tells_size_and_type_and_sends_nothing(server):
+async def test_head_returns_size_and_type_without_a_body(server):
     status, body, headers = await get(server, method="HEAD")
     assert (status, body) == (200, b"")
     assert headers["Content-Length"] == str(SIZE)
     assert headers["Content-Type"] == "image/png"
-    again, _, _ = await get(server)  # the connection is still in step
+    again, _, _ = await get(server)  # the connection is still in sync
     assert again == 200
 
 
@@ -133,14 +133,14 @@ async def test_a_large_attachment_is_sent_only_when_allowed(server):
     assert (await get(server, path))[:2] == (200, bytes(200_000))
 
 
-async def test_an_empty_attachment_is_an_empty_reply(server):
+async def test_an_empty_attachment_gives_an_empty_reply(server):
     server.engine.files["empty.png"] = b""
     path = "/attachments/empty.png?download=true"
     assert (await get(server, path))[:2] == (200, b"")
     assert (await get(server, path, Range="bytes=0-"))[0] == 416
 
 
-async def test_a_file_that_shrinks_while_it_is_sent_breaks_the_connection(server):
+async def test_a_file_that_shrinks_during_a_download_breaks_the_connection(server):
     real = server.engine.open_attachment
 
     async def shrunk(path, *, allow_large):
@@ -167,7 +167,7 @@ async def test_a_file_that_shrinks_while_it_is_sent_breaks_the_connection(server
         "\x1b[1m",
     ],
 )
-async def test_no_name_can_break_a_header(server, name: str):
+async def test_file_names_cannot_break_headers(server, name: str):
     header = disposition(name)
     assert header.isascii()
     assert header.isprintable()

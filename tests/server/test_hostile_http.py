@@ -1,4 +1,4 @@
-"""Hostile bodies and bytes: each gets a stable code, and leaves nothing behind."""
+"""Hostile bodies and bytes get stable codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def post(body: bytes, *headers: str, path: str = "/search") -> bytes:
-    """Return a POST as bytes; `{length}` in a header stands for the body's."""
+    """Return a POST as bytes. `{length}` in a header is replaced with the body's length."""
     lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Connection: close", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
@@ -37,7 +37,7 @@ def post(body: bytes, *headers: str, path: str = "/search") -> bytes:
         "",
     ],
 )
-async def test_only_json_in_utf8_is_read(server, media: str):
+async def test_only_utf8_json_is_accepted(server, media: str):
     for path in ("/search", "/related", "/index", "/reindex"):
         refusal = await server.refusal(
             "POST", path, data=b'{"query": "a"}', headers={"Content-Type": media}
@@ -47,7 +47,7 @@ async def test_only_json_in_utf8_is_read(server, media: str):
     assert await server.engine.jobs.list() == ()
 
 
-async def test_what_a_page_may_send_unasked_is_refused_even_when_empty(server):
+async def test_simple_cross_origin_content_types_are_refused_even_if_empty(server):
     for media in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         refusal = await server.refusal("POST", "/index", headers={"Content-Type": media})
         assert refusal == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -58,7 +58,7 @@ async def test_what_a_page_may_send_unasked_is_refused_even_when_empty(server):
     "media",
     ["application/json", "Application/JSON; Charset=UTF-8", 'application/json;charset="utf-8"'],
 )
-async def test_json_is_known_by_any_spelling(server, media: str):
+async def test_every_spelling_of_the_json_type_is_accepted(server, media: str):
     status, _, _ = await server.ask(
         "POST", "/search", data=b'{"query": "a"}', headers={"Content-Type": media}
     )
@@ -66,7 +66,7 @@ async def test_json_is_known_by_any_spelling(server, media: str):
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "identity", "x"])
-async def test_a_compressed_body_is_refused_unopened(server, coding: str):
+async def test_a_compressed_body_is_refused_without_decompressing(server, coding: str):
     body = gzip.compress(b'{"query": "' + b"a" * 10_000_000 + b'"}')
     raw = post(
         body, "Content-Type: application/json", f"Content-Encoding: {coding}",
@@ -81,7 +81,7 @@ async def test_a_compressed_body_is_refused_unopened(server, coding: str):
     "codings",
     [("gzip, chunked",), ("gzip", "chunked"), ("identity, chunked",), ("deflate,chunked",)],
 )
-async def test_a_transfer_that_claims_to_be_compressed_is_refused(server, codings: tuple[str, ...]):
+async def test_a_compressed_transfer_encoding_is_refused(server, codings: tuple[str, ...]):
     body = b'{"query": "a"}'
     raw = post(
         b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body),
@@ -93,7 +93,7 @@ async def test_a_transfer_that_claims_to_be_compressed_is_refused(server, coding
     assert server.engine.queries == []
 
 
-async def test_plain_json_in_chunks_is_read(server):
+async def test_chunked_json_is_accepted(server):
     body = b'{"query": "a"}'
     raw = post(
         b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body),
@@ -103,7 +103,7 @@ async def test_plain_json_in_chunks_is_read(server):
     assert (await server.raw(raw)).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_a_body_over_64_kib_is_413_whether_announced_or_not(server):
+async def test_a_body_over_64_kib_is_refused_with_413(server):
     fits = b'{"query": "' + b" " * (64 * 1024 - 14) + b'a"}'
     assert len(fits) == 64 * 1024
     assert (await server.ask("POST", "/search", data=fits, headers=JSON))[0] == 200
@@ -120,7 +120,7 @@ async def test_a_body_over_64_kib_is_413_whether_announced_or_not(server):
     )
 
 
-async def test_an_announced_terabyte_is_refused_at_once_and_not_awaited():
+async def test_a_huge_content_length_is_refused_at_once():
     raw = post(b"", "Content-Type: application/json", "Content-Length: 1099511627776")
     async with run(limits=Limits(linger_seconds=0.1)) as server, asyncio.timeout(PATIENCE):
         assert (await server.raw(raw)).startswith(b"HTTP/1.1 413 ")
@@ -193,7 +193,7 @@ async def test_a_bad_id_is_a_400_with_its_code(server, given):
     assert refusal == (400, "INVALID_ID")
 
 
-async def test_a_refusal_never_repeats_what_was_sent(server):
+async def test_errors_do_not_quote_the_request(server):
     canary = "canary-7f3a"
     bodies = [
         {"query": "a", canary: 1},
@@ -262,7 +262,7 @@ async def test_any_text_is_a_valid_query(server):
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ],
 )
-async def test_what_is_no_http_is_refused_in_the_envelope_and_never_quoted(server, raw: bytes):
+async def test_invalid_http_gets_a_json_error_that_does_not_quote_it(server, raw: bytes):
     reply = await server.raw(raw, patience=0.5)
     head, _, body = reply.partition(b"\r\n\r\n")
     assert head.split(b" ")[1][:1] == b"4"
@@ -273,13 +273,13 @@ async def test_what_is_no_http_is_refused_in_the_envelope_and_never_quoted(serve
     assert (await server.ask("GET", "/health"))[0] == 200
 
 
-async def test_a_body_where_none_belongs_is_refused(server):
+async def test_an_unexpected_body_is_refused(server):
     for method, path in (("GET", "/health"), ("DELETE", "/jobs/a"), ("GET", f"/notes/{NOTE_ID}")):
         refusal = await server.refusal(method, path, data=b"{}", headers=JSON)
         assert refusal == (400, "INVALID_REQUEST")
 
 
-async def test_a_client_that_asks_first_is_invited_only_past_the_gate():
+async def test_100_continue_is_sent_only_after_the_checks():
     body = b'{"query": "a"}'
     async with run(server={"api_key": "k" * 32}) as server:
         expecting = [
@@ -293,7 +293,7 @@ async def test_a_client_that_asks_first_is_invited_only_past_the_gate():
         assert invited.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 ")
 
 
-async def test_an_upgrade_is_declined_by_answering(server):
+async def test_an_upgrade_request_gets_a_normal_reply(server):
     reply = await server.raw(
         b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
         b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n",
@@ -302,7 +302,7 @@ async def test_an_upgrade_is_declined_by_answering(server):
     assert reply.startswith(b"HTTP/1.1 200 ")
 
 
-async def test_requests_sent_in_one_go_are_answered_in_order(server):
+async def test_pipelined_requests_are_answered_in_order(server):
     one = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
     reply = await server.raw(one + b"\r\n" + one + b"Connection: close\r\n\r\n")
     assert reply.count(b"HTTP/1.1 200 OK") == 2
@@ -312,7 +312,7 @@ async def test_requests_sent_in_one_go_are_answered_in_order(server):
     "path",
     ["../secret.png", "%2e%2e/secret.png", "..%2fsecret.png", "a/%2e%2e%2f..%2fsecret.png"],
 )
-async def test_traversal_reaches_the_engine_decoded_once_and_whole(server, path: str):
+async def test_path_traversal_is_refused(server, path: str):
     refusal = await server.refusal("GET", f"/attachments/{path}")
     assert refusal == (403, "PATH_OUTSIDE_VAULT")
 
@@ -323,7 +323,7 @@ async def test_a_path_that_is_not_utf8_is_a_400(server, path: str):
     assert refusal == (400, "INVALID_PATH")
 
 
-async def test_a_percent_sign_in_a_name_is_only_a_percent_sign(server):
+async def test_a_percent_sign_in_a_name_is_not_decoded_twice(server):
     server.engine.files["100%.png"] = server.engine.files["my%20image.png"] = b"x"
     for path in ("100%25.png", "my%2520image.png"):
         assert (await server.ask("GET", f"/attachments/{path}"))[0] == 200

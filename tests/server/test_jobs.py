@@ -1,4 +1,4 @@
-"""Jobs over HTTP: started once, followed live, cancelled, and never ended by a client leaving."""
+"""Jobs over HTTP: submit, follow and cancel. A disconnect does not end a job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def start(server) -> str:
     return body["data"]["job"]["id"]
 
 
-async def test_a_job_is_accepted_with_its_address(server):
+async def test_a_submitted_job_returns_its_location(server):
     for path, kind in (("/index", "index"), ("/reindex", "reindex")):
         status, body, headers = await server.ask("POST", path, json={"requireEmbeddings": True})
         job = body["data"]["job"]
@@ -57,7 +57,7 @@ async def test_jobs_are_listed_and_shown(server):
     assert many["data"]["jobs"] == [job]
 
 
-async def test_delete_cancels(server):
+async def test_delete_cancels_a_job(server):
     job_id = await start(server)
     status, body, _ = await server.ask("DELETE", f"/jobs/{job_id}")
     assert (status, body["data"]["job"]["state"]) == (200, "cancelled")
@@ -67,7 +67,7 @@ async def read_events(reply) -> list[dict]:
     return [json.loads(line[6:]) async for line in reply.content if line.startswith(b"data: ")]
 
 
-async def test_events_tell_every_state_and_end_with_the_job(server):
+async def test_events_send_every_state_and_end_with_the_job(server):
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as reply:
         assert reply.headers["Content-Type"] == "text/event-stream; charset=utf-8"
@@ -81,7 +81,7 @@ async def test_events_tell_every_state_and_end_with_the_job(server):
     assert seen[1]["phase"] == "parse"
 
 
-async def test_a_finished_job_is_one_event(server):
+async def test_a_finished_job_sends_one_event(server):
     job_id = await start(server)
     server.engine.jobs.change(job_id, state=JobState.FAILED, error=Warning("DISK_FULL", "Full."))
     async with server.request("GET", f"/jobs/{job_id}/events") as reply:
@@ -89,14 +89,14 @@ async def test_a_finished_job_is_one_event(server):
     assert job["error"] == {"code": "DISK_FULL", "message": "Full.", "details": {}}
 
 
-async def test_a_silent_job_still_shows_signs_of_life(server, monkeypatch):
+async def test_a_job_without_progress_sends_heartbeats(server, monkeypatch):
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as reply:
         await asyncio.wait_for(reply.content.readuntil(b": still here\n\n"), PATIENCE)
 
 
-async def test_the_job_goes_on_when_its_follower_leaves(server, monkeypatch):
+async def test_a_job_continues_when_its_follower_disconnects(server, monkeypatch):
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.05)
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as reply:
@@ -112,7 +112,7 @@ async def test_the_job_goes_on_when_its_follower_leaves(server, monkeypatch):
     assert not [event for event in server.events if event["level"] == "error"]
 
 
-async def test_a_stopping_server_ends_the_streams():
+async def test_a_stopping_server_ends_event_streams():
     async with run() as server:
         job_id = await start(server)
         reply = await server.request("GET", f"/jobs/{job_id}/events")
@@ -141,7 +141,7 @@ async def test_a_state_is_serialised_once_for_all_followers(server, monkeypatch)
     assert len(written) <= 7
 
 
-async def test_a_late_follower_sees_the_newest_state_at_once(server):
+async def test_a_late_follower_gets_the_newest_state_at_once(server):
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as first:
         await first.content.readline()
@@ -153,7 +153,7 @@ async def test_a_late_follower_sees_the_newest_state_at_once(server):
             assert json.loads(newest[6:])["phase"] == "parse"
 
 
-async def test_events_of_a_running_job_list_few_of_its_warnings(server):
+async def test_events_of_a_running_job_list_few_warnings(server):
     job_id = await start(server)
     many = tuple(Warning("FILE_BINARY", f"Skipped {number}.") for number in range(100))
     server.engine.jobs.change(job_id, warnings=many, warning_count=250)

@@ -1,4 +1,4 @@
-"""No socket is held open for nothing, and none of them keeps search from working."""
+"""Idle and slow sockets are closed and do not block search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOWNLOAD = HEALTH.replace(b"/health", b"/attachments/huge.png?download=true&allo
 SHORT = Limits(idle_seconds=0.4, body_seconds=0.4, linger_seconds=0.2, send_seconds=0.5)
 
 
-def test_every_idle_or_slow_socket_is_gone_within_15_seconds():
+def test_the_limits_close_idle_or_slow_sockets_within_15_seconds():
     limits = Limits()
     assert limits.idle_seconds < 15
     assert limits.body_seconds + limits.linger_seconds < 15
@@ -52,7 +52,7 @@ async def test_an_idle_socket_is_closed(sent: bytes):
 
 
 @pytest.mark.parametrize("body", [False, True])
-async def test_a_byte_now_and_then_does_not_keep_a_socket_open(body: bool):
+async def test_an_occasional_byte_does_not_keep_a_socket_open(body: bool):
     async with run(limits=SHORT) as server:
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         head = b"POST /search HTTP/1.1\r\nHost: localhost\r\n"
@@ -68,7 +68,7 @@ async def test_a_byte_now_and_then_does_not_keep_a_socket_open(body: bool):
         await hang_up(writer)
 
 
-async def test_a_client_that_does_not_read_is_dropped():
+async def test_a_client_that_does_not_read_is_disconnected():
     async with run(limits=SHORT) as server:
         server.engine.files["huge.png"] = CONTENT * 3000
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
@@ -88,7 +88,7 @@ async def answers(server: Running) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["a note", "an attachment"])
-async def test_what_a_client_does_not_read_is_not_kept_for_it(kind: str):
+async def test_an_unread_reply_is_not_buffered_forever(kind: str):
     requests = {
         "a note": f"GET /notes/{NOTE_ID} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
         "an attachment": DOWNLOAD,
@@ -108,14 +108,14 @@ async def test_what_a_client_does_not_read_is_not_kept_for_it(kind: str):
                 await asyncio.sleep(0.1)
         received = 0
         with suppress(ConnectionError):
-            async with asyncio.timeout(PATIENCE):  # the server has ended it, and lets it go
+            async with asyncio.timeout(PATIENCE):  # the server has closed it
                 while piece := await reader.read(1 << 20):
                     received += len(piece)
         assert received < 15_000_000
         await hang_up(writer)
 
 
-async def test_a_little_that_is_not_read_is_not_kept_either(monkeypatch: pytest.MonkeyPatch):
+async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.MonkeyPatch):
     made: list[asyncio.Transport] = []
     real = Connection.connection_made
 
@@ -128,7 +128,7 @@ async def test_a_little_that_is_not_read_is_not_kept_either(monkeypatch: pytest.
         server.engine.files["small.png"] = CONTENT * 5
         _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
         async with asyncio.timeout(PATIENCE):
-            while not (made and made[0].get_write_buffer_size()):  # the system takes no more
+            while not (made and made[0].get_write_buffer_size()):  # the system's buffers are full
                 writer.write(DOWNLOAD.replace(b"huge", b"small"))
                 await asyncio.sleep(0.01)
         async with asyncio.timeout(PATIENCE):
@@ -137,7 +137,7 @@ async def test_a_little_that_is_not_read_is_not_kept_either(monkeypatch: pytest.
         await hang_up(writer)
 
 
-async def test_who_reads_slowly_is_served_to_the_end():
+async def test_a_slow_reader_gets_the_complete_reply():
     async with run(limits=SHORT) as server:
         server.engine.files["huge.png"] = CONTENT * 3000
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1 << 18)
@@ -152,7 +152,7 @@ async def test_who_reads_slowly_is_served_to_the_end():
         await hang_up(writer)
 
 
-async def test_search_works_beside_a_thousand_sockets_that_do_nothing():
+async def test_search_works_beside_a_thousand_silent_sockets():
     async with run(limits=Limits(connections=1000)) as server:
         idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(1000)]
         await asyncio.sleep(0.1)
@@ -163,7 +163,7 @@ async def test_search_works_beside_a_thousand_sockets_that_do_nothing():
             await hang_up(writer)
 
 
-async def test_at_the_limit_the_longest_idle_makes_room():
+async def test_at_the_limit_the_longest_idle_connection_is_closed():
     async with run(limits=Limits(connections=3)) as server:
         sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(4)]
         assert await asyncio.wait_for(sockets[0][0].read(), PATIENCE) == b""
@@ -174,7 +174,7 @@ async def test_at_the_limit_the_longest_idle_makes_room():
             await hang_up(writer)
 
 
-async def test_a_socket_that_has_asked_is_idle_again_and_the_last_to_make_room():
+async def test_a_recently_used_socket_is_closed_last():
     async with run(limits=Limits(connections=3)) as server:
         sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
         for turn in (2, 0, 1):
@@ -192,7 +192,7 @@ async def test_a_socket_that_has_asked_is_idle_again_and_the_last_to_make_room()
             await hang_up(writer)
 
 
-async def test_connections_that_have_ended_take_no_room():
+async def test_ended_connections_do_not_count_towards_the_limit():
     async with run(limits=Limits(connections=3)) as server:
         for _ in range(10):
             assert await server.closes(HEALTH[:-2] + b"Connection: close\r\n\r\n", within=PATIENCE)
@@ -203,7 +203,7 @@ async def test_connections_that_have_ended_take_no_room():
             await hang_up(writer)
 
 
-async def test_where_all_are_busy_a_newcomer_is_closed_at_once():
+async def test_a_new_connection_is_closed_if_all_are_busy():
     async with run(limits=Limits(connections=2)) as server:
         job = await server.engine.jobs.submit(JobKind.INDEX)
         follow = f"GET /jobs/{job.id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
@@ -228,7 +228,7 @@ HALF_A_CHUNK = HALF_A_BODY.replace(b"Content-Length: 100", b"Transfer-Encoding: 
 
 
 async def is_open(reader: asyncio.StreamReader) -> bool:
-    """Whether the server neither says anything nor closes."""
+    """Whether the connection is open and silent."""
     try:
         await asyncio.wait_for(reader.read(1), 0.1)
     except TimeoutError:
@@ -243,7 +243,7 @@ async def is_open(reader: asyncio.StreamReader) -> bool:
     [HALF_A_BODY, HALF_A_CHUNK, HALF_A_BODY[:40]],
     ids=["half a body", "half a chunk", "half a head"],
 )
-async def test_requests_that_have_not_arrived_keep_nobody_out(sent: bytes):
+async def test_unfinished_requests_do_not_block_new_connections(sent: bytes):
     async with run(limits=Limits(connections=8)) as server:
         stuck = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(8)]
         for _, writer in stuck:
@@ -251,7 +251,7 @@ async def test_requests_that_have_not_arrived_keep_nobody_out(sent: bytes):
         await asyncio.sleep(0.1)
         for turn in range(8):
             assert await server.raw(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-            _reader, writer = stuck[turn]  # one that was dropped comes again, as its client would
+            _reader, writer = stuck[turn]  # a dropped client reconnects
             await hang_up(writer)
             stuck[turn] = await asyncio.open_connection("127.0.0.1", server.port)
             stuck[turn][1].write(sent)
@@ -260,7 +260,7 @@ async def test_requests_that_have_not_arrived_keep_nobody_out(sent: bytes):
             await hang_up(writer)
 
 
-async def test_the_oldest_unfinished_request_makes_room():
+async def test_at_the_limit_the_oldest_unfinished_request_is_closed():
     async with run(limits=Limits(connections=3)) as server:
         sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
         for turn in (1, 2, 0):
@@ -272,7 +272,7 @@ async def test_the_oldest_unfinished_request_makes_room():
             await hang_up(writer)
 
 
-async def test_a_request_whose_body_has_arrived_is_never_dropped():
+async def test_a_complete_request_is_never_closed():
     async with run(limits=Limits(connections=2)) as server:
         asked, finish = asyncio.Event(), asyncio.Event()
         search = server.engine.search
@@ -298,8 +298,8 @@ async def test_a_request_whose_body_has_arrived_is_never_dropped():
             await hang_up(other)
 
 
-async def test_a_client_with_many_connections_loses_its_own():
-    """Clients of other addresses keep theirs, however long they have been idle."""
+async def test_at_the_limit_a_client_with_many_connections_loses_one():
+    """Clients of other addresses keep their connections, even idle ones."""
     async with run(limits=Limits(connections=6)) as server:
         quiet = await asyncio.open_connection("127.0.0.1", server.port)
         many = [
@@ -313,7 +313,7 @@ async def test_a_client_with_many_connections_loses_its_own():
             await hang_up(writer)
 
 
-async def test_a_full_server_does_not_fill_its_log():
+async def test_a_full_server_logs_once():
     async with run(limits=Limits(connections=2)) as server:
         sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(30)]
         await asyncio.sleep(0.1)

@@ -1,4 +1,4 @@
-"""The log says what happened and never to what."""
+"""The log contains events and no private text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def stream():
     return io.StringIO()
 
 
-def test_an_event_is_one_json_object_a_line(stream):
+def test_an_event_is_one_line_of_json(stream):
     log = EventLog(Level.INFO, stream)
     log.emit(Level.INFO, "request", status=200, duration_ms=1.5, route="/notes/{noteId}")
     log.emit(Level.DEBUG, "request", status=200)
@@ -36,7 +36,7 @@ def test_an_event_is_one_json_object_a_line(stream):
     assert event["duration_ms"] == 1.5
 
 
-def test_a_field_that_is_not_listed_or_not_plain_is_left_out(stream):
+def test_unlisted_or_complex_fields_are_not_logged(stream):
     log = EventLog(Level.INFO, stream)
     log.emit(Level.INFO, "request", query=CANARY, path=CANARY, code="two words", status=[CANARY])
     log.emit(Level.INFO, "request", code="a\nb", route="é", error_type="x" * 81)
@@ -44,16 +44,16 @@ def test_a_field_that_is_not_listed_or_not_plain_is_left_out(stream):
         assert set(json.loads(line)) == {"time", "level", "event"}
 
 
-def test_no_field_is_made_for_text():
+def test_no_log_field_can_hold_private_text():
     assert not {"query", "path", "message", "url", "body", "header"} & set(Fields.__annotations__)
 
 
-def test_a_closed_stderr_is_no_reason_to_fail(stream):
+def test_a_closed_stderr_is_not_an_error(stream):
     stream.close()
     EventLog(Level.INFO, stream).emit(Level.ERROR, "request", status=500)
 
 
-async def test_what_libraries_log_is_reduced_to_its_type(stream):
+async def test_library_messages_are_reduced_to_their_type(stream):
     with captured_logging(EventLog(Level.INFO, stream)):
         error = ValueError(CANARY)
         logging.getLogger("aiohttp.server").error("Error handling %s", CANARY, exc_info=error)
@@ -66,7 +66,7 @@ async def test_what_libraries_log_is_reduced_to_its_type(stream):
     assert events[0]["logger"] == "aiohttp.server"
 
 
-def test_a_crash_is_logged_by_process_type_and_lines():
+def test_a_crash_is_logged_with_process_type_and_lines():
     stream = io.StringIO()
     frames = ("vault_agent.library.jobs:12", "vault_agent.indexing.index:3")
     report_crash(EventLog(Level.ERROR, stream), "keeper", CrashReport("ValueError", frames))
@@ -80,13 +80,13 @@ def test_a_crash_is_logged_by_process_type_and_lines():
 
 
 @pytest.mark.parametrize("frame", [CANARY, "elsewhere.module:3", f"vault_agent.x:3 {CANARY}", 3])
-def test_a_frame_that_is_none_of_ours_is_left_out_of_the_log(frame: str):
+def test_invalid_frames_are_not_logged(frame: str):
     stream = io.StringIO()
     report_crash(EventLog(Level.ERROR, stream), "keeper", CrashReport("ValueError", (frame,)))
     assert "frames" not in json.loads(stream.getvalue())
 
 
-async def test_a_handler_that_fails_is_logged_by_type_and_lines():
+async def test_a_failing_handler_is_logged_by_type_and_lines():
     async with run() as server:
         server.engine.failure = RuntimeError(CANARY)
         await server.ask("POST", "/search", json={"query": "a"})
@@ -96,7 +96,7 @@ async def test_a_handler_that_fails_is_logged_by_type_and_lines():
     assert event["frames"][0].startswith("vault_agent.server.gate:")
 
 
-async def test_a_request_is_logged_by_route_status_and_counts():
+async def test_a_request_is_logged_with_route_status_and_counts():
     async with run() as server:
         await server.ask("POST", "/search", json={"query": CANARY, "mode": "hybrid"})
         await server.ask("GET", f"/notes/{NOTE_ID}")
@@ -109,7 +109,7 @@ async def test_a_request_is_logged_by_route_status_and_counts():
     assert fetched["status"] == 200
 
 
-async def test_a_refusal_that_nobody_waits_for_is_no_error_of_the_server():
+async def test_an_error_reply_to_a_disconnected_client_is_not_logged_as_an_error():
     async with run() as server:
 
         async def slow(query):
@@ -127,7 +127,7 @@ async def test_a_refusal_that_nobody_waits_for_is_no_error_of_the_server():
     assert (event["level"], event["status"]) == ("info", 499)
 
 
-async def test_what_fails_outside_the_gate_is_logged_by_its_type_only(
+async def test_connection_errors_are_logged_by_type_only(
     monkeypatch: pytest.MonkeyPatch,
 ):
     async def fail(*_: object) -> None:
@@ -142,7 +142,7 @@ async def test_what_fails_outside_the_gate_is_logged_by_its_type_only(
     assert (event["event"], event["error_type"]) == ("connection_error", "RuntimeError")
 
 
-async def test_nothing_that_a_client_sends_reaches_the_log(capfd):
+async def test_the_log_contains_nothing_that_a_client_sends(capfd):
     async with run(server={"api_key": KEY}) as server:
         headers = {"Authorization": f"Bearer {KEY}", "User-Agent": CANARY, "Referer": CANARY}
         for path in (f"/{CANARY}", f"/notes/{CANARY}", f"/attachments/{CANARY}?{CANARY}={CANARY}"):

@@ -1,4 +1,4 @@
-"""Each route does what the contract says, and the table, the gate and the description agree."""
+"""Each route works as documented. Route table, access checks and OpenAPI agree."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CONTRACT = {
 }  # fmt: skip
 
 
-def test_the_table_is_the_contract():
+def test_the_routes_match_the_documentation():
     assert {f"{route.method} {route.path}" for route in ROUTES} == CONTRACT
 
 
-def test_the_description_has_every_route_and_every_status():
+def test_openapi_has_every_route_and_status():
     document = describe()
     described = {
         f"{method.upper()} {path}"
@@ -49,7 +49,7 @@ def test_the_description_has_every_route_and_every_status():
         assert {"400", "401", "403", "421", "500"} <= set(responses)
 
 
-async def test_every_route_passes_the_gate(guarded):
+async def test_every_route_checks_access(guarded):
     for route in ROUTES:
         path = route.path.replace("{noteId}", NOTE_ID).replace("{chunkIndex}", "0")
         path = path.replace("{jobId}", "job0").replace("{path}", "a.png")
@@ -59,7 +59,7 @@ async def test_every_route_passes_the_gate(guarded):
         assert refusal == (421, "HOST_NOT_ALLOWED")
 
 
-async def test_the_description_is_served_and_resolves(server):
+async def test_openapi_is_served_and_its_references_resolve(server):
     status, document, _ = await server.ask("GET", "/openapi.json")
     assert status == 200
     assert document["openapi"] == "3.1.0"
@@ -68,7 +68,7 @@ async def test_the_description_is_served_and_resolves(server):
         assert part.partition('"')[0] in names
 
 
-async def test_health_has_the_contracts_shape(server):
+async def test_health_has_the_documented_fields(server):
     status, body, headers = await server.ask("GET", "/health")
     assert status == 200
     assert body["data"]["index"]["available"] is True
@@ -79,7 +79,7 @@ async def test_health_has_the_contracts_shape(server):
     assert headers["Server"] == "vault-agent"
 
 
-async def test_search_passes_the_query_on_and_repeats_none_of_it(server):
+async def test_search_forwards_the_query_and_does_not_echo_it(server):
     body = {"query": "  turning lamp ", "mode": "lexical", "limit": 3, "filters": {"tags": ["a"]}}
     status, reply, _ = await server.ask("POST", "/search", json=body)
     assert status == 200
@@ -115,7 +115,7 @@ async def test_related_takes_a_note_or_a_chunk(server):
         assert server.engine.queries[-1].id == given
 
 
-async def test_a_note_is_revalidated_by_its_etag(server):
+async def test_an_unchanged_note_is_304(server):
     status, body, headers = await server.ask("GET", f"/notes/{NOTE_ID}")
     assert (status, body["data"]["content"]) == (200, "# Lamp\n")
     assert headers["Cache-Control"] == "private, no-cache"
@@ -136,7 +136,7 @@ async def test_a_large_note_is_sent_when_allowed(server):
     assert body["data"]["size"] == 280_000
 
 
-async def test_a_chunk_names_its_place(server):
+async def test_a_chunk_reply_contains_its_location(server):
     status, body, _ = await server.ask("GET", f"/chunks/{NOTE_ID}/2")
     assert status == 200
     assert body["data"]["chunkIndex"] == 2
@@ -171,11 +171,11 @@ async def test_a_chunk_names_its_place(server):
         ("GET", f"/notes/{NOTE_ID}?allow_large=true", 400, "INVALID_REQUEST"),
     ],
 )
-async def test_what_is_not_there_or_malformed_has_its_code(server, method, path, status, code):
+async def test_missing_or_malformed_ids_have_their_codes(server, method, path, status, code):
     assert await server.refusal(method, path) == (status, code)
 
 
-async def test_another_method_is_405_and_says_which_to_use(server):
+async def test_a_wrong_method_is_405_with_the_allowed_ones(server):
     status, body, headers = await server.ask("DELETE", "/search")
     assert (status, body["error"]["code"]) == (405, "METHOD_NOT_ALLOWED")
     assert headers["Allow"] == "POST, OPTIONS"
@@ -183,12 +183,12 @@ async def test_another_method_is_405_and_says_which_to_use(server):
     assert (status, headers["Allow"]) == (405, "GET, HEAD, DELETE, OPTIONS")
 
 
-async def test_options_tells_the_methods(server):
+async def test_options_lists_the_methods(server):
     status, _, headers = await server.ask("OPTIONS", "/health")
     assert (status, headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
 
 
-async def test_streams_questions_and_copies_are_marked_as_nothing_to_render_too():
+async def test_streams_preflights_and_304_have_the_safety_headers():
     origin = "https://notes.example"
     asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
     async with run(cors={"enabled": True, "allowed_origins": [origin]}) as server:
@@ -206,14 +206,14 @@ async def test_streams_questions_and_copies_are_marked_as_nothing_to_render_too(
                     assert reply.headers[name] == SAFE_HEADERS[name], path
 
 
-async def test_no_refusal_is_kept_by_a_browser(server):
+async def test_errors_are_not_cached(server):
     for method, path in (("GET", "/nothing"), ("GET", "/notes/x"), ("PUT", "/search")):
         async with server.request(method, path) as reply:
             assert reply.status >= 400
             assert reply.headers["Cache-Control"] == "no-store"
 
 
-async def test_head_is_get_without_the_body(server):
+async def test_head_equals_get_without_the_body(server):
     status, body, headers = await server.ask("HEAD", f"/notes/{NOTE_ID}")
     assert (status, body) == (200, None)
     _, _, whole = await server.ask("GET", f"/notes/{NOTE_ID}")
@@ -221,7 +221,7 @@ async def test_head_is_get_without_the_body(server):
     assert headers["ETag"] == whole["ETag"]
 
 
-async def test_errors_of_the_engine_keep_code_and_details(server):
+async def test_errors_keep_their_code_and_details(server):
     server.engine.failure = IndexUnavailable("INDEX_NOT_FOUND", "Run index.", {"jobId": "j"})
     status, body, _ = await server.ask("POST", "/search", json={"query": "a"})
     assert (status, body["error"]["code"]) == (409, "INDEX_NOT_FOUND")
@@ -231,7 +231,7 @@ async def test_errors_of_the_engine_keep_code_and_details(server):
     assert refusal == (503, "EMBEDDING_UNAVAILABLE")
 
 
-async def test_a_defect_is_a_500_that_tells_nothing(server):
+async def test_an_internal_error_is_a_500_without_details(server):
     server.engine.failure = RuntimeError("/secret/path and a query")
     status, body, _ = await server.ask("POST", "/search", json={"query": "a"})
     assert (status, body["error"]["code"]) == (500, "INTERNAL_ERROR")
@@ -242,13 +242,13 @@ async def test_a_defect_is_a_500_that_tells_nothing(server):
     assert "secret" not in server.log.getvalue()
 
 
-async def test_a_broken_connection_behind_the_server_is_not_taken_for_the_clients(server):
+async def test_an_upstream_connection_error_is_not_a_client_disconnect(server):
     server.engine.failure = ConnectionResetError("elsewhere")
     refusal = await server.refusal("POST", "/search", json={"query": "a"})
     assert refusal == (500, "INTERNAL_ERROR")
 
 
-async def test_at_most_100_warnings_leave_in_a_reply(server):
+async def test_a_reply_has_at_most_100_warnings(server):
     server.engine.warnings = tuple(Warning("W", str(n)) for n in range(250))
     _, body, _ = await server.ask("POST", "/search", json={"query": "a"})
     assert len(body["warnings"]) == 101
@@ -267,15 +267,15 @@ def note_of(content: str) -> NoteContent:
 
 
 @pytest.mark.parametrize("size", [0, 1, 4096, PIECE_CHARACTERS, 3 * PIECE_CHARACTERS + 7])
-async def test_a_note_is_the_same_json_in_pieces(size: int):
+async def test_a_note_written_in_pieces_is_the_same_json(size: int):
     content = (HOSTILE * (size // len(HOSTILE) + 1))[:size]
     note = note_of(content)
     reply = Reply[NoteData](data=note_data(note), warnings=warnings_data(note.warnings))
     assert in_pieces(reply) == await encoded(reply) == dump(reply)
 
 
-async def test_the_server_answers_while_a_large_note_is_written():
-    """The loop turns many times while the JSON is made."""
+async def test_the_server_responds_while_a_large_note_is_written():
+    """The event loop runs many times while the JSON is written."""
     note = note_of("line of a large note\n" * 3_000_000)
     turns = 0
     writing = asyncio.create_task(encoded(Reply[NoteData](data=note_data(note))))
@@ -286,7 +286,7 @@ async def test_the_server_answers_while_a_large_note_is_written():
     assert turns > 50
 
 
-async def test_health_answers_while_a_large_note_is_fetched(server):
+async def test_health_responds_while_a_large_note_is_fetched(server):
     async def large(note_id, *, allow_large):
         return note_of("line of a large note\n" * 3_000_000)
 

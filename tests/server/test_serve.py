@@ -1,4 +1,4 @@
-"""The server starts with a reason or with one line of why not, and stops when told to."""
+"""The server starts or fails with one line, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ async def refused(config: Config, port: int | None = None) -> Exception:
     return refusal.value
 
 
-async def test_a_port_in_use_ends_it_before_anything_is_opened():
+async def test_a_port_in_use_fails_before_anything_is_opened():
     async with run() as server:
         error = await refused(Config(), server.port)
         assert error.code == "PORT_IN_USE"
         assert str(server.port) in error.message
 
 
-async def test_an_engine_that_does_not_open_ends_it_and_frees_the_port():
+async def test_a_failed_start_releases_the_port():
     @asynccontextmanager
     async def locked(_config):
         raise Busy("INDEX_LOCKED", "Another server has this index.")
@@ -81,12 +81,12 @@ async def test_an_engine_that_does_not_open_ends_it_and_frees_the_port():
         pass
 
 
-async def test_a_host_that_is_not_here_is_a_configuration_error():
+async def test_a_foreign_host_address_is_a_configuration_error():
     error = await refused(Config(server={"host": "192.0.2.1", "api_key": "k" * 40}), 0)
     assert error.code == "CONFIG_INVALID"
 
 
-async def test_nothing_listens_beyond_loopback_without_a_key():
+async def test_off_loopback_the_server_does_not_listen_without_a_key():
     for host in ("0.0.0.0", "::", "192.168.1.7"):
         assert (await refused(Config(server={"host": host}))).code == "API_KEY_REQUIRED"
 
@@ -96,7 +96,7 @@ async def test_nothing_listens_beyond_loopback_without_a_key():
     ("soft", "hard", "room"),
     [(256, 4096, 1000), (256, 600, 344), (200, 200, 32), (4096, 4096, 1000)],
 )
-def test_no_more_connections_are_taken_than_files_may_be_open(soft: int, hard: int, room: int):
+def test_connections_are_limited_by_the_limit_of_open_files(soft: int, hard: int, room: int):
     program = (
         "import resource, sys\n"
         "soft, hard = map(int, sys.argv[1:])\n"
@@ -111,14 +111,14 @@ def test_no_more_connections_are_taken_than_files_may_be_open(soft: int, hard: i
     assert files == min(max(soft, 1256), hard)
 
 
-async def test_localhost_is_served_on_every_address_it_has():
+async def test_localhost_is_served_on_all_its_addresses():
     async with run(server={"host": "localhost"}) as server:
         assert (await server.ask("GET", "/health"))[0] == 200
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_whatever_is_open(number: signal.Signals):
+def test_a_signal_stops_the_server_despite_open_connections(number: signal.Signals):
     port = free_port()
     root = Path(__file__).parent.parent.parent
     process = subprocess.Popen(
@@ -156,7 +156,7 @@ def test_a_signal_ends_it_whatever_is_open(number: signal.Signals):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_second_signal_ends_it_at_once():
+def test_a_second_signal_stops_the_server_at_once():
     port = free_port()
     root = Path(__file__).parent.parent.parent
     process = subprocess.Popen(
@@ -176,7 +176,7 @@ def test_a_second_signal_ends_it_at_once():
             )
             time.sleep(0.2)
             process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)  # the request is given more than that to end
+            time.sleep(0.3)  # the request has more time than that
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=PATIENCE)
     finally:
@@ -221,7 +221,7 @@ SPILLING = """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_standard_error_belongs_to_the_log_while_the_server_runs():
+def test_only_the_log_writes_to_standard_error_while_the_server_runs():
     root = Path(__file__).parent.parent.parent
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SPILLING)],
@@ -242,7 +242,7 @@ def test_standard_error_belongs_to_the_log_while_the_server_runs():
     ]
 
 
-async def test_a_request_at_work_is_finished_before_the_end():
+async def test_a_running_request_is_completed_before_the_stop():
     async with run() as server:
         real = server.engine.search
 

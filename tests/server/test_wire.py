@@ -1,4 +1,4 @@
-"""The models refuse what they should, say it safely, and survive the journey."""
+"""The wire models reject invalid data, hide it in errors and round-trip."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_every_model_is_strict_closed_frozen_and_silent_about_input(model: type[BaseModel]):
+def test_every_model_is_strict_frozen_and_hides_its_input(model: type[BaseModel]):
     assert issubclass(model, Model)
     config = model.model_config
     assert (config["strict"], config["extra"], config["frozen"]) == (True, "forbid", True)
@@ -40,13 +40,13 @@ def test_every_model_is_strict_closed_frozen_and_silent_about_input(model: type[
     assert not [rule for rule in rules if getattr(rule, "strict", None) is False]
 
 
-def test_input_stays_hidden_in_nested_models_too():
+def test_nested_models_hide_input_in_errors():
     with pytest.raises(ValidationError) as refused:
         SearchBody.model_validate_json(b'{"query": "a", "filters": {"tags": ["secret", 1]}}')
     assert "secret" not in str(refused.value)
 
 
-def test_a_request_is_known_by_its_wire_names_only():
+def test_requests_accept_only_wire_names():
     assert parse(IndexBody, b'{"requireEmbeddings": true}').require_embeddings
     with pytest.raises(InvalidRequest) as refused:
         parse(IndexBody, b'{"require_embeddings": true}')
@@ -55,7 +55,7 @@ def test_a_request_is_known_by_its_wire_names_only():
     )
 
 
-def test_a_refusal_names_the_place_and_the_rule():
+def test_validation_errors_name_the_field_and_the_rule():
     with pytest.raises(InvalidRequest) as refused:
         parse(SearchBody, b'{"query": "a", "filters": {"tags": ["x", 7]}}')
     assert refused.value.details == {"field": "filters.tags.1", "rule": "string_type"}
@@ -82,37 +82,37 @@ def test_a_refusal_names_the_place_and_the_rule():
         ),
     ],
 )
-def test_a_refusal_says_in_plain_words_what_is_allowed(body: str, message: str):
+def test_validation_errors_say_what_is_allowed(body: str, message: str):
     with pytest.raises(InvalidRequest) as refused:
         parse(SearchBody, body.encode())
     assert refused.value.message == message
 
 
 @pytest.mark.parametrize("text", ["x", NOTE_ID + "\\n", NOTE_ID.upper(), NOTE_ID + ":01"])
-def test_an_id_of_another_form_is_refused_with_where_to_take_one(text: str):
+def test_a_malformed_id_is_refused_with_advice(text: str):
     with pytest.raises(InvalidRequest, match="take it from a result") as refused:
         parse(RelatedBody, f'{{"id": "{text}"}}'.encode())
     assert refused.value.code == "INVALID_ID"
 
 
-def test_the_query_is_counted_after_trimming():
+def test_the_query_length_is_checked_after_trimming():
     assert parse(SearchBody, b'{"query": "' + b" " * 2000 + b'a"}').query == "a"
     assert len(parse(SearchBody, ('{"query": "' + "漢" * 1000 + '"}').encode()).query) == 1000
 
 
-def test_filters_become_the_products_own():
+def test_filters_are_converted_to_the_models():
     body = SearchBody(query="a", filters=FiltersBody(paths=("p",), after="2024-02-29"))
     filters = parse(SearchBody, dump(body)).to_query().filters
     assert (filters.paths, filters.after, filters.before) == (("p",), "2024-02-29", None)
 
 
 @pytest.mark.parametrize("day", ["2024-02-30", "2024-1-1", "20240101", "2024-W01-1", "today", ""])
-def test_a_date_is_one_of_the_calendar(day: str):
+def test_only_real_dates_are_accepted(day: str):
     with pytest.raises(InvalidRequest):
         parse(SearchBody, f'{{"query": "a", "filters": {{"before": "{day}"}}}}'.encode())
 
 
-def test_a_reply_reads_back_as_what_was_sent():
+def test_replies_round_trip():
     answer = Answer(None, Mode.LEXICAL, 10, (hit(), hit(explanation={"bm25": 1.5})))
     for kind, data in (
         (Reply[ResultsData], results_data(answer)),
@@ -124,7 +124,7 @@ def test_a_reply_reads_back_as_what_was_sent():
     assert OneJob.model_validate_json(dump(job)) == job
 
 
-def test_a_jobs_warnings_are_cut_with_the_true_number():
+def test_cut_job_warnings_keep_their_true_count():
     warnings = tuple(Warning("W", "w") for _ in range(100))
     job = Job("j", JobKind.INDEX, JobState.RUNNING, "t", warnings=warnings, warning_count=345)
     shown = job_data(job).warnings
@@ -145,7 +145,7 @@ def test_a_jobs_warnings_are_cut_with_the_true_number():
         {"path": "あ" * 12 + ".md"},
     ],
 )
-def test_a_compact_row_keeps_its_budget(changes):
+def test_a_compact_row_stays_within_its_budget(changes):
     import orjson
 
     row = compact_row(hit(**changes))
@@ -153,7 +153,7 @@ def test_a_compact_row_keeps_its_budget(changes):
     assert row.path == hit(**changes).path
 
 
-def test_a_long_path_is_kept_whole_and_costs_heading_and_snippet():
+def test_in_a_compact_row_a_long_path_replaces_heading_and_snippet():
     path = "folder/" * 30 + "note.md"
     row = compact_row(hit(path=path))
     assert (row.path, row.heading, row.snippet) == (path, None, "")
@@ -166,11 +166,11 @@ def test_the_compact_snippet_shows_the_match():
     assert "lighthouse" in row.snippet
 
 
-def test_importing_the_contract_brings_no_server_along():
+def test_importing_the_wire_models_imports_no_server():
     code = "import sys, vault_agent.wire.requests, vault_agent.wire.replies; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"aiohttp", "numpy", "tantivy", "pydantic_settings"} & set(run.stdout.split())
 
 
-def test_every_code_of_a_field_is_one_of_the_contract():
+def test_every_error_code_of_a_field_exists():
     assert {CODES[code].status for code in base._CODES.values()} == {400}

@@ -1,4 +1,4 @@
-"""Every change to a database that a search would serve is found, however valid SQL thinks it is."""
+"""Every change to the served database is detected, even if it is valid SQL."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def refused(vault: Vault) -> bool:
         "PRAGMA user_version = 999",
     ],
 )
-async def test_a_change_that_is_valid_sql_is_found(vault: Vault, statement: str):
+async def test_damage_that_is_valid_sql_is_detected(vault: Vault, statement: str):
     assert not await refused(vault)
     with sqlite3.connect(vault.directory.database(1)) as connection:
         connection.executescript(statement)
@@ -113,7 +113,7 @@ async def test_a_change_that_is_valid_sql_is_found(vault: Vault, statement: str)
         "DROP TABLE meta",
     ],
 )
-async def test_an_account_that_says_nothing_is_not_opened(vault: Vault, statement: str):
+async def test_an_index_with_missing_metadata_is_reported_as_damaged(vault: Vault, statement: str):
     with sqlite3.connect(vault.directory.database(1)) as connection:
         connection.execute(statement)
     connection.close()
@@ -128,21 +128,19 @@ async def test_an_account_that_says_nothing_is_not_opened(vault: Vault, statemen
 @pytest.mark.parametrize(
     ("offset", "damage"),
     [
-        (0, b"\xff" * 16),  # what says that it is a database
+        (0, b"\xff" * 16),  # the header of a database
         (36, b"\0\0\0\5"),  # the number of free pages: the next run would write into one in use
         (100, b"\xff" * 8),  # the root of the schema
     ],
 )
-async def test_a_page_that_no_row_is_read_from_is_looked_at_too(
-    vault: Vault, offset: int, damage: bytes
-):
+async def test_damage_outside_the_rows_is_detected(vault: Vault, offset: int, damage: bytes):
     with vault.directory.database(1).open("r+b") as file:
         file.seek(offset)
         file.write(damage)
     assert await refused(vault)
 
 
-async def test_a_run_that_publishes_in_the_middle_of_the_look_is_no_damage(
+async def test_a_publication_during_the_check_is_not_damage(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     from vault_agent.store.index import check
@@ -158,7 +156,7 @@ async def test_a_run_that_publishes_in_the_middle_of_the_look_is_no_damage(
     await verify(vault.task())
 
 
-async def test_a_reader_reads_its_own_revision_to_the_end_and_then_lets_go(vault: Vault):
+async def test_a_reader_keeps_its_revision_to_the_end(vault: Vault):
     task = vault.task()
     index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
     await index.refresh()
@@ -177,7 +175,7 @@ async def test_a_reader_reads_its_own_revision_to_the_end_and_then_lets_go(vault
 
 
 @pytest.mark.parametrize("text", [b"CREATE TABLE chunk (", b"tablechunkchunk"])
-async def test_a_schema_that_is_no_text_is_refused_and_not_quoted(vault: Vault, text: bytes):
+async def test_a_binary_schema_is_refused_without_quoting_it(vault: Vault, text: bytes):
     file = vault.directory.database(1)
     content = file.read_bytes()
     assert content.count(text) == 1
@@ -185,8 +183,8 @@ async def test_a_schema_that_is_no_text_is_refused_and_not_quoted(vault: Vault, 
     assert await refused(vault)
 
 
-async def test_an_index_of_jobs_that_lacks_one_is_put_aside(tmp_path: Path):
-    """It is the lock: with it wrong, two jobs could run at once, or none ever again."""
+async def test_a_job_database_with_a_damaged_index_is_set_aside(tmp_path: Path):
+    """This index is the lock: if it is wrong, two jobs could run at once, or none."""
     file = tmp_path / "jobs.db"
     async with open_jobs(file) as jobs:
         await jobs.insert(Job("1" * 16, JobKind.INDEX, JobState.RUNNING, created_at="2024-01-01"))
@@ -206,7 +204,7 @@ async def test_an_index_of_jobs_that_lacks_one_is_put_aside(tmp_path: Path):
     assert file.with_suffix(".damaged").exists()
 
 
-def test_a_number_is_given_to_one_generation_only_and_the_newest_damaged_one_stays(tmp_path: Path):
+def test_generation_numbers_are_unique_and_the_newest_damaged_one_is_kept(tmp_path: Path):
     directory = IndexDirectory(tmp_path)
     (tmp_path / "current").write_text("2\n")
     for name in ("generation-2", "generation-3", "damaged-1", "damaged-5"):
@@ -216,7 +214,7 @@ def test_a_number_is_given_to_one_generation_only_and_the_newest_damaged_one_sta
     assert {path.name for path in tmp_path.iterdir()} == {"current", "generation-2", "damaged-5"}
 
 
-async def test_a_generation_that_was_put_aside_asks_for_a_rebuild(vault: Vault):
+async def test_after_damage_a_rebuild_is_required(vault: Vault):
     vault.directory.set_aside(1)
     assert await refused(vault)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
@@ -240,7 +238,7 @@ async def test_a_generation_that_was_put_aside_asks_for_a_rebuild(vault: Vault):
 @pytest.mark.parametrize(
     "pattern", ["*.term", "*.store", "meta.json", ".managed.json", "seal.json"]
 )
-async def test_a_change_to_any_file_of_full_text_is_found(vault: Vault, pattern: str, damage):
+async def test_damage_to_any_full_text_file_is_detected(vault: Vault, pattern: str, damage):
     vault.write("New.md", "a second revision shares the files of the first")
     await vault.index()
     assert not await refused(vault)

@@ -1,4 +1,4 @@
-"""The generation that serves: what it lends comes back, and what fails is told by name."""
+"""The served generation: connections are returned, and failures have codes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ DESCRIPTORS = Path("/proc/self/fd")
 
 
 class Locked(IndexDirectory):
-    """A folder whose files may not be read."""
+    """A folder whose files cannot be read."""
 
     def current(self) -> NoReturn:
-        raise PermissionError(13, "Permission denied")  # which root never sees of a file
+        raise PermissionError(13, "Permission denied")  # root can read every file
 
 
-async def test_a_folder_that_cannot_be_read_is_told_by_name(tmp_path: Path):
+async def test_an_unreadable_index_folder_is_reported_with_a_code(tmp_path: Path):
     index = CurrentIndex(Locked(tmp_path), vault="", fingerprint="")
     with pytest.raises(Failed) as failure:
         await index.refresh()
@@ -48,7 +48,7 @@ async def serving(vault: Vault) -> CurrentIndex:
     return index
 
 
-async def test_connections_come_back_from_searches_cancelled_at_any_moment(tmp_path: Path):
+async def test_searches_cancelled_at_any_moment_return_their_connections(tmp_path: Path):
     index = await serving(Vault(tmp_path))
 
     async def ask() -> None:
@@ -76,7 +76,7 @@ def opened_below(folder: Path) -> list[Path]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors")
-async def test_the_last_reader_closes_a_replaced_state_also_when_cancelled(tmp_path: Path):
+async def test_a_cancelled_last_reader_closes_a_replaced_index(tmp_path: Path):
     vault = Vault(tmp_path)
     index = await serving(vault)
     before = len(opened_below(vault.directory.path))

@@ -1,4 +1,4 @@
-"""Connections, opened to the end or not at all; and what is said where one fails."""
+"""Database connections: opened completely or not at all, and their errors."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ async def test_a_cancelled_wait_for_a_connection_leaves_no_thread(tmp_path: Path
             await opening
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
-            thread.join(2)  # it has nothing left to do
+            thread.join(2)  # it is idle
             assert not thread.is_alive()
 
 
-async def test_a_connection_that_fails_leaves_no_thread(tmp_path: Path):
+async def test_a_failed_connection_leaves_no_thread(tmp_path: Path):
     for _ in range(20):
         with pytest.raises(sqlite3.OperationalError):
             await connect(tmp_path / "none" / "a.db")
         assert [thread for thread in threading.enumerate() if "connection" in thread.name] == []
 
 
-async def test_a_connection_that_fails_says_so_also_when_cancelled(tmp_path: Path):
+async def test_a_failed_connection_is_reported_even_if_cancelled(tmp_path: Path):
     opening = asyncio.create_task(connect(tmp_path / "none" / "a.db"))
     await asyncio.sleep(0)
     opening.cancel()
@@ -48,7 +48,7 @@ async def test_a_connection_that_fails_says_so_also_when_cancelled(tmp_path: Pat
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
-def test_a_folder_that_may_not_be_written_is_told_from_a_disk_that_fails(number: int):
+def test_a_read_only_folder_is_distinguished_from_a_failing_disk(number: int):
     with pytest.raises(Failed, match="permission is denied, or") as refused, translated():
         raise OSError(number, os.strerror(number))
     assert refused.value.code == "INDEX_IO_ERROR"
@@ -56,7 +56,7 @@ def test_a_folder_that_may_not_be_written_is_told_from_a_disk_that_fails(number:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
-def test_a_database_that_may_not_be_written_says_the_same(tmp_path: Path):
+def test_a_read_only_database_is_reported_as_denied_permission(tmp_path: Path):
     path = tmp_path / "index.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE s (x)")

@@ -1,4 +1,4 @@
-"""The full-text index finds what was put in, admits what filters admit, and survives damage."""
+"""The full-text index: search, filters, spelling and damage."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_FILTER = Filters()
 
 
 def note(path: str, *texts: str, title: str = "", **fields: object) -> tuple[str, ParsedNote]:
-    """Return a note whose chunks are `texts`; a heading is what stands before `|`."""
+    """Return a note with chunks `texts`. Text before `|` is a heading."""
     chunks = []
     for index, text in enumerate(texts):
         heading, _, body = text.rpartition("|")
@@ -136,7 +136,7 @@ def test_search_finds(reader: FulltextReader, query: str, rowids: set[int]):
         (Filters(after="2023-01-02", before="2024-03-05"), {2, 3}),
     ],
 )
-def test_filters_admit(reader: FulltextReader, filters: Filters, rowids: set[int]):
+def test_filters_select_notes(reader: FulltextReader, filters: Filters, rowids: set[int]):
     assert reader.admitted(filters) == rowids
     assert find(reader, "zebra the all ran 猫", filters) <= rowids
 
@@ -151,14 +151,14 @@ def test_filters_compare_names_as_links_do(tmp_path: Path):
     assert reader.admitted(Filters(tags=("gro\u0308ße",))) == {1}
 
 
-def test_a_misspelt_word_finds_its_neighbour_but_only_where_it_is_in_no_note(
+def test_spelling_is_corrected_only_for_unknown_words(
     reader: FulltextReader,
 ):
     assert find(reader, "zerba") == {1, 2}
     assert reader.candidates(compile_query("lion"), NO_FILTER).neighbours == {}
 
 
-def test_the_chunk_that_matches_is_a_candidate_by_its_key(reader: FulltextReader):
+def test_the_matching_chunk_is_a_candidate(reader: FulltextReader):
     found = reader.candidates(compile_query("zebra eats"), NO_FILTER)
     best = max(found.chunks, key=lambda key: found.chunks[key].text)
     assert best == 1 << CHUNK_BITS | 1
@@ -171,7 +171,7 @@ def test_exact_names_and_headings_are_marked(reader: FulltextReader):
     assert found.chunks[1 << CHUNK_BITS | 1].headed
 
 
-def test_a_note_can_be_left_out(reader: FulltextReader):
+def test_a_note_can_be_excluded(reader: FulltextReader):
     assert find(reader, "zebra", without_note=1) == {2}
 
 
@@ -191,7 +191,7 @@ def test_a_note_can_be_left_out(reader: FulltextReader):
         "tag:*",
     ],
 )
-def test_no_text_upsets_the_engine(reader: FulltextReader, query: str):
+def test_any_text_is_a_safe_query(reader: FulltextReader, query: str):
     find(reader, query)
 
 
@@ -200,7 +200,7 @@ def test_no_text_upsets_the_engine(reader: FulltextReader, query: str):
     ["?" * 100, "*" + "?" * 16, "*a" * 100, "**/" * 100 + "x", "*a????????", "a*" * 17, "é?" * 200],
     ids=ascii,
 )
-def test_a_pattern_beyond_the_engine_is_refused_and_not_taken_for_damage(
+def test_a_pattern_that_is_too_complex_is_not_reported_as_damage(
     reader: FulltextReader, pattern: str
 ):
     for filters in (Filters(paths=(pattern,)), Filters(paths=("x", pattern) * 25)):
@@ -218,7 +218,7 @@ def test_patterns_within_the_limit_are_built(reader: FulltextReader):
         reader.candidates(compile_query("soup"), Filters(paths=("journal/????-??-??*",) * 10))
 
 
-def test_a_revision_adds_and_removes_without_touching_the_one_before(tmp_path: Path):
+def test_a_revision_does_not_change_the_previous_one(tmp_path: Path):
     old = build(tmp_path / "r1", NOTES)
     writer = FulltextWriter(tmp_path / "r2", tmp_path / "r1")
     writer.remove_note(1)
@@ -229,7 +229,7 @@ def test_a_revision_adds_and_removes_without_touching_the_one_before(tmp_path: P
     assert find(FulltextReader(tmp_path / "r1"), "zebra") == {1, 2}
 
 
-def test_what_is_not_committed_is_not_there(tmp_path: Path):
+def test_uncommitted_changes_are_not_visible(tmp_path: Path):
     build(tmp_path / "r1", NOTES)
     writer = FulltextWriter(tmp_path / "r2", tmp_path / "r1")
     writer.add_note(9, to_fulltext(*note("New.md", "a quagga")))
@@ -237,7 +237,7 @@ def test_what_is_not_committed_is_not_there(tmp_path: Path):
     assert find(FulltextReader(tmp_path / "r1"), "quagga") == set()
 
 
-def test_links_are_copied_where_files_cannot_be_linked(tmp_path: Path, monkeypatch):
+def test_files_are_copied_if_hard_links_fail(tmp_path: Path, monkeypatch):
     build(tmp_path / "r1", NOTES)
 
     def refuse(*_: object) -> None:
@@ -247,7 +247,7 @@ def test_links_are_copied_where_files_cannot_be_linked(tmp_path: Path, monkeypat
     assert find(build(tmp_path / "r2", [], tmp_path / "r1"), "zebra") == {1, 2}
 
 
-def test_ties_at_the_cut_go_to_the_first_notes_whatever_the_order_of_indexing(tmp_path: Path):
+def test_ties_at_the_limit_do_not_depend_on_indexing_order(tmp_path: Path):
     same = [(rowid, note(f"{rowid:03}.md", "the same words", title="x")) for rowid in range(1, 201)]
     kept = []
     for name, order in (("a", same), ("b", same[::-1])):
@@ -284,14 +284,14 @@ def test_damaged_files_are_reported_as_such(tmp_path: Path, capfd):
     ],
     ids=lambda value: value if isinstance(value, str) else str(value)[:20],
 )
-def test_what_the_engine_says_is_told_by_its_code_and_not_repeated(error: BaseException, code: str):
+def test_engine_errors_are_reported_by_code_without_their_text(error: BaseException, code: str):
     with pytest.raises(VaultAgentError) as told, guarded():
         raise error
     assert told.value.code == code
     assert str(error) not in str(told.value)
 
 
-def test_what_is_no_failure_of_the_engine_passes_through():
+def test_other_exceptions_are_not_translated():
     with pytest.raises(KeyboardInterrupt), guarded():
         raise KeyboardInterrupt
 
@@ -301,7 +301,7 @@ def test_an_absent_index_is_reported_as_damaged(tmp_path: Path):
         FulltextReader(tmp_path / "none")
 
 
-def test_searching_does_not_hold_up_other_threads(tmp_path: Path):
+def test_searching_does_not_block_other_threads(tmp_path: Path):
     reader = build(tmp_path / "r1", [note(f"{n}.md", "common word " * 200) for n in range(300)])
     ticks: list[float] = []
     done = threading.Event()
@@ -348,7 +348,7 @@ def expected_neighbours(term: str, vocabulary: dict[str, int]) -> list[str]:
     return [each for _, _, each in sorted(near)[:3]]
 
 
-def test_neighbours_are_completions_or_else_the_nearest_and_most_frequent(tmp_path: Path):
+def test_corrections_are_completions_or_the_nearest_frequent_terms(tmp_path: Path):
     chance = random.Random(5)
     words = ["".join(chance.choices("abé", k=chance.randint(3, 10))) for _ in range(400)]
     notes = [note(f"{n}.md", " ".join(chance.choices(words, k=30)), title="x") for n in range(60)]
@@ -367,7 +367,7 @@ def test_neighbours_are_completions_or_else_the_nearest_and_most_frequent(tmp_pa
 
 
 class CountingSearcher:
-    """Counts how many terms are read from the dictionary."""
+    """Counts terms read from the dictionary."""
 
     def __init__(self, searcher: Searcher) -> None:
         self._searcher = searcher
@@ -391,7 +391,7 @@ def test_unknown_terms_read_each_part_of_the_dictionary_once(tmp_path: Path):
     assert searcher.read <= 2 * len(words)
 
 
-def test_what_has_no_near_term_reads_hardly_anything(tmp_path: Path):
+def test_a_term_without_neighbours_reads_few_terms(tmp_path: Path):
     chance = random.Random(5)
     words = ["q" + "".join(chance.choices("abcdefgh", k=9)) for _ in range(3_000)]
     reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
@@ -411,7 +411,7 @@ def test_only_the_longest_unknown_terms_of_a_query_are_corrected(tmp_path: Path)
     assert [term for term in found if found[term]] == [f"{word}q" for word in words[-8:]]
 
 
-def test_a_search_that_nobody_waits_for_stops_between_two_terms(reader: FulltextReader):
+def test_an_abandoned_search_stops_between_two_terms(reader: FulltextReader):
     asked: list[bool] = []
 
     def stopped() -> bool:
@@ -424,7 +424,7 @@ def test_a_search_that_nobody_waits_for_stops_between_two_terms(reader: Fulltext
     assert len(asked) == 3
 
 
-def test_the_index_of_chunks_does_not_grow_with_the_tags_of_their_notes(tmp_path: Path):
+def test_the_chunk_index_does_not_grow_with_note_tags(tmp_path: Path):
     texts = [f"text {n}" for n in range(50)]
     sizes = []
     for count in (0, 400):
@@ -437,7 +437,7 @@ def test_the_index_of_chunks_does_not_grow_with_the_tags_of_their_notes(tmp_path
 
 @pytest.mark.parametrize("filters", ["all but one", "half", "few", "folder", "days", "none"])
 @pytest.mark.parametrize("query", ["w1", "w2 w5", "w1 -w3", "same", "w1 -tag:few"])
-def test_chunks_of_notes_that_pass_are_ranked_as_if_there_were_no_others(
+def test_filtered_chunks_are_ranked_independently_of_other_notes(
     crowd: FulltextReader, filters: str, query: str
 ):
     asked = {
@@ -459,7 +459,7 @@ def test_chunks_of_notes_that_pass_are_ranked_as_if_there_were_no_others(
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> FulltextReader:
-    """Return a reader of many notes, of which filters admit few or nearly all."""
+    """Return a reader of many notes. Filters select few or nearly all."""
     chance = random.Random(11)
     notes = []
     for number in range(900):
@@ -488,7 +488,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> FulltextReader:
         ("/.md", set()),
     ],
 )
-def test_a_path_its_end_or_a_file_name_is_an_exact_name(
+def test_paths_path_suffixes_and_file_names_are_exact_names(
     reader: FulltextReader, query: str, rowids: set[int]
 ):
     notes = reader.candidates(compile_query(query), NO_FILTER).notes

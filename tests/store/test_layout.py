@@ -1,4 +1,4 @@
-"""The folder of an index: who has it, and where that listens."""
+"""The index folder: its server and that server's address."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def refusal(folder: Path) -> str:
         ("\u00fc", "this index. Use"),
     ],
 )
-def test_a_second_server_is_told_where_the_first_one_listens(
+def test_a_second_server_gets_the_address_of_the_first(
     tmp_path: Path, noted: str | None, says: str
 ):
     with IndexDirectory(tmp_path).serving():
@@ -43,7 +43,7 @@ def test_a_second_server_is_told_where_the_first_one_listens(
         assert says in refusal(tmp_path)
 
 
-def test_the_address_of_a_server_that_was_killed_is_forgotten_by_the_next(tmp_path: Path):
+def test_the_next_server_replaces_the_address_of_a_killed_one(tmp_path: Path):
     directory = IndexDirectory(tmp_path)
     directory.note_address("http://127.0.0.1:1")
     with directory.serving():
@@ -55,7 +55,7 @@ def test_the_address_of_a_server_that_was_killed_is_forgotten_by_the_next(tmp_pa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="flock")
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP])
-def test_a_file_system_without_locks_is_not_another_server(
+def test_a_file_system_without_locks_is_not_reported_as_another_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ):
     def fail(*_: object) -> None:
@@ -69,7 +69,7 @@ def test_a_file_system_without_locks_is_not_another_server(
         assert failed.value.code == "INDEX_IO_ERROR"
 
 
-def test_a_sweep_removes_files_that_were_never_finished(tmp_path: Path):
+def test_a_sweep_removes_unfinished_files(tmp_path: Path):
     directory = IndexDirectory(tmp_path)
     directory.generation(1).mkdir()
     for folder in (tmp_path, directory.generation(1)):
@@ -79,5 +79,5 @@ def test_a_sweep_removes_files_that_were_never_finished(tmp_path: Path):
     assert sorted(tmp_path.rglob("*")) == [directory.generation(1), tmp_path / "jobs.db"]
 
 
-def test_an_address_that_cannot_be_noted_is_no_failure(tmp_path: Path):
+def test_a_server_starts_even_if_its_address_cannot_be_written(tmp_path: Path):
     IndexDirectory(tmp_path / "none").note_address("http://127.0.0.1:1")

@@ -1,4 +1,4 @@
-"""Mapped files that get shorter are noticed before they are read."""
+"""Truncated mapped files are detected before they are read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_shorter_file_is_refused_until_it_is_whole_again(file: Path):
+def test_a_truncated_file_is_refused_until_it_is_restored(file: Path):
     files = MappedFiles([file])
     files.check()
     os.truncate(file, 999)
@@ -39,7 +39,7 @@ def test_a_shorter_file_is_refused_until_it_is_whole_again(file: Path):
     files.check()
 
 
-def test_a_file_that_grew_counts_at_its_new_size(file: Path):
+def test_a_file_that_grew_is_checked_against_its_new_size(file: Path):
     files = MappedFiles([file])
     os.truncate(file, 2000)
     files.check()
@@ -48,7 +48,7 @@ def test_a_file_that_grew_counts_at_its_new_size(file: Path):
         files.check()
 
 
-def test_a_removed_file_stays_usable_unless_it_was_short_before(file: Path, tmp_path: Path):
+def test_a_removed_file_stays_usable_unless_it_was_truncated(file: Path, tmp_path: Path):
     files = MappedFiles([file])
     file.rename(tmp_path / "aside")
     files.check()
@@ -61,7 +61,7 @@ def test_a_removed_file_stays_usable_unless_it_was_short_before(file: Path, tmp_
         files.check()
 
 
-async def test_every_way_to_read_full_text_looks_first(tmp_path: Path):
+async def test_every_full_text_read_checks_the_files_first(tmp_path: Path):
     vault = Vault(tmp_path)
     vault.write("A.md", "# A\n\nsome words\n")
     await vault.index()

@@ -1,4 +1,4 @@
-"""Vectors that were paid for survive, and what is searched is what was saved."""
+"""Saved vectors are kept, and searches use exactly the saved ones."""
 
 import asyncio
 import errno
@@ -17,7 +17,7 @@ from vault_agent.store.database import set_aside
 from vault_agent.store.vectors.cache import VectorStore, are_whole, open_vectors
 from vault_agent.store.vectors.matrix import BLOCK, RowFiles, open_matrix, signs
 
-DIMENSION = 72  # no multiple of 64
+DIMENSION = 72  # not a multiple of 64
 GENERATOR = np.random.default_rng(3)
 
 
@@ -57,7 +57,7 @@ def reopen(database, map_path):
     return open_matrix(map_path, database.with_suffix(""))
 
 
-async def test_what_was_saved_is_not_missing_in_the_next_run(database):
+async def test_saved_vectors_are_found_by_the_next_run(database):
     async with open_vectors(database) as store:
         await store.use(space())
         plan = await store.plan(chunk_keys(5), keys(5))
@@ -69,7 +69,7 @@ async def test_what_was_saved_is_not_missing_in_the_next_run(database):
         assert [key for key, _ in plan.missing] == keys(2, 3)
 
 
-async def test_a_published_matrix_holds_each_chunks_vector(database, map_path):
+async def test_a_published_matrix_has_every_chunks_vector(database, map_path):
     vectors = units(10)
     async with open_vectors(database) as store:
         await store.use(space())
@@ -101,7 +101,7 @@ async def test_chunks_with_the_same_text_share_a_vector(database, map_path):
     assert scores.tolist() == pytest.approx([0.5, 0.4, 0.4, 0.4])
 
 
-async def test_planes_hold_the_signs_across_blocks_and_restarts(database, map_path):
+async def test_sign_planes_are_correct_across_blocks_and_restarts(database, map_path):
     parts = [units(BLOCK - 3), units(2), units(7), units(BLOCK)]
     done = 0
     for part in parts:
@@ -119,7 +119,7 @@ async def test_planes_hold_the_signs_across_blocks_and_restarts(database, map_pa
     assert np.array_equal(matrix.signs(parts[0][0]), expected[0])
 
 
-async def test_an_open_matrix_stays_as_it_was(database, map_path):
+async def test_an_open_matrix_does_not_change(database, map_path):
     first = units(5)
     async with open_vectors(database) as store:
         await store.use(space())
@@ -144,7 +144,7 @@ async def test_an_open_matrix_stays_as_it_was(database, map_path):
         {"probe": np.eye(1, DIMENSION, 1, dtype="<f4").tobytes()},
     ],
 )
-async def test_another_space_shares_no_vector(database, other):
+async def test_vector_spaces_share_no_vectors(database, other):
     async with open_vectors(database) as store:
         await store.use(space())
         await store.save(keys(3), units(3))
@@ -154,7 +154,7 @@ async def test_another_space_shares_no_vector(database, other):
         assert not (await store.plan(chunk_keys(3), keys(3))).waiting
 
 
-async def test_a_probe_that_differs_as_little_as_two_runs_do_is_the_same_space(database):
+async def test_a_slightly_different_probe_is_the_same_space(database):
     probe = np.zeros(DIMENSION, "<f4")
     probe[:2] = np.cos(0.01), np.sin(0.01)
     async with open_vectors(database) as store:
@@ -185,7 +185,7 @@ async def test_failures_are_marked_until_they_succeed(database):
         assert await failures_of(store) == dict.fromkeys(keys(2, 1), "rejected")
 
 
-async def test_unused_vectors_are_kept_until_they_are_a_third(database, map_path):
+async def test_unused_vectors_are_kept_up_to_a_third(database, map_path):
     vectors = units(6000)
     async with open_vectors(database) as store:
         await store.use(space())
@@ -204,7 +204,7 @@ async def test_unused_vectors_are_kept_until_they_are_a_third(database, map_path
     assert np.array_equal(matrix.vectors[matrix.find(chunk_keys(3001))[1]], vectors[1500:4501])
 
 
-async def test_rows_that_a_power_cut_cost_are_embedded_again(database, map_path):
+async def test_rows_lost_in_a_power_cut_are_embedded_again(database, map_path):
     async with open_vectors(database) as store:
         await store.use(space())
         await store.save(keys(4), units(4))
@@ -219,7 +219,7 @@ async def test_rows_that_a_power_cut_cost_are_embedded_again(database, map_path)
         assert [key for key, _ in plan.missing] == keys(2, 2)
 
 
-async def test_planes_that_a_power_cut_cost_are_made_anew(database, map_path):
+async def test_sign_planes_are_rebuilt_after_a_power_cut(database, map_path):
     vectors = units(4)
     async with open_vectors(database) as store:
         await store.use(space())
@@ -232,7 +232,7 @@ async def test_planes_that_a_power_cut_cost_are_made_anew(database, map_path):
     assert np.array_equal(block.T[:4], signs(vectors))
 
 
-async def test_a_vector_that_could_not_be_written_is_not_known(database, monkeypatch):
+async def test_a_vector_that_was_not_written_is_not_recorded(database, monkeypatch):
     def fail(*_):
         raise OSError(errno.ENOSPC, "no room")
 
@@ -244,7 +244,7 @@ async def test_a_vector_that_could_not_be_written_is_not_known(database, monkeyp
         assert len((await store.plan(chunk_keys(4), keys(4))).waiting) == 4
 
 
-async def test_a_row_that_a_map_has_named_is_never_given_to_another_vector(database, map_path):
+async def test_a_mapped_row_is_never_reused(database, map_path):
     async with open_vectors(database) as store:
         await store.use(space())
         plan = await store.plan(chunk_keys(4), keys(4))
@@ -262,7 +262,7 @@ async def test_a_row_that_a_map_has_named_is_never_given_to_another_vector(datab
         assert await store.save(keys(1, 9), units(1)) == 4
 
 
-async def test_a_copy_that_is_cut_off_costs_no_vector(database, map_path, monkeypatch):
+async def test_an_interrupted_copy_loses_no_vector(database, map_path, monkeypatch):
     monkeypatch.setattr("vault_agent.store.vectors.cache._UNUSED_LEAST", 1)
     append = RowFiles.append
 
@@ -282,7 +282,7 @@ async def test_a_copy_that_is_cut_off_costs_no_vector(database, map_path, monkey
         assert not (await store.plan(chunk_keys(10), keys(10))).waiting
 
 
-async def test_the_files_of_a_database_that_was_put_aside_are_not_written_to(database):
+async def test_files_of_a_set_aside_database_are_not_written(database):
     async with open_vectors(database) as store:
         await store.use(space())
         await store.save(keys(4), units(4))
@@ -295,7 +295,7 @@ async def test_the_files_of_a_database_that_was_put_aside_are_not_written_to(dat
     assert rows.read_bytes() == held
 
 
-async def test_a_damaged_database_is_put_aside_and_its_rows_are_not_trusted(database):
+async def test_a_damaged_database_is_set_aside_and_its_rows_are_not_used(database):
     async with open_vectors(database) as store:
         await store.use(space())
         await store.save(keys(4), units(4))
@@ -320,7 +320,7 @@ async def test_a_damaged_database_is_put_aside_and_its_rows_are_not_trusted(data
         lambda _, folder: next(folder.glob("*.planes")).write_bytes(b""),
     ],
 )
-async def test_a_damaged_matrix_is_no_matrix(database, map_path, damage):
+async def test_a_damaged_matrix_is_not_opened(database, map_path, damage):
     async with open_vectors(database) as store:
         await store.use(space())
         plan = await store.plan(chunk_keys(4), keys(4))
@@ -332,7 +332,7 @@ async def test_a_damaged_matrix_is_no_matrix(database, map_path, damage):
 
 
 @pytest.mark.parametrize("wrong", ["format", "rows"])
-async def test_a_map_that_is_whole_and_says_what_cannot_be_is_no_matrix(
+async def test_a_valid_checksum_with_impossible_values_is_rejected(
     database, map_path, monkeypatch, wrong
 ):
     if wrong == "format":
@@ -348,7 +348,7 @@ async def test_a_map_that_is_whole_and_says_what_cannot_be_is_no_matrix(
     assert reopen(database, map_path) is None
 
 
-async def test_a_database_of_another_schema_is_put_aside(database):
+async def test_a_database_with_another_schema_is_set_aside(database):
     async with open_vectors(database) as store:
         await store.use(space())
     with sqlite3.connect(database) as connection:
@@ -360,7 +360,7 @@ async def test_a_database_of_another_schema_is_put_aside(database):
     assert database.with_suffix(".damaged").exists()
 
 
-async def test_the_log_of_a_database_that_was_put_aside_goes_with_it(database):
+async def test_a_set_aside_database_keeps_its_write_ahead_log(database):
     journals = [
         database.with_name(f"vectors.db{suffix}") for suffix in ("-journal", "-wal", "-shm")
     ]
@@ -371,9 +371,7 @@ async def test_the_log_of_a_database_that_was_put_aside_goes_with_it(database):
     assert database.with_suffix(".damaged").exists()
 
 
-async def test_vectors_are_looked_at_while_a_run_writes_and_its_own_are_no_damage(
-    database, map_path
-):
+async def test_vectors_written_during_the_check_are_not_damage(database, map_path):
     async with open_vectors(database) as store:
         await store.use(space())
         plan = await store.plan(chunk_keys(BLOCK + 4), keys(BLOCK + 4))
@@ -388,7 +386,7 @@ async def test_vectors_are_looked_at_while_a_run_writes_and_its_own_are_no_damag
     assert await are_whole(database, reopen(database, map_path))
 
 
-async def test_damaged_planes_are_found_and_mended(database, map_path):
+async def test_damaged_sign_planes_are_detected_and_rebuilt(database, map_path):
     vectors = units(4)
     async with open_vectors(database) as store:
         await store.use(space())
@@ -406,7 +404,7 @@ async def test_damaged_planes_are_found_and_mended(database, map_path):
     assert np.array_equal(block.T[:4], signs(vectors))
 
 
-async def test_saving_nothing_is_no_error(database):
+async def test_saving_no_vectors_is_not_an_error(database):
     async with open_vectors(database) as store:
         await store.use(space())
         await store.save([], np.array([]))
@@ -414,7 +412,7 @@ async def test_saving_nothing_is_no_error(database):
 
 
 @pytest.mark.parametrize("native", [True, False])
-async def test_a_publication_that_is_cancelled_writes_nothing_afterwards(
+async def test_a_cancelled_publication_writes_nothing_later(
     database, map_path, monkeypatch, native
 ):
     from vault_agent.store.vectors import cache as vectors
@@ -474,7 +472,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_kill_loses_nothing_that_was_acknowledged(database):
+async def test_a_kill_loses_no_saved_vector(database):
     for seconds in (0.05, 0.2):
         process = subprocess.Popen(  # noqa: ASYNC220
             [sys.executable, "-c", _SAVE_AND_TELL, database], stdout=subprocess.PIPE, text=True

@@ -1,4 +1,4 @@
-"""A report of a crash names the error's type and our own lines, and nothing that it says."""
+"""A crash report contains the error's type and our own lines, not its message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vault_agent.indexing.protocol import ProtocolError, decode_event
 from vault_agent.system.crash import CrashReport, describe_crash
 
 
-def test_a_report_names_our_own_lines_only():
+def test_a_crash_report_names_only_our_own_lines():
     with pytest.raises(ProtocolError) as crash:
         decode_event(b'{"type": "canary"}')
     report = describe_crash(crash.value)
@@ -20,7 +20,7 @@ def test_a_report_names_our_own_lines_only():
     assert str(report) == f"ProtocolError at {report.frames[-1]}"
 
 
-def test_an_error_of_a_library_is_told_by_the_line_that_called_it():
+def test_a_library_error_is_reported_with_the_calling_line():
     with pytest.raises(ValueError, match="Expecting") as crash:
         json.loads("secret canary")
     report = describe_crash(crash.value)
@@ -28,7 +28,7 @@ def test_an_error_of_a_library_is_told_by_the_line_that_called_it():
     assert str(report) == "JSONDecodeError"
 
 
-def test_a_deep_recursion_is_a_short_report():
+def test_a_deep_recursion_gives_a_short_report():
     def deeper(depth: int) -> None:
         exec("deeper(depth - 1)", {"__name__": "vault_agent.x", "deeper": deeper, "depth": depth})
 

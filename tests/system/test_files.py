@@ -1,4 +1,4 @@
-"""A file is replaced as a whole or not at all, and only its owner may read it."""
+"""Files are replaced atomically and are private."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def umask(request: pytest.FixtureRequest):
 
 
 @posix
-def test_a_new_file_is_private_whatever_the_umask(tmp_path: Path, umask: int):
+def test_a_new_file_is_private_for_every_umask(tmp_path: Path, umask: int):
     replace_file(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"new"
     assert mode(tmp_path / "a") == 0o600
 
 
 @posix
-def test_a_file_becomes_private_unless_its_mode_is_to_be_kept(tmp_path: Path, umask: int):
+def test_a_replaced_file_becomes_private_unless_its_mode_is_kept(tmp_path: Path, umask: int):
     for keep, expected in ((True, 0o664), (False, 0o600)):
         (tmp_path / "a").write_bytes(b"old")
         (tmp_path / "a").chmod(0o664)
@@ -52,12 +52,12 @@ def test_a_file_becomes_private_unless_its_mode_is_to_be_kept(tmp_path: Path, um
 
 
 @posix
-def test_a_file_has_its_mode_before_it_holds_a_byte(tmp_path: Path):
+def test_a_file_gets_its_mode_before_its_content(tmp_path: Path):
     with replacing(tmp_path / "a", mode=0o640) as file:
         assert os.fstat(file.fileno()).st_mode & 0o777 == 0o640
 
 
-def test_the_old_file_is_there_until_the_new_one_is_complete(tmp_path: Path):
+def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path: Path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     with replacing(path) as file:
@@ -68,7 +68,7 @@ def test_the_old_file_is_there_until_the_new_one_is_complete(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path):
+def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
 
@@ -83,7 +83,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_cannot_be_replaced_leaves_no_other_file(tmp_path: Path):
+def test_a_failed_replacement_leaves_no_other_file(tmp_path: Path):
     path = tmp_path / "folder"
     path.mkdir()
     with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
@@ -91,13 +91,13 @@ def test_what_cannot_be_replaced_leaves_no_other_file(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path: Path):
+def test_very_long_file_names_work(tmp_path: Path):
     path = tmp_path / ("a" * 255)
     replace_file(path, b"new")
     assert path.read_bytes() == b"new"
 
 
-def test_content_and_name_are_synced_in_that_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_content_is_synced_before_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     synced = []
 
     def record(descriptor: int) -> None:
@@ -112,7 +112,7 @@ def test_content_and_name_are_synced_in_that_order(tmp_path: Path, monkeypatch: 
 
 
 @posix
-def test_what_a_killed_process_leaves_is_found(tmp_path: Path):
+def test_leftovers_of_a_killed_process_are_found(tmp_path: Path):
     code = (
         "import os, pathlib, signal\n"
         "from vault_agent.system.files import replacing\n"
@@ -127,7 +127,7 @@ def test_what_a_killed_process_leaves_is_found(tmp_path: Path):
 
 
 @posix
-def test_folders_are_made_private_and_existing_ones_left(tmp_path: Path, umask: int):
+def test_new_folders_are_private_and_existing_ones_unchanged(tmp_path: Path, umask: int):
     tmp_path.chmod(0o755)
     make_private_folder(tmp_path / "a" / "b")
     assert [mode(tmp_path / at) for at in (".", "a", "a/b")] == [0o755, 0o700, 0o700]

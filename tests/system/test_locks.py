@@ -1,4 +1,4 @@
-"""A lock has one holder, and none outlives its holder."""
+"""A lock has one holder and is released when its holder ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_locked(path: Path, wait_seconds: float = 0.0) -> bool:
         return True
 
 
-def test_one_at_a_time_has_the_lock(tmp_path: Path):
+def test_a_lock_has_one_holder_at_a_time(tmp_path: Path):
     path = tmp_path / "a.lock"
     with locked(path):
         assert is_locked(path)
@@ -42,7 +42,7 @@ def test_one_at_a_time_has_the_lock(tmp_path: Path):
     assert not is_locked(path)
 
 
-def test_the_file_stays_and_what_it_holds_too(tmp_path: Path):
+def test_a_lock_file_keeps_its_content(tmp_path: Path):
     path = tmp_path / "a.lock"
     path.write_bytes(b"kept")
     with locked(path), pytest.raises(AlreadyLocked), locked(path):
@@ -50,7 +50,7 @@ def test_the_file_stays_and_what_it_holds_too(tmp_path: Path):
     assert path.read_bytes() == b"kept"
 
 
-def test_a_killed_process_holds_no_lock(tmp_path: Path):
+def test_a_killed_process_releases_its_lock(tmp_path: Path):
     path = tmp_path / "a.lock"
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -64,7 +64,7 @@ def test_a_killed_process_holds_no_lock(tmp_path: Path):
         assert not is_locked(path)
 
 
-def test_whoever_waits_gets_the_lock_when_it_is_released(tmp_path: Path):
+def test_a_waiting_process_gets_the_released_lock(tmp_path: Path):
     path = tmp_path / "a.lock"
     with locked(path):
         results: list[bool] = []
@@ -77,7 +77,7 @@ def test_whoever_waits_gets_the_lock_when_it_is_released(tmp_path: Path):
 
 
 @posix
-def test_a_locked_folder_holds_no_file_of_the_lock(tmp_path: Path):
+def test_locking_a_folder_creates_no_file(tmp_path: Path):
     with folder_locked(tmp_path):
         assert is_locked_folder(tmp_path)
         assert list(tmp_path.iterdir()) == []
@@ -103,7 +103,7 @@ def open_descriptors() -> int:
 
 
 class NoLocks:
-    """A file system whose locks fail with one error."""
+    """A fake file system whose locks fail."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -114,7 +114,7 @@ class NoLocks:
 
 @posix
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
-def test_a_file_system_without_locks_is_not_a_lock_that_is_taken(
+def test_a_file_system_without_locks_is_not_reported_as_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ):
     monkeypatch.setattr("fcntl.flock", NoLocks(number))
@@ -126,7 +126,7 @@ def test_a_file_system_without_locks_is_not_a_lock_that_is_taken(
 
 
 @posix
-def test_another_failure_to_lock_is_told_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_other_lock_errors_are_raised_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("fcntl.flock", NoLocks(errno.EIO))
     with pytest.raises(OSError, match=os.strerror(errno.EIO)), locked(tmp_path / "a.lock"):
         pass

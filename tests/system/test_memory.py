@@ -1,4 +1,4 @@
-"""What a process has freed goes back to the system."""
+"""Freed memory is returned to the system."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def resident_bytes() -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at memory as Linux shows it")
-def test_freed_memory_goes_back_to_the_system():
+def test_freed_memory_is_returned_to_the_system():
     if not hasattr(ctypes.CDLL(None), "malloc_trim"):
         pytest.skip("a C library that keeps nothing")
     blocks = [bytearray(b"x" * 60_000) for _ in range(2_000)]
-    last = bytearray(b"x" * 60_000)  # above the others: without a call they stay where they are
+    last = bytearray(b"x" * 60_000)  # above the freed blocks: without a call they are not returned
     held = resident_bytes()
     blocks.clear()
     give_memory_back()

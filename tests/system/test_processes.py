@@ -1,4 +1,4 @@
-"""Ending a process that we started: asked by its input or a signal, then killed."""
+"""End a process that we started: close its input or send a signal, then kill it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ async def start(code: str, *, piped: bool) -> ChildProcess:
     return process
 
 
-async def test_a_process_with_our_pipe_ends_by_itself():
+async def test_a_process_that_reads_our_pipe_ends_by_itself():
     process = await start(READY + "import sys; sys.stdin.read(); sys.exit(7)", piped=True)
     await end_process(process, PATIENCE)
     assert process.returncode == 7
 
 
 @posix
-async def test_a_process_without_our_pipe_is_sent_a_signal():
+async def test_a_process_that_does_not_read_our_pipe_gets_a_signal():
     process = await start(READY + "import time; time.sleep(600)", piped=False)
     await end_process(process, PATIENCE)
     assert process.returncode == -signal.SIGTERM
@@ -43,14 +43,14 @@ async def test_a_process_without_our_pipe_is_sent_a_signal():
 
 @posix
 @pytest.mark.parametrize("piped", [True, False])
-async def test_a_process_that_does_not_listen_is_killed(piped: bool):
+async def test_a_process_that_ignores_the_signal_is_killed(piped: bool):
     process = await start(DEAF + READY + "import time; time.sleep(600)", piped=piped)
     await end_process(process, 0.1)
     await process.wait()
     assert process.returncode == -signal.SIGKILL
 
 
-async def test_a_process_that_has_ended_is_ended_without_complaint():
+async def test_ending_an_ended_process_is_not_an_error():
     process = await start(READY, piped=False)
     await process.wait()
     for _ in range(2):
@@ -71,8 +71,8 @@ async def test_a_cancelled_caller_leaves_no_process():
 
 @posix
 @pytest.mark.filterwarnings("error")
-async def test_pipes_are_closed_though_a_child_of_the_process_holds_them():
-    """Also fails where asyncio no longer has the private name that this needs."""
+async def test_pipes_are_closed_even_if_a_grandchild_holds_them():
+    """Also fails if asyncio no longer has the private name used here."""
     child = "import time; time.sleep(600)"
     code = f"import subprocess, sys; c = subprocess.Popen([sys.executable, '-c', {child!r}]);"
     code += f"{READY} print(c.pid, flush=True); sys.stdin.read()"
@@ -85,6 +85,6 @@ async def test_pipes_are_closed_though_a_child_of_the_process_holds_them():
         assert process._transport.is_closing()
         assert process._transport.get_pipe_transport(1).is_closing()
         del process
-        gc.collect()  # an open pipe would warn now
+        gc.collect()  # an open pipe would cause a warning now
     finally:
         os.kill(pid, signal.SIGKILL)

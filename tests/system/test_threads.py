@@ -1,4 +1,4 @@
-"""A few threads of its own for one kind of work."""
+"""A small thread pool for one kind of work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def test_work_returns_its_result_and_raises_its_error():
         await threads.run(divmod, 7, 0)
 
 
-async def test_a_default_executor_that_is_full_holds_up_nothing():
+async def test_a_full_default_executor_blocks_nothing():
     release = threading.Event()
     loop = asyncio.get_running_loop()
     slow = [loop.run_in_executor(None, release.wait) for _ in range(100)]
@@ -29,13 +29,13 @@ async def test_a_default_executor_that_is_full_holds_up_nothing():
         await asyncio.gather(*slow)
 
 
-async def test_work_begins_in_the_order_in_which_it_came():
+async def test_work_starts_in_submission_order():
     threads, order = Threads(1, "test"), []
     await asyncio.gather(*(threads.run(order.append, number) for number in range(50)))
     assert order == list(range(50))
 
 
-async def test_a_cancelled_caller_stops_its_work_and_waits_for_its_end():
+async def test_cancelling_a_caller_stops_its_work_and_waits_for_it():
     threads, ended = Threads(1, "test"), threading.Event()
     begun = threading.Event()
 
@@ -53,7 +53,7 @@ async def test_a_cancelled_caller_stops_its_work_and_waits_for_its_end():
     assert ended.is_set()
 
 
-async def test_work_that_has_not_begun_never_begins_once_its_caller_is_cancelled():
+async def test_cancelled_work_that_has_not_started_never_starts():
     threads, release = Threads(1, "test"), threading.Event()
     ran: list[int] = []
     first = asyncio.create_task(threads.run(release.wait))
@@ -68,7 +68,7 @@ async def test_work_that_has_not_begun_never_begins_once_its_caller_is_cancelled
     assert ran == []
 
 
-async def test_many_cancelled_callers_leave_no_thread_behind():
+async def test_many_cancelled_callers_leave_no_thread():
     before = threading.active_count()
     threads = Threads(3, "test")
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""Workers: what crashes or hangs in one costs its task and nothing else."""
+"""Workers: a crash or hang affects only its task."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def shouting(suffix: str) -> Callable[[str], str]:
-    """Set up a worker that shouts, and that some words break."""
+    """Set up a worker that returns upper case and fails for some words."""
 
     def handle(word: str) -> str:
         if word == "die":
@@ -54,18 +54,18 @@ def shouting(suffix: str) -> Callable[[str], str]:
 
 
 def spin() -> None:
-    """Use the processor and never come back."""
+    """Use the CPU forever."""
     while True:
         pass
 
 
 def unable_to_start() -> Callable[[str], str]:
-    """Fail before there is a handler."""
+    """Fail before the handler is ready."""
     raise ValueError("secret canary")
 
 
 def slow_to_start() -> Callable[[str], str]:
-    """Set up a worker that takes longer for that than it may for a task."""
+    """Set up a worker whose start takes longer than a task may."""
     time.sleep(0.5)
     return str.lower
 
@@ -76,7 +76,7 @@ def pool() -> WorkerPool[str, str]:
 
 
 def gone(pid: int) -> bool:
-    """Tell whether a process has ended; it is waited for, a second at most."""
+    """Wait up to a second for a process and return whether it has ended."""
     for _ in range(100):
         try:
             os.kill(pid, 0)
@@ -93,14 +93,14 @@ async def test_tasks_are_answered_and_workers_reused(pool: WorkerPool[str, str])
         assert await pool.run("pid", cpu_seconds=PATIENCE) == first
 
 
-async def test_a_worker_that_dies_costs_one_task(pool: WorkerPool[str, str]):
+async def test_a_dead_worker_loses_one_task(pool: WorkerPool[str, str]):
     async with pool:
         with pytest.raises(WorkerCrashed):
             await pool.run("die", cpu_seconds=PATIENCE)
         assert await pool.run("b", cpu_seconds=PATIENCE) == "B!"
 
 
-async def test_a_worker_that_died_while_it_was_idle_is_replaced(pool: WorkerPool[str, str]):
+async def test_a_dead_idle_worker_is_replaced(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", cpu_seconds=PATIENCE))
         os.kill(pid, signal.SIGKILL)
@@ -108,7 +108,7 @@ async def test_a_worker_that_died_while_it_was_idle_is_replaced(pool: WorkerPool
         assert await pool.run("b", cpu_seconds=PATIENCE) == "B!"
 
 
-async def test_a_kept_pool_grows_and_ends_its_idle_extras(pool: WorkerPool[str, str]):
+async def test_a_pool_grows_and_ends_idle_workers(pool: WorkerPool[str, str]):
     async with pool:
         pool.resize(3)
         pids = {int(pid) for pid in await asyncio.gather(*map(pid_of, [pool] * 3))}
@@ -122,14 +122,14 @@ async def pid_of(pool: WorkerPool[str, str]) -> str:
     return await pool.run("pid", cpu_seconds=PATIENCE)
 
 
-async def test_a_worker_that_waits_is_not_charged_for_it(pool: WorkerPool[str, str]):
-    """On a busy machine a worker waits for the processor; that is not its task's fault."""
+async def test_waiting_does_not_count_as_cpu_time(pool: WorkerPool[str, str]):
+    """On a busy machine a worker waits for the CPU, which must not count."""
     async with pool:
         assert await pool.run("a", cpu_seconds=PATIENCE) == "A!"
         assert await pool.run("wait", cpu_seconds=0.2) == "WAIT!"
 
 
-async def test_a_worker_that_works_too_long_is_killed(pool: WorkerPool[str, str]):
+async def test_a_worker_over_its_cpu_time_is_killed(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pid_of(pool))
         async with asyncio.timeout(PATIENCE):
@@ -138,7 +138,7 @@ async def test_a_worker_that_works_too_long_is_killed(pool: WorkerPool[str, str]
         assert gone(pid)
 
 
-async def test_wall_time_counts_where_the_processors_is_not_told(
+async def test_wall_time_is_limited_if_cpu_time_is_unknown(
     pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(workers, "cpu_seconds_of", lambda _: None)
@@ -148,7 +148,7 @@ async def test_wall_time_counts_where_the_processors_is_not_told(
             await pool.run("wait", cpu_seconds=0.1)
 
 
-async def test_a_crash_is_told_by_type_and_line_and_not_by_what_it_says(
+async def test_a_worker_error_is_reported_by_type_and_line_only(
     pool: WorkerPool[str, str],
 ):
     async with pool:
@@ -161,7 +161,7 @@ async def test_a_crash_is_told_by_type_and_line_and_not_by_what_it_says(
         assert await pool.run("b", cpu_seconds=PATIENCE) == "B!"
 
 
-async def test_a_worker_that_cannot_be_set_up_says_why():
+async def test_a_worker_that_cannot_start_reports_the_reason():
     pool: WorkerPool[str, str] = WorkerPool(unable_to_start, size=1)
     async with pool:
         with pytest.raises(WorkerNotReady) as crash:
@@ -170,7 +170,7 @@ async def test_a_worker_that_cannot_be_set_up_says_why():
     assert crash.value.report.error_type == "ValueError"
 
 
-async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
+async def test_a_hanging_worker_is_killed(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", cpu_seconds=PATIENCE))
         async with asyncio.timeout(PATIENCE):
@@ -180,7 +180,7 @@ async def test_a_worker_that_hangs_is_killed(pool: WorkerPool[str, str]):
         assert await pool.run("c", cpu_seconds=PATIENCE) == "C!"
 
 
-async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
+async def test_a_connection_is_closed_only_after_reading_has_stopped(
     pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
 ):
     receive, close = workers._Worker._receive, workers._Worker.close
@@ -195,7 +195,7 @@ async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
         try:
             return receive(worker, exceeds)
         finally:
-            time.sleep(0.1)  # as long as a thread may take to see that it is over
+            time.sleep(0.1)  # a thread may need this long to notice the end
             reading -= 1
 
     def noted(worker: workers._Worker) -> None:
@@ -214,14 +214,14 @@ async def test_a_cancelled_task_is_no_longer_read_when_its_connection_is_closed(
         assert at_closing == [0]
 
 
-async def test_a_worker_that_is_slow_to_start_is_waited_for():
+async def test_a_slow_start_does_not_count_as_task_time():
     slow: WorkerPool[str, str] = WorkerPool(slow_to_start, (), size=1)
     async with slow:
         assert await slow.run("a", cpu_seconds=0.1) == "a"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory limits are enforced on Linux")
-async def test_a_worker_that_wants_too_much_memory_costs_one_task(pool: WorkerPool[str, str]):
+async def test_a_worker_over_its_memory_limit_loses_one_task(pool: WorkerPool[str, str]):
     async with pool:
         assert int(await pool.run("limit", cpu_seconds=PATIENCE)) == MEMORY_LIMIT_BYTES
         with pytest.raises(WorkerCrashed):
@@ -229,7 +229,7 @@ async def test_a_worker_that_wants_too_much_memory_costs_one_task(pool: WorkerPo
         assert await pool.run("d", cpu_seconds=PATIENCE) == "D!"
 
 
-async def test_a_cancelled_task_does_not_answer_the_next_one(pool: WorkerPool[str, str]):
+async def test_the_result_of_a_cancelled_task_is_discarded(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", cpu_seconds=PATIENCE))
         task = asyncio.create_task(pool.run("hang", cpu_seconds=PATIENCE))

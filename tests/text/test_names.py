@@ -1,4 +1,4 @@
-"""Which names are notes', and which are the same."""
+"""Names of notes and their comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vault_agent.text.names import fold, is_note, stem
     ("name", "expected"),
     [("a.md", True), ("a.MD", True), ("a.Markdown", True), ("a.mdx", False), ("md", False)],
 )
-def test_a_note_is_known_by_its_suffix_in_any_case(name: str, expected: bool) -> None:
+def test_a_note_is_recognised_by_its_suffix_in_any_case(name: str, expected: bool) -> None:
     assert is_note(name) is expected
 
 
@@ -30,7 +30,7 @@ def test_only_a_note_loses_its_suffix(path: str, expected: str) -> None:
     assert stem(path) == expected
 
 
-def test_comparison_ignores_normalisation_and_case_but_not_letters() -> None:
+def test_names_are_compared_without_case_and_normal_form() -> None:
     composed = "Notes/Été Ω.md"
     twin = unicodedata.normalize("NFD", composed).upper()
     assert fold(composed) == fold(twin)
@@ -38,6 +38,6 @@ def test_comparison_ignores_normalisation_and_case_but_not_letters() -> None:
     assert fold("Maße.md") != fold("Masse.md")
 
 
-def test_a_final_sigma_is_a_sigma_and_a_no_break_space_a_space() -> None:
+def test_sigmas_and_spaces_are_unified() -> None:
     assert fold("ΟΔΟΣ.md") == fold("οδος.md") == fold("ΟΔΟΣ") + ".md"
     assert fold("at 10\u202fAM") == fold("at\u00a010 am") == "at 10 am"

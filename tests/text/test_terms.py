@@ -1,4 +1,4 @@
-"""Notes and queries come down to the same terms, whatever the script and spelling."""
+"""Notes and queries give the same terms in every script and spelling."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from vault_agent.text.terms import located_terms, prepare, sequence, terms, unit
         ("ґанок", "ганок"),
     ],
 )
-def test_two_spellings_of_a_word_are_the_same_terms(written: str, asked: str):
+def test_spellings_of_one_word_give_the_same_terms(written: str, asked: str):
     assert terms(written) == terms(asked) != []
 
 
 @pytest.mark.parametrize("name", ["C++", "C#", ".NET", "F#"])
-def test_a_name_with_signs_is_not_the_bare_letter(name: str):
+def test_a_name_with_signs_differs_from_its_letters(name: str):
     assert terms(name) != terms(name.strip("+#."))
 
 
@@ -72,43 +72,43 @@ def test_a_name_is_found_in_parts(text: str, part: str):
 
 
 @pytest.mark.parametrize(("word", "other"), [("ألم", "م"), ("جمال", "جم"), ("जन्म", "जंम")])
-def test_no_more_of_a_word_is_dropped_than_an_article_or_a_spelling(word: str, other: str):
+def test_different_words_stay_different(word: str, other: str):
     assert terms(word) != terms(other)
 
 
-def test_plain_english_is_left_alone():
+def test_plain_english_is_not_changed():
     prose = "The quick brown fox, 42 times; it's done. See [link](a-b.md)!"
     assert prepare(prose) is prose
 
 
-def test_parts_of_names_do_not_come_between_the_words_of_a_phrase():
+def test_parts_of_names_do_not_break_phrases():
     assert sequence("call getUserName now") == ["call", "getusernam", "now"]
 
 
-def test_a_figure_and_the_character_beside_it_are_a_pair():
+def test_a_number_and_the_next_character_are_a_pair():
     assert {"2年", "年4", "4月"} <= set(terms("1992年4月"))
 
 
-def test_every_character_of_an_unspaced_script_begins_a_term():
+def test_every_unspaced_character_starts_a_term():
     found = terms("吾輩は猫である")
     assert [term[0] for term in found] == list("吾輩は猫である")
     assert units(prepare("猫 and 犬たち")) == ["猫", "犬", "た", "ち"]
 
 
 @pytest.mark.parametrize("word", ["हिन्दी", "বাংলা", "தமிழ்", "తెలుగు", "සිංහල", "ქართული", "አማርኛ"])
-def test_a_word_with_marks_stays_in_one_piece(word: str):
+def test_combining_marks_do_not_split_a_word(word: str):
     assert len(terms(word)) == 1
 
 
 @given(st.text(max_size=200))
-def test_any_text_comes_down_to_terms(text: str):
+def test_no_term_is_empty_or_has_spaces(text: str):
     for term in terms(text):
         assert term
         assert " " not in term
 
 
 @given(st.text(max_size=100))
-def test_located_terms_lie_within_the_text_in_order(text: str):
+def test_located_terms_are_in_text_order(text: str):
     places = [(start, end) for _, start, end in located_terms(text)]
     assert places == sorted(places)
     assert all(0 <= start < end <= len(text) for start, end in places)
@@ -117,5 +117,5 @@ def test_located_terms_lie_within_the_text_in_order(text: str):
 @pytest.mark.parametrize(
     "piece", ["a", "A", "aB", "é", "日", "ก่", "👍", "\ud800", "\u0301", "v1.", "#+"]
 )
-def test_anything_takes_linear_time(piece: str):
+def test_tokenizing_takes_linear_time(piece: str):
     assert_linear(lambda n: piece * (60_000 // len(piece)) * n, prepare)

@@ -1,4 +1,4 @@
-"""A vault on disk, with something secret next to it, opened in each of the three ways."""
+"""A vault on disk next to secret files, opened with each of the three strategies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Make an empty vault's folder; `outside` and `vault2` beside it hold a secret."""
+    """Create an empty vault. `outside` and `vault2` beside it contain a secret."""
     for name in ("outside", "vault2"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "secret.md").write_bytes(SECRET)
@@ -30,13 +30,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=list(Strategy))
 def strategy(request: pytest.FixtureRequest) -> Strategy:
-    """Force each way to stay beneath a root."""
+    """Use each opening strategy in turn."""
     return request.param
 
 
 @pytest.fixture
 def open_root(folder: Path, strategy: Strategy) -> Iterator[Callable[..., VaultRoot]]:
-    """Open the vault, with the given exclude patterns, in the way under test."""
+    """Open the vault with exclude patterns and the strategy under test."""
     roots: list[VaultRoot] = []
 
     def open_(*patterns: str) -> VaultRoot:

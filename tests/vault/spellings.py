@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import chain, product
 
-SECRET = b"canary-outside-the-vault"  # what every file outside holds
+SECRET = b"canary-outside-the-vault"  # the content of every file outside
 
 OUTSIDE = "PATH_OUTSIDE_VAULT"
 INVALID = "INVALID_PATH"
@@ -112,7 +112,7 @@ MALFORMED = (
     "file:///etc/passwd",
     "http://127.0.0.1/secret.txt",
     "%" + "25" * 12 + "2e",
-    "%" + "25" * 12 + "41.png",  # harmless in the end, and nobody spells so
+    "%" + "25" * 12 + "41.png",  # would stay inside, but never written so
 )
 
 HARMLESS = (

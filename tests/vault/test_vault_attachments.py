@@ -1,4 +1,4 @@
-"""Attachments: what may be had, what is said of it, and what is refused."""
+"""Attachments: metadata, reading and refused paths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def refusal(root: VaultRoot, path: str) -> VaultAgentError:
     return described.value
 
 
-def test_what_is_known_of_an_attachment(root: VaultRoot, folder: Path) -> None:
+def test_attachment_metadata(root: VaultRoot, folder: Path) -> None:
     (folder / "d").mkdir()
     (folder / "d" / "Pic.PNG").write_bytes(b"12345")
     os.utime(folder / "d" / "Pic.PNG", (0, 1_700_000_000))
@@ -49,13 +49,13 @@ def test_what_is_known_of_an_attachment(root: VaultRoot, folder: Path) -> None:
         (2**55, "9999-12-31T23:59:59Z"),
     ],
 )
-def test_a_file_may_claim_any_time(claimed: int, told: str) -> None:
+def test_any_file_timestamp_is_accepted(claimed: int, told: str) -> None:
     # Not from a file: many file systems cannot keep these.
     fields = {"st_ino": 1, "st_size": 1, "st_ctime_ns": 1, "st_mtime_ns": claimed * 10**9}
     assert _info("a.png", SimpleNamespace(**fields)).modified == told
 
 
-def test_the_bytes_can_be_had_from_anywhere_in_the_file(root: VaultRoot, folder: Path) -> None:
+def test_bytes_can_be_read_from_any_offset(root: VaultRoot, folder: Path) -> None:
     (folder / "a.bin").write_bytes(b"0123456789")
     with open_attachment(root, "a.bin") as attachment:
         assert attachment.info == describe(root, "a.bin")
@@ -80,7 +80,7 @@ def test_an_attachment_replaced_while_open_is_read_as_it_was(root: VaultRoot, fo
         assert attachment.file.read() == b"one"
 
 
-def test_a_large_attachment_is_to_be_asked_for(root: VaultRoot, folder: Path) -> None:
+def test_a_large_attachment_needs_permission(root: VaultRoot, folder: Path) -> None:
     for name, size in (("at.bin", DOWNLOAD_LIMIT), ("over.bin", DOWNLOAD_LIMIT + 1)):
         with (folder / name).open("wb") as file:
             file.truncate(size)
@@ -94,7 +94,7 @@ def test_a_large_attachment_is_to_be_asked_for(root: VaultRoot, folder: Path) ->
         assert attachment.info.size == DOWNLOAD_LIMIT + 1
 
 
-def test_notes_are_not_attachments_under_any_name(root: VaultRoot, folder: Path) -> None:
+def test_notes_are_never_attachments(root: VaultRoot, folder: Path) -> None:
     (folder / "a.md").write_bytes(b"text")
     (folder / "B.MARKDOWN").write_bytes(b"text")
     (folder / "a.png").symlink_to("a.md")
@@ -104,7 +104,7 @@ def test_notes_are_not_attachments_under_any_name(root: VaultRoot, folder: Path)
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_nobody_learns_whether_an_excluded_path_exists(
+def test_errors_do_not_reveal_whether_excluded_paths_exist(
     open_root: Callable[..., VaultRoot], folder: Path, exists: bool
 ) -> None:
     root = open_root("private/", "*.key")
@@ -120,7 +120,7 @@ def test_nobody_learns_whether_an_excluded_path_exists(
     assert refusal(root, ".env").code == "ATTACHMENT_NOT_ALLOWED"
 
 
-def test_what_is_not_there_or_no_file_is_not_found(root: VaultRoot, folder: Path) -> None:
+def test_missing_paths_and_folders_are_not_found(root: VaultRoot, folder: Path) -> None:
     (folder / "folder.png").mkdir()
     os.mkfifo(folder / "fifo.png")
     (folder / "broken.png").symlink_to("none.png")
@@ -137,14 +137,14 @@ def test_what_is_not_there_or_no_file_is_not_found(root: VaultRoot, folder: Path
         assert (type(error), error.code) == (NotFound, "ATTACHMENT_NOT_FOUND")
 
 
-def test_a_link_out_of_the_vault_is_refused(root: VaultRoot, folder: Path) -> None:
+def test_a_symlink_out_of_the_vault_is_refused(root: VaultRoot, folder: Path) -> None:
     (folder / "out.txt").symlink_to("../secret.txt")
     (folder / "away").symlink_to("../outside")
     for path in ("out.txt", "away/secret.txt", "away/none.txt"):
         assert refusal(root, path).code == "PATH_OUTSIDE_VAULT"
 
 
-def test_no_spelling_gets_out_or_repeats_itself(root: VaultRoot) -> None:
+def test_hostile_paths_are_refused_and_not_quoted(root: VaultRoot) -> None:
     for spelling, code in refused():
         error = refusal(root, spelling)
         assert error.code == code
@@ -162,5 +162,5 @@ def test_no_spelling_gets_out_or_repeats_itself(root: VaultRoot) -> None:
         ("a.", "application/octet-stream"),
     ],
 )
-def test_the_media_type_is_told_by_the_name(name: str, expected: str) -> None:
+def test_the_media_type_depends_on_the_name(name: str, expected: str) -> None:
     assert media_type(name) == expected

@@ -1,4 +1,4 @@
-"""What is left out, by name alone."""
+"""Exclusions, by name alone."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from vault_agent.vault.exclude import FOLDER_MARK, Exclusions, Verdict
         "__pycache__/x.md",
     ],
 )
-def test_hidden_names_and_default_folders_are_out(path: str) -> None:
+def test_hidden_names_and_default_folders_are_excluded(path: str) -> None:
     assert Exclusions().excludes(path)
 
 
 @pytest.mark.parametrize(
     "path", ["build.md", "building/a.md", "a/Build/b.md", "a..b.md", "bin/x.md"]
 )
-def test_names_that_only_resemble_them_are_in(path: str) -> None:
+def test_names_that_resemble_excluded_ones_are_included(path: str) -> None:
     assert not Exclusions().excludes(path)
 
 
-def test_a_default_folder_name_says_nothing_of_a_file() -> None:
+def test_default_folder_exclusions_do_not_apply_to_files() -> None:
     assert not Exclusions().excludes("target")
     assert Exclusions().excludes("target", is_dir=True)
 
@@ -52,7 +52,7 @@ def test_a_default_folder_name_says_nothing_of_a_file() -> None:
         (["drafts/**/old.md"], "drafts/x/y/old.md", True),
         (["*.md", "!keep.md"], "keep.md", False),
         (["!keep.md", "*.md"], "keep.md", True),
-        (["private/", "!private/keep.md"], "private/keep.md", True),  # the folder is out
+        (["private/", "!private/keep.md"], "private/keep.md", True),  # the folder is excluded
         (["private/*", "!private/keep.md"], "private/keep.md", False),
         (["# a comment", "", "  "], "a.md", False),
         (["\\#name.md"], "#name.md", True),
@@ -61,11 +61,11 @@ def test_a_default_folder_name_says_nothing_of_a_file() -> None:
         (["caf\u00e9/"], "caf\u00e9/a.md", True),
     ],
 )
-def test_patterns_mean_what_they_mean_to_git(patterns: list[str], path: str, out: bool) -> None:
+def test_patterns_match_as_in_git(patterns: list[str], path: str, out: bool) -> None:
     assert Exclusions(patterns).excludes(path) is out
 
 
-def test_a_default_folder_is_taken_back_and_what_is_in_it_is_judged_again() -> None:
+def test_other_exclusions_apply_in_a_reincluded_folder() -> None:
     exclusions = Exclusions(["!build/"])
     assert not exclusions.excludes("build/a.md")
     assert not exclusions.excludes("x/build/a.md")
@@ -73,27 +73,27 @@ def test_a_default_folder_is_taken_back_and_what_is_in_it_is_judged_again() -> N
     assert exclusions.excludes("dist/a.md")
 
 
-def test_one_folder_can_be_taken_back_by_its_place() -> None:
+def test_one_default_folder_can_be_included_again_by_path() -> None:
     exclusions = Exclusions(["!/projects/build/"])
     assert not exclusions.excludes("projects/build/a.md")
     assert exclusions.excludes("build/a.md")
 
 
 @pytest.mark.parametrize("pattern", ["!.obsidian/", "!.hidden.md", "!*", "!**"])
-def test_hidden_names_are_never_taken_back(pattern: str) -> None:
+def test_hidden_names_cannot_be_included_again(pattern: str) -> None:
     assert Exclusions([pattern]).excludes(".obsidian/a.md")
     assert Exclusions([pattern]).excludes(".hidden.md")
 
 
 @pytest.mark.parametrize("bad", ["!", "[", "a[", "a\\", "/", "[z-a].md"])
-def test_a_bad_pattern_is_refused_by_its_position_only(bad: str) -> None:
+def test_a_bad_pattern_is_reported_by_its_position_only(bad: str) -> None:
     with pytest.raises(Misconfigured) as caught:
         Exclusions(["fine/", bad])
     assert caught.value.code == "CONFIG_INVALID"
     assert caught.value.details["position"] == 2
 
 
-def test_the_fingerprint_differs_where_the_rules_do() -> None:
+def test_the_fingerprint_depends_on_the_rules() -> None:
     prints = {
         Exclusions(p).fingerprint for p in ([], ["a"], ["b"], ["a", "b"], ["b", "a"], ["a\0b"])
     }
@@ -101,14 +101,14 @@ def test_the_fingerprint_differs_where_the_rules_do() -> None:
     assert Exclusions(["a"]).fingerprint == Exclusions(("a",)).fingerprint
 
 
-def test_exclusions_travel_to_another_process() -> None:
+def test_exclusions_can_be_pickled() -> None:
     copy = pickle.loads(pickle.dumps(Exclusions(["x/"])))
     assert copy.excludes("x/a.md")
 
 
 @pytest.mark.parametrize("pattern", ["build/", "!build/", "a/b/", "/build/", "**/build/", "*.md"])
-def test_the_library_marks_where_the_entry_that_a_pattern_names_ends(pattern: str) -> None:
-    """Without the mark, a pattern for a folder would be taken for one of all below it."""
+def test_pathspec_marks_the_end_of_the_matched_entry(pattern: str) -> None:
+    """Without the mark, a pattern for a folder would look like one for all its contents."""
     from pathspec import GitIgnoreSpec
 
     [compiled] = GitIgnoreSpec.from_lines([pattern]).patterns
@@ -116,7 +116,7 @@ def test_the_library_marks_where_the_entry_that_a_pattern_names_ends(pattern: st
 
 
 @pytest.mark.parametrize("first", ["!build/", "!/a/build/", "!a/build/"])
-def test_a_folder_that_is_taken_back_takes_nothing_in_it_back(first: str) -> None:
+def test_reincluding_a_folder_does_not_reinclude_its_excluded_folders(first: str) -> None:
     exclusions = Exclusions([first])
     assert exclusions.verdict("a/build", "build", is_dir=True) is None
     inside = exclusions.verdict("a/build/node_modules", "node_modules", is_dir=True)

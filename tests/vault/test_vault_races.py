@@ -1,4 +1,4 @@
-"""What is swapped between a look and the opening: nothing outside is opened, and nothing hangs."""
+"""Files swapped between check and open: nothing outside is opened, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def read(root: VaultRoot, path: str) -> bytes:
         return os.read(file.fd, 1 << 16)
 
 
-# --- in the very last moment ---------------------------------------------------------------------
+# --- swapped before one call ------------------------------------------------------------------
 
 
 class LastMoment:
-    """Does something right before the system opens or lists something for the nth time."""
+    """Calls a function right before the nth open or listing."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]):
         self.left = number
@@ -55,7 +55,7 @@ class LastMoment:
 
 @pytest.fixture
 def secret_elsewhere(folder: Path) -> Path:
-    """Make a folder with an honest note, of the name that holds a secret outside."""
+    """Create a folder with a harmless note whose name also exists outside with a secret."""
     (folder / "d").mkdir()
     (folder / "d" / "secret.md").write_bytes(b"text")
     return folder
@@ -78,7 +78,7 @@ def swap_file_for_pipe(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", range(MOST_OPENINGS))
 @pytest.mark.parametrize("swap", [swap_file_for_link, swap_folder_for_link])
-def test_what_becomes_a_link_in_the_last_moment_is_not_followed(
+def test_a_file_replaced_by_a_symlink_before_opening_is_not_followed(
     root: VaultRoot,
     secret_elsewhere: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -95,7 +95,7 @@ def test_what_becomes_a_link_in_the_last_moment_is_not_followed(
 
 
 @pytest.mark.parametrize("number", range(MOST_OPENINGS))
-def test_what_becomes_a_pipe_in_the_last_moment_is_refused_and_not_waited_for(
+def test_a_file_replaced_by_a_pipe_before_opening_is_refused(
     root: VaultRoot, secret_elsewhere: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     with patiently(), monkeypatch.context() as patched:
@@ -108,7 +108,7 @@ def test_what_becomes_a_pipe_in_the_last_moment_is_refused_and_not_waited_for(
 
 
 @pytest.mark.parametrize("number", range(MOST_OPENINGS))
-def test_a_folder_that_becomes_a_link_in_the_last_moment_is_not_listed(
+def test_a_folder_replaced_by_a_symlink_before_listing_is_not_listed(
     root: VaultRoot, secret_elsewhere: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     (secret_elsewhere / "d" / "honest.md").write_bytes(b"text")
@@ -120,7 +120,7 @@ def test_a_folder_that_becomes_a_link_in_the_last_moment_is_not_listed(
     assert seen in (set(), {"secret.md", "honest.md"})
 
 
-def test_those_moments_are_all_there_are(
+def test_the_race_tests_cover_every_open_call(
     root: VaultRoot, secret_elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for act in (lambda: read(root, "d/secret.md"), lambda: list_folder(root, "d")):
@@ -135,7 +135,7 @@ def list_folder(root: VaultRoot, path: str) -> None:
         list(entries)
 
 
-# --- as fast as it goes --------------------------------------------------------------------------
+# --- swapped constantly -----------------------------------------------------------------------
 
 
 def race(first: Path, second: Path, place: Path, root: VaultRoot, path: str) -> set[bytes]:
@@ -179,14 +179,14 @@ def race(first: Path, second: Path, place: Path, root: VaultRoot, path: str) -> 
     return seen
 
 
-def test_a_file_swapped_for_a_link_out_never_leaks(root: VaultRoot, folder: Path) -> None:
+def test_a_file_swapped_for_a_symlink_leaks_nothing(root: VaultRoot, folder: Path) -> None:
     honest, link = folder / "honest.md", folder / ".link"
     honest.write_bytes(b"text")
     link.symlink_to("../secret.txt")
     assert SECRET not in race(honest, link, folder / "note.md", root, "note.md")
 
 
-def test_a_folder_swapped_for_a_link_out_never_leaks(root: VaultRoot, folder: Path) -> None:
+def test_a_folder_swapped_for_a_symlink_leaks_nothing(root: VaultRoot, folder: Path) -> None:
     (folder / "real").mkdir()
     (folder / "real" / "secret.md").write_bytes(b"text")
     inside, outside = folder / ".inside", folder / ".outside"

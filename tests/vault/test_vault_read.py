@@ -1,4 +1,4 @@
-"""Bytes of a note, and the text that is made of them."""
+"""Reading the bytes of a note and decoding them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import OpenedFile, VaultRoot
 
 
-def test_a_file_is_read_with_the_stat_it_had(root: VaultRoot, folder: Path) -> None:
+def test_a_file_is_returned_with_its_stat(root: VaultRoot, folder: Path) -> None:
     (folder / "a.md").write_bytes(b"text\r\n\0\xff")
     content = read_bytes(root, "a.md", 100)
     assert content.data == b"text\r\n\0\xff"
@@ -44,7 +44,7 @@ def test_an_empty_file_is_read(root: VaultRoot, folder: Path) -> None:
     assert read_bytes(root, "a.md", 100).data == b""
 
 
-def test_a_file_of_a_gigabyte_costs_no_more_than_the_limit(root: VaultRoot, folder: Path) -> None:
+def test_a_huge_file_is_read_only_up_to_the_limit(root: VaultRoot, folder: Path) -> None:
     with (folder / "a.md").open("wb") as file:
         file.truncate(1 << 30)
     content = read_bytes(root, "a.md", 1000)
@@ -64,7 +64,7 @@ def test_a_file_of_a_gigabyte_costs_no_more_than_the_limit(root: VaultRoot, fold
         ("fifo", "FILE_UNREADABLE", "irregular"),
     ],
 )
-def test_what_cannot_be_read_is_a_warning_with_path_and_reason(
+def test_an_unreadable_file_causes_a_warning_with_path_and_reason(
     root: VaultRoot, folder: Path, target: str | None, code: str, reason: str
 ) -> None:
     (folder / "folder").mkdir()
@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_a_warning_with_path_and_reason(
 
 
 class Meddler:
-    """Does something to the vault each time a file has been read, before it is looked at again."""
+    """Changes the vault after each read of a file, before its check."""
 
     def __init__(self, act: Callable[[int], None]) -> None:
         self.act = act
@@ -92,7 +92,7 @@ class Meddler:
         return data
 
 
-def test_a_file_that_changes_once_is_read_again(
+def test_a_file_that_changes_while_read_is_read_again(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = folder / "a.md"
@@ -103,7 +103,7 @@ def test_a_file_that_changes_once_is_read_again(
     assert (content.data, content.warnings, meddler.readings) == (b"other", (), 2)
 
 
-def test_a_file_that_keeps_changing_is_read_three_times_and_warned_about(
+def test_a_file_that_keeps_changing_causes_a_warning_after_three_reads(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = folder / "a.md"
@@ -119,10 +119,10 @@ def test_a_file_that_keeps_changing_is_read_three_times_and_warned_about(
     assert meddler.readings == MAX_ATTEMPTS
     assert [w.code for w in content.warnings] == ["FILE_CHANGED_WHILE_READING"]
     assert content.data == b"xx"
-    assert content.entry.size == 2  # as before that reading: the next run finds it changed
+    assert content.entry.size == 2  # the stat before that read: the next run detects a change
 
 
-def test_a_file_that_keeps_changing_and_is_too_large_is_not_taken_for_whole(
+def test_a_changing_file_that_is_too_large_is_not_treated_as_complete(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = folder / "a.md"
@@ -134,7 +134,7 @@ def test_a_file_that_keeps_changing_and_is_too_large_is_not_taken_for_whole(
     assert [w.code for w in content.warnings] == ["FILE_CHANGED_WHILE_READING"]
 
 
-def test_a_file_that_vanishes_between_readings_is_a_warning(
+def test_a_file_deleted_between_reads_causes_a_warning(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "a.md").write_bytes(b"text")
@@ -145,7 +145,7 @@ def test_a_file_that_vanishes_between_readings_is_a_warning(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
-def test_a_file_without_permission_is_a_warning(root: VaultRoot, folder: Path) -> None:
+def test_a_file_without_permission_causes_a_warning(root: VaultRoot, folder: Path) -> None:
     (folder / "a.md").write_bytes(b"text")
     (folder / "a.md").chmod(0)
     with pytest.raises(Skipped) as caught:
@@ -153,7 +153,7 @@ def test_a_file_without_permission_is_a_warning(root: VaultRoot, folder: Path) -
     assert caught.value.warning.code == "FILE_UNREADABLE"
 
 
-# --- text ----------------------------------------------------------------------------------------
+# --- text -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_file_without_permission_is_a_warning(root: VaultRoot, folder: Path) -
         (b"x" * 1000 + b"\0" * 10, "x" * 1000 + "\ufffd" * 10),
     ],
 )
-def test_what_is_text_becomes_text_without_a_warning(data: bytes, text: str) -> None:
+def test_text_is_decoded_without_a_warning(data: bytes, text: str) -> None:
     assert decode(data, "a.md") == (text, ())
 
 
@@ -184,7 +184,7 @@ def test_what_is_text_becomes_text_without_a_warning(data: bytes, text: str) -> 
         (b"\xff\xfe\0\xd8a\0", "\ufffda"),
     ],
 )
-def test_what_is_not_utf8_is_replaced_and_warned_about(data: bytes, text: str) -> None:
+def test_invalid_utf8_is_replaced_with_a_warning(data: bytes, text: str) -> None:
     decoded, (warning,) = decode(data, "d/a.md")
     assert decoded == text
     assert warning.code == "FILE_NOT_UTF8"
@@ -209,7 +209,7 @@ def test_a_file_full_of_nul_bytes_is_skipped(data: bytes) -> None:
     assert caught.value.warning.code == "FILE_BINARY"
 
 
-def test_only_the_beginning_tells_whether_a_file_is_binary() -> None:
+def test_only_the_first_bytes_decide_whether_a_file_is_binary() -> None:
     text, warnings = decode(b"x" * 8192 + b"\0" * 8192, "a.md")
     assert text.endswith("\ufffd")
     assert not warnings

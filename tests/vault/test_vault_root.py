@@ -1,4 +1,4 @@
-"""The boundary: whatever is linked, renamed or swapped, nothing outside is ever opened."""
+"""The vault boundary: nothing outside is opened, whatever is linked, renamed or swapped."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-# --- the root itself ---------------------------------------------------------------------------
+# --- the root itself --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["missing", "file", "nul", "fifo"])
-def test_a_root_that_is_no_folder_is_a_setting_to_correct(tmp_path: Path, kind: str) -> None:
+def test_a_root_that_is_not_a_folder_is_a_configuration_error(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "canary"
     if kind == "file":
         path.write_bytes(b"")
@@ -56,7 +56,7 @@ def test_a_root_that_is_no_folder_is_a_setting_to_correct(tmp_path: Path, kind: 
     assert "vault.root" in caught.value.message
 
 
-def test_a_linked_root_is_the_vault_it_leads_to(folder: Path, strategy: Strategy) -> None:
+def test_a_symlinked_root_is_followed(folder: Path, strategy: Strategy) -> None:
     (folder / "a.md").write_bytes(b"text")
     link = folder.parent / "link"
     link.symlink_to(folder)
@@ -65,12 +65,12 @@ def test_a_linked_root_is_the_vault_it_leads_to(folder: Path, strategy: Strategy
         assert read(root, "a.md") == b"text"
 
 
-def test_closing_twice_is_harmless(root: VaultRoot) -> None:
+def test_closing_twice_is_allowed(root: VaultRoot) -> None:
     root.close()
     root.close()
 
 
-def test_a_renamed_vault_is_still_the_one_that_was_opened(folder: Path) -> None:
+def test_a_renamed_vault_stays_open(folder: Path) -> None:
     (folder / "a.md").write_bytes(b"text")
     with VaultRoot.open(folder) as root:
         folder.rename(folder.parent / "moved")
@@ -79,7 +79,7 @@ def test_a_renamed_vault_is_still_the_one_that_was_opened(folder: Path) -> None:
         assert read(root, "a.md") == b"text"
 
 
-def test_no_descriptor_is_left_behind(root: VaultRoot, folder: Path) -> None:
+def test_no_descriptor_is_leaked(root: VaultRoot, folder: Path) -> None:
     (folder / "d").mkdir()
     (folder / "d" / "a.md").write_bytes(b"")
     (folder / "in.md").symlink_to("d/../d/a.md")
@@ -93,7 +93,7 @@ def test_no_descriptor_is_left_behind(root: VaultRoot, folder: Path) -> None:
     assert open_descriptors() == before
 
 
-# --- names -------------------------------------------------------------------------------------
+# --- names ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,16 @@ def test_no_descriptor_is_left_behind(root: VaultRoot, folder: Path) -> None:
     ],
     ids=ascii,
 )
-def test_any_name_on_disk_opens_by_its_exact_path(root: VaultRoot, folder: Path, name: str) -> None:
+def test_every_name_on_disk_opens_by_its_exact_path(
+    root: VaultRoot, folder: Path, name: str
+) -> None:
     (folder / name).write_text(name, encoding="utf-8")
     assert read(root, name) == name.encode()
 
 
-def test_twins_by_normalisation_and_by_case_stay_apart(root: VaultRoot, folder: Path) -> None:
+def test_names_that_differ_by_case_or_normal_form_stay_separate(
+    root: VaultRoot, folder: Path
+) -> None:
     names = ["caf\u00e9.md", "cafe\u0301.md", "Note.md", "note.md"]
     for name in names:
         (folder / name).write_bytes(name.encode())
@@ -126,7 +130,7 @@ def test_twins_by_normalisation_and_by_case_stay_apart(root: VaultRoot, folder: 
 @pytest.mark.parametrize(
     "spelling", [s for s in (*CLIMBING, *LEAVING, *MALFORMED) if "%25" not in s], ids=ascii
 )
-def test_the_root_holds_without_validation_before_it(
+def test_the_root_refuses_paths_without_prior_validation(
     folder: Path, strategy: Strategy, spelling: str
 ) -> None:
     with VaultRoot.open(folder, strategy=strategy) as root, pytest.raises(CannotOpen):
@@ -139,7 +143,7 @@ def test_the_root_holds_without_validation_before_it(
      "d/a.md/", "x/../../vault/d/a.md", "../vault/d/a.md", "d/a.md\0", "d/a.md\ud800"],
     ids=ascii,
 )  # fmt: skip
-def test_only_a_plain_run_of_names_is_a_path_also_where_another_would_end_inside(
+def test_paths_with_dots_or_empty_parts_are_refused_even_inside(
     root: VaultRoot, folder: Path, spelling: str
 ) -> None:
     (folder / "d" / "x").mkdir(parents=True)
@@ -153,20 +157,20 @@ def test_only_a_plain_run_of_names_is_a_path_also_where_another_would_end_inside
     assert caught.value.cause is Cause.OUTSIDE
 
 
-def test_a_segment_that_is_a_file_or_missing_or_too_long_is_refused(
-    root: VaultRoot, folder: Path
-) -> None:
+def test_bad_path_segments_are_refused(root: VaultRoot, folder: Path) -> None:
     (folder / "a.md").write_bytes(b"")
     assert cause_of(root, "a.md/b.md") is Cause.VANISHED
     assert cause_of(root, "x" * 300) is Cause.UNREADABLE
     assert cause_of(root, "none.md") is Cause.VANISHED
 
 
-# --- links -------------------------------------------------------------------------------------
+# --- links ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-def test_links_that_end_inside_are_followed(root: VaultRoot, folder: Path, absolute: bool) -> None:
+def test_symlinks_inside_the_vault_are_followed(
+    root: VaultRoot, folder: Path, absolute: bool
+) -> None:
     (folder / "d" / "e").mkdir(parents=True)
     (folder / "d" / "e" / "a.md").write_bytes(b"text")
     base = str(folder.resolve()) + "/" if absolute else ""
@@ -201,7 +205,7 @@ def test_links_that_end_inside_are_followed(root: VaultRoot, folder: Path, absol
         "..",
     ],
 )
-def test_a_link_out_is_refused_whether_or_not_something_is_there(
+def test_a_symlink_out_is_refused_even_if_dangling(
     root: VaultRoot, folder: Path, target: str
 ) -> None:
     (folder / "d").mkdir()
@@ -213,9 +217,7 @@ def test_a_link_out_is_refused_whether_or_not_something_is_there(
         root.resolve("link.md")
 
 
-def test_a_linked_folder_outside_tells_nothing_of_what_it_holds(
-    root: VaultRoot, folder: Path
-) -> None:
+def test_a_symlinked_outside_folder_reveals_nothing(root: VaultRoot, folder: Path) -> None:
     (folder / "link").symlink_to("../outside")
     assert cause_of(root, "link/secret.md") is Cause.OUTSIDE
     assert cause_of(root, "link/nothing.md") is Cause.OUTSIDE
@@ -223,7 +225,7 @@ def test_a_linked_folder_outside_tells_nothing_of_what_it_holds(
         pass
 
 
-def test_loops_end(root: VaultRoot, folder: Path) -> None:
+def test_symlink_loops_end(root: VaultRoot, folder: Path) -> None:
     (folder / "self.md").symlink_to("self.md")
     (folder / "a.md").symlink_to("b.md")
     (folder / "b.md").symlink_to(folder.resolve() / "a.md")
@@ -232,13 +234,11 @@ def test_loops_end(root: VaultRoot, folder: Path) -> None:
     for path in ("self.md", "a.md", "b.md"):
         assert cause_of(root, path) is Cause.LOOP
     assert read(root, "up/up/up/note.md") == b"text"
-    if root.strategy is not Strategy.PORTABLE:  # which is the system's own count
+    if root.strategy is not Strategy.PORTABLE:  # the system has its own limit
         assert cause_of(root, "up/" * 60 + "note.md") is Cause.LOOP
 
 
-def test_a_link_that_goes_down_and_up_without_end_is_given_up(
-    root: VaultRoot, folder: Path
-) -> None:
+def test_very_long_symlink_chains_end(root: VaultRoot, folder: Path) -> None:
     (folder / "d" / "e").mkdir(parents=True)
     (folder / "note.md").write_bytes(b"text")
     before = "note.md"
@@ -247,19 +247,19 @@ def test_a_link_that_goes_down_and_up_without_end_is_given_up(
         before = f"{number}.md"
     with patiently():
         if root.strategy is Strategy.PORTABLE:
-            with suppress(CannotOpen):  # the system itself may follow it to the end
+            with suppress(CannotOpen):  # the system may resolve it completely
                 root.open_file(before).close()
         else:
             assert cause_of(root, before) is Cause.LOOP
 
 
-def test_a_broken_link_is_not_there(root: VaultRoot, folder: Path) -> None:
+def test_a_dangling_symlink_is_not_found(root: VaultRoot, folder: Path) -> None:
     (folder / "link.md").symlink_to("gone.md")
     assert cause_of(root, "link.md") is Cause.VANISHED
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_link_is_no_way_into_what_is_excluded(
+def test_a_symlink_to_an_excluded_path_is_refused(
     open_root: Callable[..., VaultRoot],
     folder: Path,
     exists: bool,
@@ -277,7 +277,7 @@ def test_a_link_is_no_way_into_what_is_excluded(
     assert cause_of(root, "dir/a.md") is Cause.EXCLUDED
 
 
-def test_a_spelling_that_finds_an_excluded_file_on_disk_is_judged_by_the_disk(
+def test_exclusions_apply_to_the_name_on_disk(
     open_root: Callable[..., VaultRoot], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # macOS and Windows find `private` by `PRIVATE`; here a hard link stands in for that.
@@ -294,7 +294,7 @@ def test_a_spelling_that_finds_an_excluded_file_on_disk_is_judged_by_the_disk(
     assert cause_of(root, "PRIVATE.md") is Cause.OUTSIDE
 
 
-# --- what is not a regular file ------------------------------------------------------------------
+# --- what is not a regular file ---------------------------------------------------------------
 
 
 def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder: Path) -> None:
@@ -308,7 +308,7 @@ def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder:
         assert cause_of(root, "folder.md") is Cause.DIRECTORY
         assert cause_of(root, "zero.md") is Cause.OUTSIDE
     with socket.socket(socket.AF_UNIX) as server:
-        here = os.open(folder, os.O_RDONLY)  # the path of a socket has to be short
+        here = os.open(folder, os.O_RDONLY)  # a socket's path must be short
         try:
             server.bind(f"/proc/self/fd/{here}/socket.md")
         finally:
@@ -324,7 +324,7 @@ def test_a_device_inside_the_vault_is_never_opened(root: VaultRoot, folder: Path
     assert cause_of(root, "zero.md") is Cause.IRREGULAR
 
 
-def test_a_waiting_writer_of_a_fifo_is_not_disturbed(root: VaultRoot, folder: Path) -> None:
+def test_the_writer_of_a_fifo_is_not_disturbed(root: VaultRoot, folder: Path) -> None:
     # Opening a FIFO for reading, even without blocking, would let its writer go on.
     os.mkfifo(folder / "fifo.md")
     assert cause_of(root, "fifo.md") is Cause.IRREGULAR
@@ -348,32 +348,32 @@ def test_a_file_without_permission_is_unreadable(root: VaultRoot, folder: Path) 
         (errno.ELOOP, Cause.LOOP),
     ],
 )
-def test_errors_of_the_system_become_causes(number: int, cause: Cause) -> None:
+def test_system_errors_become_causes(number: int, cause: Cause) -> None:
     assert cannot_open(OSError(number, "x")).cause is cause
 
 
-def test_running_out_of_descriptors_ends_the_work_rather_than_losing_notes() -> None:
+def test_running_out_of_descriptors_fails_the_run_and_loses_no_notes() -> None:
     with pytest.raises(Failed):
         cannot_open(OSError(errno.EMFILE, "x"))
 
 
-# --- the system --------------------------------------------------------------------------------
+# --- the system -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [("/a/vault", ""), ("/a/vault/x/y", "x/y"), ("/a/vault2/x", None), ("/a", None), ("/", None)],
 )
-def test_a_path_is_inside_by_its_segments(path: str, expected: str | None) -> None:
+def test_containment_is_checked_by_path_segments(path: str, expected: str | None) -> None:
     assert platform.relative_to("/a/vault", path) == expected
 
 
-def test_the_file_systems_own_root_can_be_a_vault() -> None:
+def test_the_file_system_root_can_be_a_vault() -> None:
     assert platform.relative_to("/", "/a") == "a"
     assert platform.relative_to("/", "/") == ""
 
 
-def test_the_kernels_call_neither_climbs_nor_follows(folder: Path) -> None:
+def test_openat2_stays_below_the_root_and_follows_no_links(folder: Path) -> None:
     (folder / "d").mkdir()
     (folder / "link").symlink_to("d")
     here = os.open(folder, os.O_RDONLY)
@@ -393,7 +393,7 @@ def test_the_kernels_call_neither_climbs_nor_follows(folder: Path) -> None:
         os.close(here)
 
 
-def test_without_openat2_the_walk_by_hand_takes_over(
+def test_without_openat2_the_descriptor_walk_is_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "_OPENAT2", 100_000)  # a call no kernel has: ENOSYS
@@ -401,7 +401,7 @@ def test_without_openat2_the_walk_by_hand_takes_over(
         assert root.strategy is Strategy.DESCRIPTOR
 
 
-def test_without_descriptor_relative_calls_the_portable_way_takes_over(
+def test_without_descriptor_relative_calls_the_portable_way_is_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "has_descriptor_relative_calls", lambda: False)

@@ -1,4 +1,4 @@
-"""The walk: what it finds, what it leaves out, and what it says of that."""
+"""The walk: its entries, exclusions and warnings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def warned(found: Scan) -> list[tuple[str, str, Any]]:
     )
 
 
-def test_notes_and_attachments_come_sorted_with_their_stat(root: VaultRoot, folder: Path) -> None:
+def test_notes_and_attachments_are_sorted_and_have_their_stat(
+    root: VaultRoot, folder: Path
+) -> None:
     make(folder, "b.md", "a/z.MD", "a/b.markdown", "A.md", "a/pic.png", "x.mdx", "md", "a.md/c.md")
     found = scan(root)
     assert notes(found) == ["A.md", "a.md/c.md", "a/b.markdown", "a/z.MD", "b.md"]
@@ -76,7 +78,7 @@ def test_an_empty_vault_is_empty(root: VaultRoot) -> None:
     assert scan(root) == Scan()
 
 
-def test_hidden_and_default_and_users_exclusions_are_left_out(
+def test_hidden_default_and_user_exclusions_are_skipped(
     open_root: Callable[..., VaultRoot], folder: Path
 ) -> None:
     make(folder, "a.md", ".hidden.md", ".obsidian/b.md", "x/.trash/c.md", ".git/d.md")
@@ -87,7 +89,7 @@ def test_hidden_and_default_and_users_exclusions_are_left_out(
     assert not found.warnings
 
 
-def test_hidden_names_are_left_out_without_any_pattern_too(root: VaultRoot, folder: Path) -> None:
+def test_hidden_names_are_skipped_without_any_pattern(root: VaultRoot, folder: Path) -> None:
     make(folder, "a.md", ".hidden.md", ".env", "x/.hidden.png", ".obsidian/b.md")
     os.mkfifo(folder / ".fifo.md")
     found = scan(root)
@@ -96,7 +98,7 @@ def test_hidden_names_are_left_out_without_any_pattern_too(root: VaultRoot, fold
     assert not found.warnings
 
 
-def test_a_link_or_pipe_of_an_excluded_name_is_left_out_without_a_word(
+def test_excluded_symlinks_and_pipes_are_skipped_silently(
     open_root: Callable[..., VaultRoot], folder: Path
 ) -> None:
     make(folder, "real/a.md", "real/pic.png")
@@ -111,7 +113,7 @@ def test_a_link_or_pipe_of_an_excluded_name_is_left_out_without_a_word(
     assert not found.warnings
 
 
-def test_notes_left_out_by_a_default_name_are_counted(root: VaultRoot, folder: Path) -> None:
+def test_notes_in_default_exclusions_are_counted(root: VaultRoot, folder: Path) -> None:
     make(folder, "a.md", "build/one.md", "build/x/two.MD", "build/x/pic.png", "build/.git/no.md")
     make(folder, "x/node_modules/p/build/readme.md", "dist/app.js")
     found = scan(root)
@@ -125,7 +127,7 @@ def test_notes_left_out_by_a_default_name_are_counted(root: VaultRoot, folder: P
     assert "add !build/ to vault.exclude" in found.warnings[0].message
 
 
-def test_the_pattern_that_the_warning_names_takes_the_folder_back(
+def test_the_pattern_in_the_warning_includes_the_folder_again(
     open_root: Callable[..., VaultRoot], folder: Path
 ) -> None:
     make(folder, "build/one.md", "build/node_modules/two.md")
@@ -135,14 +137,14 @@ def test_the_pattern_that_the_warning_names_takes_the_folder_back(
     assert warned(found) == [("NOTES_EXCLUDED", "build/node_modules", 1)]
 
 
-def test_nothing_is_said_of_what_the_user_left_out(
+def test_user_exclusions_produce_no_warning(
     open_root: Callable[..., VaultRoot], folder: Path
 ) -> None:
     make(folder, "build/one.md", "private/two.md", ".x/three.md")
     assert not scan(open_root("build/", "private/")).warnings
 
 
-def test_counting_what_is_left_out_has_an_end(
+def test_counting_excluded_notes_has_a_limit(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scanning, "MAX_EXCLUDED_ENTRIES", 5)
@@ -169,7 +171,7 @@ def test_a_name_that_is_not_utf8_is_skipped_and_shown_safely(
     warning.details["path"].encode("utf-8")
 
 
-def test_strange_names_are_notes_with_one_id_each(root: VaultRoot, folder: Path) -> None:
+def test_unusual_names_are_notes_with_one_id_each(root: VaultRoot, folder: Path) -> None:
     names = ["new\nline.md", "\x1b[31m.md", "\u202edm.md", "caf\u00e9.md", "cafe\u0301.md"]
     names += ["Note.md", "note.md", "a\\b.md", "%2e%2e.md"]
     make(folder, *names)
@@ -180,7 +182,7 @@ def test_strange_names_are_notes_with_one_id_each(root: VaultRoot, folder: Path)
     assert len({identify(path) for path in notes(found)}) == len(names)
 
 
-def test_what_is_no_regular_file_is_skipped_and_only_notes_are_spoken_of(
+def test_special_files_are_skipped_with_warnings_only_for_notes(
     root: VaultRoot, folder: Path
 ) -> None:
     os.mkfifo(folder / "fifo.md")
@@ -195,7 +197,7 @@ def test_what_is_no_regular_file_is_skipped_and_only_notes_are_spoken_of(
     ]
 
 
-def test_links_that_end_inside_are_followed_under_their_own_path(
+def test_symlinks_inside_the_vault_are_followed_under_their_own_path(
     root: VaultRoot, folder: Path
 ) -> None:
     make(folder, "real/a.md", "real/sub/b.md", "real/pic.png")
@@ -214,7 +216,7 @@ def test_links_that_end_inside_are_followed_under_their_own_path(
         assert entry == read_bytes(root, entry.path, 100).entry
 
 
-def test_links_that_leave_break_or_loop_are_named_and_not_followed(
+def test_outside_dangling_and_looping_symlinks_cause_warnings(
     root: VaultRoot, folder: Path
 ) -> None:
     make(folder, "d/a.md")
@@ -238,7 +240,7 @@ def test_links_that_leave_break_or_loop_are_named_and_not_followed(
     ]
 
 
-def test_a_link_to_a_folder_whose_name_begins_its_own_is_no_loop(
+def test_a_symlink_named_like_its_target_folder_is_not_a_loop(
     root: VaultRoot, folder: Path
 ) -> None:
     make(folder, "notes/a.md", "notes2/b.md")
@@ -248,7 +250,7 @@ def test_a_link_to_a_folder_whose_name_begins_its_own_is_no_loop(
     assert not found.warnings
 
 
-def test_links_to_what_is_excluded_are_not_followed(
+def test_symlinks_to_excluded_paths_are_not_followed(
     open_root: Callable[..., VaultRoot], folder: Path
 ) -> None:
     make(folder, ".hidden/a.md", "private/b.md", "build/c.md")
@@ -262,7 +264,7 @@ def test_links_to_what_is_excluded_are_not_followed(
     assert not found.unlisted
 
 
-def test_folders_that_link_to_one_another_do_not_multiply(root: VaultRoot, folder: Path) -> None:
+def test_folders_that_symlink_each_other_do_not_multiply(root: VaultRoot, folder: Path) -> None:
     names = [f"d{number}" for number in range(8)]
     make(folder, *(f"{name}/note.md" for name in names))
     for name in names:
@@ -276,7 +278,7 @@ def test_folders_that_link_to_one_another_do_not_multiply(root: VaultRoot, folde
 
 
 def make_nested(folder: Path, *names: str) -> str:
-    """Make folders within folders and a note in the last, however long the path; return it."""
+    """Create nested folders with a note in the last, for any path length. Return the path."""
     here = os.open(folder, os.O_RDONLY)
     for name in names:
         os.mkdir(name, dir_fd=here)
@@ -294,7 +296,7 @@ def test_a_very_deep_vault_is_walked(root: VaultRoot, folder: Path) -> None:
     assert read_bytes(root, path, 1).data == b""
 
 
-def test_a_path_too_long_for_the_system_is_walked_or_warned_about(
+def test_a_path_too_long_for_the_system_is_walked_or_causes_a_warning(
     root: VaultRoot, folder: Path
 ) -> None:
     path = make_nested(folder, *["d" * 200] * 30)
@@ -313,7 +315,7 @@ LONG_NAME = "d" * 40
 
 @pytest.fixture
 def chain(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
-    """Make a vault of so many folders, each in the one before and with a note."""
+    """Create a vault of nested folders with a note in each."""
 
     def make_chain(levels: int) -> Path:
         vault = tmp_path / str(levels)
@@ -329,13 +331,13 @@ def chain(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
         return vault
 
     yield make_chain
-    # Too deep for what pytest removes it with.
+    # pytest cannot remove a tree this deep.
     subprocess.run(["rm", "-rf", *map(str, tmp_path.iterdir())], check=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="paths cannot be as long")
 @pytest.mark.parametrize("patterns", [(), ("*.tmp", "private/", "!keep/", "/x/**/y")], ids=len)
-def test_a_walk_takes_time_in_proportion_to_its_depth(
+def test_walking_time_is_linear_in_depth(
     chain: Callable[[int], Path], strategy: Strategy, patterns: tuple[str, ...]
 ) -> None:
     if strategy is Strategy.PORTABLE:
@@ -349,7 +351,7 @@ def test_a_walk_takes_time_in_proportion_to_its_depth(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="paths cannot be as long")
-def test_a_walk_keeps_one_folder_open_however_deep(chain: Callable[[int], Path]) -> None:
+def test_a_deep_walk_keeps_one_folder_open(chain: Callable[[int], Path]) -> None:
     with VaultRoot.open(chain(150)) as root:
         before = open_descriptors()
         seen = []
@@ -363,7 +365,7 @@ def open_descriptors() -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts calls of Linux")
-def test_a_long_path_takes_few_calls(
+def test_opening_a_long_path_takes_few_calls(
     chain: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vault = chain(300)
@@ -383,11 +385,11 @@ def test_a_long_path_takes_few_calls(
         assert 0 < calls <= 2 + len(path) // 4_000
         with pytest.raises(CannotOpen):
             root.open_file(f"{LONG_NAME}/" * 299 + "none.md")
-        (vault / "link").symlink_to(LONG_NAME)  # a link on the way: followed by hand
+        (vault / "link").symlink_to(LONG_NAME)  # a link in the path: followed in our own code
         root.open_file("link/" + f"{LONG_NAME}/" * 298 + "note.md").close()
 
 
-def test_a_folder_is_listed_in_a_walk_as_it_is_by_itself(root: VaultRoot, folder: Path) -> None:
+def test_a_walk_lists_a_folder_like_a_single_listing(root: VaultRoot, folder: Path) -> None:
     make(folder, "a/b/c.md", "a/d.md", "e/f.md")
     (folder / "a" / "link").symlink_to("../e")
     with root.descent() as listing:
@@ -401,7 +403,7 @@ def test_a_folder_is_listed_in_a_walk_as_it_is_by_itself(root: VaultRoot, folder
                 pass
 
 
-def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_removed(
+def test_an_unlistable_folder_is_reported_so_that_its_notes_are_kept(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(folder, "a.md", "locked/b.md")
@@ -412,7 +414,7 @@ def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_remov
             raise CannotOpen(Cause.UNREADABLE)
         return listing(path)
 
-    monkeypatch.setattr(root, "descent", lambda: nullcontext(deny))  # root may list everything
+    monkeypatch.setattr(root, "descent", lambda: nullcontext(deny))  # root can list every folder
     found = scan(root)
     assert notes(found) == ["a.md"]
     assert found.unlisted == ["locked"]
@@ -430,19 +432,19 @@ def test_a_folder_that_cannot_be_listed_is_named_so_that_nothing_counts_as_remov
         ("FILE_UNREADABLE", "irregular", "a pipe, a socket or a device"),
     ],
 )
-def test_a_warning_says_why(code: str, reason: str, says: str) -> None:
+def test_a_warning_gives_the_reason(code: str, reason: str, says: str) -> None:
     message = notice(code, "a.md", reason).message
     assert says in message
     assert "None" not in message
 
 
-def test_every_cause_has_its_words() -> None:
+def test_every_cause_has_a_message() -> None:
     for cause in set(Cause) - {Cause.VANISHED}:
         assert "None" not in not_opened("a.md", cause).message
 
 
 @pytest.mark.parametrize("cause", [Cause.FORBIDDEN, Cause.UNREADABLE])
-def test_a_link_to_what_cannot_be_looked_at_is_named_so_that_nothing_counts_as_removed(
+def test_a_symlink_that_cannot_be_checked_is_reported_and_its_notes_are_kept(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch, cause: Cause
 ) -> None:
     make(folder, "a.md")
@@ -452,14 +454,14 @@ def test_a_link_to_what_cannot_be_looked_at_is_named_so_that_nothing_counts_as_r
     def deny(path: str) -> Any:
         raise CannotOpen(cause)
 
-    monkeypatch.setattr(root, "resolve", deny)  # root may pass through every folder
+    monkeypatch.setattr(root, "resolve", deny)  # root can enter every folder
     found = scan(root)
     assert found.unlisted == ["linked", "linked.md"]
     before = {path: found.notes[0]._replace(path=path) for path in ("linked/b.md", "linked.md")}
     assert diff(before, found.notes, found.unlisted).removed == []
 
 
-def test_a_disk_that_fails_in_the_middle_of_a_folder_is_no_empty_folder(
+def test_a_disk_error_while_listing_is_not_an_empty_folder(
     root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(folder, "a.md")
@@ -471,9 +473,7 @@ def test_a_disk_that_fails_in_the_middle_of_a_folder_is_no_empty_folder(
     assert scan(root).unlisted == [""]
 
 
-def test_a_folder_that_vanishes_during_the_walk_is_simply_gone(
-    root: VaultRoot, folder: Path
-) -> None:
+def test_a_folder_deleted_during_the_walk_is_skipped(root: VaultRoot, folder: Path) -> None:
     make(folder, "a.md", "z/b.md")
 
     def remove(_: int) -> None:
@@ -487,7 +487,7 @@ def test_a_folder_that_vanishes_during_the_walk_is_simply_gone(
     assert not found.unlisted
 
 
-def test_progress_is_told(root: VaultRoot, folder: Path) -> None:
+def test_progress_is_reported(root: VaultRoot, folder: Path) -> None:
     make(folder, *(f"d{number}/a.md" for number in range(5)))
     seen: list[int] = []
     scan(root, on_progress=seen.append)

@@ -1,4 +1,4 @@
-"""Loaded by every Python process that has this folder on its path: watches over database files.
+"""Loaded by every Python process with this folder on its path: records uses of database files.
 
 Writes a line to the file that WATCH_REPORT names for every database that SQLite opens, and for
 every one that anything else in Python opens, moves or replaces while SQLite may have it open: the
@@ -34,7 +34,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
         _report("SQLite opened", os.fsdecode(arguments[0]).partition("?")[0])
     elif event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
         path, flags = os.fsdecode(arguments[0]), arguments[2]
-        # A new file may be made for SQLite, if it is certain that it is new.
+        # Exclusive creation of a new file for SQLite is allowed.
         if path.endswith(_DATABASE) and not flags & os.O_EXCL:
             if flags & os.O_CREAT:
                 _report("Python made", path)
