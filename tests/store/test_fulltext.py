@@ -22,6 +22,7 @@ from vault_agent.store.fulltext import reader as engine
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.reader import FulltextReader, SearchStopped
 from vault_agent.store.fulltext.schema import to_fulltext
+from vault_agent.store.fulltext.shelf import Shelf
 from vault_agent.store.fulltext.spelling import MOST_CORRECTED, Speller
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.text.terms import terms
@@ -212,10 +213,58 @@ def test_a_pattern_that_is_too_complex_is_not_reported_as_damage(
         reader.candidates(compile_query(f'soup -path:"{pattern}"'), NO_FILTER)
 
 
+def test_patterns_are_counted_over_the_whole_request(reader: FulltextReader):
+    half = tuple(f"*{letter}" for letter in "abcde")
+    other = " ".join(f"-path:*{letter}{letter}" for letter in "ijklm")
+    reader.candidates(compile_query(f"soup {other}"), Filters(paths=half))
+    reader.candidates(compile_query("soup"), Filters(paths=half * 6))  # repeats count once
+    for query, filters in (
+        (f"soup {other} path:*z", Filters(paths=half)),
+        ("soup", Filters(paths=tuple(f"*{letter}" for letter in "abcdefghijk"))),
+    ):
+        with pytest.raises(InvalidRequest):
+            reader.candidates(compile_query(query), filters)
+        with pytest.raises(InvalidRequest):
+            reader.admitted(filters, query=compile_query(query))
+
+
+def test_many_patterns_read_the_paths_once_and_admit_the_same_notes(tmp_path: Path, monkeypatch):
+    notes = [note(f"{n % 7}/n{n}.md", f"soup {n}", f"fish {n}") for n in range(1_000)]
+    reader = build(tmp_path / "r1", notes)
+    patterns = ("0/**", "1/n*", "?/n*3*", "**/n99*")
+    asked: list[str] = []
+    for name in ("_best", "first"):
+        method = getattr(Shelf, name)
+
+        def record(shelf, query, limit, method=method):
+            asked.append(repr(query))
+            return method(shelf, query, limit)
+
+        monkeypatch.setattr(Shelf, name, record)
+    filters = Filters(paths=patterns)
+    found = reader.candidates(compile_query("soup fish"), filters)
+    assert sum("Automaton" in query or "Regex" in query for query in asked) == 1
+    assert len(asked) > 3
+    admitted = reader.admitted(filters)
+    expected = {
+        rowid
+        for rowid, (path, _) in enumerate(notes, 1)
+        if path[0] == "0" or path[0] == "1" or "3" in path[3:] or path[3:5] == "99"
+    }
+    assert len(admitted) > 200
+    assert admitted == expected
+    assert found.notes
+    assert found.notes.keys() <= admitted
+    assert {key >> CHUNK_BITS for key in found.chunks} <= admitted
+
+
 def test_patterns_within_the_limit_are_built(reader: FulltextReader):
     with patiently():
-        reader.candidates(compile_query("soup"), Filters(paths=("*a" * 16,) * 6))
-        reader.candidates(compile_query("soup"), Filters(paths=("journal/????-??-??*",) * 10))
+        reader.candidates(
+            compile_query("soup"), Filters(paths=tuple(f"{n}{'*a' * 16}" for n in range(3)))
+        )
+        days = tuple(f"{n}/????-??-??*" for n in range(5))
+        reader.candidates(compile_query("soup"), Filters(paths=days))
 
 
 def test_a_revision_does_not_change_the_previous_one(tmp_path: Path):

@@ -25,7 +25,7 @@ from vault_agent.model.lexical import (
     rarity,
 )
 from vault_agent.model.search import Filters
-from vault_agent.store.fulltext.clauses import any_of, combined, silent
+from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.shelf import Passing, Shelf
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
@@ -100,6 +100,7 @@ class FulltextReader:
             self._files.check()
             clauses = self._notes.clauses
             query = query or LexicalQuery()
+            check_patterns(filters, query.filters, query.without)
             must, must_not = _conditions(clauses, query, "body", None)
             must += clauses.filters(filters) + clauses.filters(query.filters)
             must_not += clauses.excluded(query.without)
@@ -129,6 +130,7 @@ class FulltextReader:
         with guarded():
             self._files.check()
             asked = (filters, query.filters, query.without)
+            check_patterns(*asked)
             passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
             return _Search(self._notes, self._chunks, query, passing, without_note, stopped).run()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tantivy import Index, Order, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.fulltext.clauses import Clauses, combined, silent
+from vault_agent.store.fulltext.clauses import Clauses, combined, is_glob, silent
 from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.terms import analyzer
 
@@ -133,16 +133,27 @@ class Passing:
         self.must = notes.clauses.filters(filters) + notes.clauses.filters(wanted)
         self.must_not = notes.clauses.excluded(unwanted)
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
-        self._count = notes.searcher.search(query, 1, count=True).count or 0  # type: ignore[attr-defined]
         self._verdicts = bytearray(notes.last_key() + 1)
         self.few: list[int] | None = None
-        if self._count <= _CHEAPER_TO_LIST * self.needed_for(_USUAL_LIMIT):
-            passing = notes.first(query, max(self._count, 1))
+        patterns = {*filters.paths, *wanted.paths, *unwanted.paths}
+        # A pattern reads every path, and a search runs several queries. So it is evaluated once.
+        costly = any(map(is_glob, patterns))
+        passing = notes.first(query, max(notes.searcher.num_docs, 1)) if costly else None
+        if passing is None:
+            found = notes.searcher.search(query, 1, count=True)
+            self._count: int = found.count or 0  # type: ignore[attr-defined]
+            if self._count <= _CHEAPER_TO_LIST * self.needed_for(_USUAL_LIMIT):
+                passing = notes.first(query, max(self._count, 1))
+        else:
+            self._count = len(passing)
+        if passing is not None:
             self._verdicts = bytearray([_FAILS]) * len(self._verdicts)
             for rowid in passing:
                 self._verdicts[rowid] = _PASSES
             if len(passing) <= _FEW_NOTES:
                 self.few = passing
+            if costly:
+                self.must, self.must_not = [notes.clauses.rowids(passing)], []
 
     def needed_for(self, limit: int) -> int:
         """Return how many documents to ask for so that probably `limit` of them pass."""
