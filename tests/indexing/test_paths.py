@@ -7,7 +7,9 @@ import os
 import random
 import shutil
 import sqlite3
+import threading
 import unicodedata
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +29,7 @@ from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 WORDS = ("flour", "water", "salt", "rye", "oven", "crust", "crumb", "starter")
@@ -289,14 +292,20 @@ async def test_a_folder_that_cannot_be_listed_keeps_its_notes(
 ):
     await vault.index()
     before = await state(vault)
-    listing = VaultRoot.listing
+    descent = VaultRoot.descent
 
-    def refused(root: Any, path: str = "") -> Any:
-        if path == "folder":
-            raise PermissionError
-        return listing(root, path)
+    @contextmanager
+    def refusing(root: VaultRoot) -> Iterator[Any]:
+        with descent(root) as listing:
 
-    monkeypatch.setattr(VaultRoot, "listing", refused)
+            def refused(path: str) -> Any:
+                if path == "folder":
+                    raise PermissionError
+                return listing(path)
+
+            yield refused
+
+    monkeypatch.setattr(VaultRoot, "descent", refusing)
     for path in ("folder", "folder/Rye.md", "folder/deep/Oven.md"):
         await vault.index(paths=(path,))
         assert vault.heard.codes == ["FILE_UNREADABLE"]
@@ -414,10 +423,48 @@ async def test_what_a_run_leaves_behind_does_not_grow_with_the_runs(vault: Vault
 
 async def test_a_run_that_was_killed_while_it_merged_is_swept_up(vault: Vault):
     revision = (await vault.run()).revision
-    for name in (f"fulltext-{revision + 1}", f"fulltext-{revision + 1}.work"):
+    for name in (f"fulltext-{revision + 1}", f"fulltext-{revision + 1}.work-0"):
         (vault.directory.generation(1) / name / "notes").mkdir(parents=True)
     vault.write("New.md", "flour")
     assert await leaves_what_a_whole_run_leaves(vault, "New.md")
+
+
+async def test_a_run_succeeds_while_the_engine_still_writes_for_one_that_failed(vault: Vault):
+    revision = (await vault.run()).revision
+    left = vault.directory.generation(1) / f"fulltext-{revision + 1}.work-0" / "notes"
+    left.mkdir(parents=True)
+    ended = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not ended.is_set():
+            number += 1
+            with suppress(FileNotFoundError):
+                (left / f"{number}.term").touch()
+
+    threads = [threading.Thread(target=write) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        vault.write("New.md", "flour")
+        await vault.index()
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+    vault.write("Newer.md", "flour")
+    assert await leaves_what_a_whole_run_leaves(vault, "Newer.md")
+    assert not left.exists()
+
+
+async def test_each_run_has_a_work_folder_of_its_own(tmp_path: Path):
+    FulltextWriter(tmp_path / "1").commit()
+    folders = set()
+    for _ in range(2):
+        writer = FulltextWriter(tmp_path / "2", base=tmp_path / "1")
+        folders.add(writer.work)
+        writer.close()
+    assert len(folders) == 2
 
 
 class Editor:

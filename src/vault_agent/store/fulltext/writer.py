@@ -6,12 +6,14 @@ what this one drops is unlinked here and stays there.
 
 The engine merges small segments after a commit, and may take seconds for it. So a revision that
 builds on another is written in a work directory beside its own, and linked from there as soon as
-it is committed. The merge goes on in the work directory, and serves the revision to come.
+it is committed. The merge goes on in the work directory, and serves the revision to come. Where a
+run fails, the engine's threads may go on in it for a while: so no two runs share its name.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -52,7 +54,8 @@ class FulltextWriter:
 
     def __init__(self, directory: Path, base: Path | None = None) -> None:
         self._directory = directory
-        self.work = directory.with_name(f"{directory.name}.work") if base else directory
+        unique = f"{directory.name}.work-{secrets.token_hex(4)}"
+        self.work = directory.with_name(unique) if base else directory
         with guarded():
             self._notes, self._chunks = (
                 _open(self.work / shelf, schema, base and base / shelf)
