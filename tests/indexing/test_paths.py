@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import sqlite3
-import threading
 import unicodedata
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -429,29 +428,23 @@ async def test_a_run_that_was_killed_while_it_merged_is_swept_up(vault: Vault):
     assert await leaves_what_a_whole_run_leaves(vault, "New.md")
 
 
-async def test_a_run_succeeds_while_the_engine_still_writes_for_one_that_failed(vault: Vault):
+async def test_a_run_succeeds_while_the_engine_still_writes_for_one_that_failed(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
     revision = (await vault.run()).revision
     left = vault.directory.generation(1) / f"fulltext-{revision + 1}.work-0" / "notes"
     left.mkdir(parents=True)
-    ended = threading.Event()
+    remove_folder = os.rmdir
 
-    def write() -> None:
-        number = 0
-        while not ended.is_set():
-            number += 1
-            with suppress(FileNotFoundError):
-                (left / f"{number}.term").touch()
+    def write_and_remove(folder: Any, **options: Any) -> None:
+        with suppress(FileNotFoundError):
+            (left / "late.term").touch()
+        remove_folder(folder, **options)
 
-    threads = [threading.Thread(target=write) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rmdir", write_and_remove)
         vault.write("New.md", "flour")
         await vault.index()
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
     vault.write("Newer.md", "flour")
     assert await leaves_what_a_whole_run_leaves(vault, "Newer.md")
     assert not left.exists()
