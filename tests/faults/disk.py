@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = Path(__file__).with_name("failing.c")
+COMMITS_BEFORE_A_MERGE = 5
+"""Runs after which the full-text engine merges at the end of the next one."""
 
 
 def compiler() -> str | None:
@@ -133,10 +135,15 @@ class Scenario:
         vault.directory.create()
         if self.name != "first":
             await vault.index()
+            for number in range(COMMITS_BEFORE_A_MERGE if self.name == "merge" else 0):
+                vault.write(f"notes/Later {number}.md", f"# Later {number}\n\nin its own segment\n")
+                await vault.index()
             self._before = await vault.dump()
             _change_notes(vault)
         shutil.copytree(vault.directory.path, self._template)
         await self.run()
+        if self.name == "merge":
+            assert list(vault.directory.path.glob("generation-1/*.merged"))
         shutil.rmtree(vault.directory.path)
         await vault.index()
         self._after = await vault.dump()

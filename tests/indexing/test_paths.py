@@ -8,6 +8,7 @@ import random
 import shutil
 import sqlite3
 import unicodedata
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -410,10 +411,42 @@ async def test_leftover_files_do_not_grow_with_the_number_of_runs(vault: Vault):
 
 async def test_leftovers_of_a_run_killed_while_merging_are_removed(vault: Vault):
     revision = (await vault.run()).revision
-    for name in (f"fulltext-{revision + 1}", f"fulltext-{revision + 1}.work"):
+    for name in (f"fulltext-{revision + 1}", f"fulltext-{revision + 1}.work-0"):
         (vault.directory.generation(1) / name / "notes").mkdir(parents=True)
     vault.write("New.md", "flour")
     assert await leaves_what_a_whole_run_leaves(vault, "New.md")
+
+
+async def test_a_run_succeeds_while_the_engine_still_writes_for_one_that_failed(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    revision = (await vault.run()).revision
+    left = vault.directory.generation(1) / f"fulltext-{revision + 1}.work-0" / "notes"
+    left.mkdir(parents=True)
+    remove_folder = os.rmdir
+
+    def write_and_remove(folder: Any, **options: Any) -> None:
+        with suppress(FileNotFoundError):
+            (left / "late.term").touch()
+        remove_folder(folder, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rmdir", write_and_remove)
+        vault.write("New.md", "flour")
+        await vault.index()
+    vault.write("Newer.md", "flour")
+    assert await leaves_what_a_whole_run_leaves(vault, "Newer.md")
+    assert not left.exists()
+
+
+async def test_each_run_has_a_work_folder_of_its_own(tmp_path: Path):
+    FulltextWriter(tmp_path / "1").commit()
+    folders = set()
+    for _ in range(2):
+        writer = FulltextWriter(tmp_path / "2", base=tmp_path / "1")
+        folders.add(writer.work)
+        writer.close()
+    assert len(folders) == 2
 
 
 class Editor:

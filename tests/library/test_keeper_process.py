@@ -150,6 +150,15 @@ async def test_an_error_keeps_its_class_and_details(speaking: Any):
         assert len(kept.pids) == 1
 
 
+async def test_no_run_is_given_to_a_process_in_which_a_run_has_failed(speaking: Any):
+    """Threads of the full-text engine may still be at work there."""
+    async with speaking(f"for _ in requests(): {DISK_FULL}") as kept:
+        for _ in range(2):
+            with pytest.raises(Failed, match="DISK_FULL"):
+                await kept.run()
+        assert len(kept.pids) > 1
+
+
 async def test_runs_and_checks_share_one_process(speaking: Any):
     async with speaking(ANSWERS) as kept:
         for _ in range(3):

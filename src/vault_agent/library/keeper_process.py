@@ -112,7 +112,8 @@ class Keeper:
                     reusable = not _is_spent(request, event)
                     return event
                 elif isinstance(event, Refused):
-                    reusable = True
+                    # Threads of what was begun and failed may still be at work in it.
+                    reusable = not isinstance(event.error, Failed)
                     raise event.error
                 else:
                     break

@@ -235,10 +235,15 @@ class IndexDirectory:
         return self.generation(number) / f"{_FULLTEXT}{revision}.merged"
 
     def remove_fulltext(self, number: int, revision: int) -> None:
-        """Remove all folders of one full-text revision of a generation, if there are any."""
+        """Remove all folders of one full-text revision of a generation, if there are any.
+
+        Those beside its own may stay for now: the engine may still write there for a run that
+        failed.
+        """
         for path in self.generation(number).glob(f"{_FULLTEXT}*"):
-            if path.name.removeprefix(_FULLTEXT).partition(".")[0] == str(revision):
-                shutil.rmtree(path)
+            name, is_aside, _ = path.name.removeprefix(_FULLTEXT).partition(".")
+            if name == str(revision):
+                shutil.rmtree(path, ignore_errors=bool(is_aside))
 
     def remove_older_fulltext(self, number: int, revision: int) -> None:
         """Remove the full-text folders that are not needed after `revision` is published.

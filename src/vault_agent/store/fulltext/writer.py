@@ -7,11 +7,13 @@ only in its own directory, so readers of the previous revision are not disturbed
 The engine merges small segments after a commit, which may take seconds. So a revision with a base
 is written in a work directory, and its files are linked to its own directory as soon as it is
 committed. The merge continues in the work directory, which becomes the base of the next revision.
+If a run fails, the engine's threads may continue there for a while, so no two runs share its name.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -52,7 +54,8 @@ class FulltextWriter:
 
     def __init__(self, directory: Path, base: Path | None = None) -> None:
         self._directory = directory
-        self.work = directory.with_name(f"{directory.name}.work") if base else directory
+        unique = f"{directory.name}.work-{secrets.token_hex(4)}"
+        self.work = directory.with_name(unique) if base else directory
         with guarded():
             self._notes, self._chunks = (
                 _open(self.work / shelf, schema, base and base / shelf)
