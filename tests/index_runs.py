@@ -66,6 +66,7 @@ class Vault:
         self.exclude = exclude
         self.heard = Heard()
         self.unreadable: set[str] = set()  # paths that the system refuses to read
+        self.identity = ""  # of the vault that tasks name, unless it is that of the root
 
     def write(self, path: str, text: str | bytes = "") -> Path:
         """Write a file and create its folders."""
@@ -79,7 +80,7 @@ class Vault:
         return IndexTask(
             root=str(self.root),
             directory=str(self.directory.path),
-            vault=identify(str(self.root.resolve())),
+            vault=self.identity or identify(str(self.root.resolve())),
             exclude=self.exclude,
             max_note_bytes=MAX_NOTE_BYTES,
             fingerprint=fingerprint_of(Exclusions(self.exclude), MAX_NOTE_BYTES),

@@ -53,6 +53,15 @@ async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
         assert warning["details"]["omitted"] == 50 - len(results)
 
 
+async def test_one_result_that_is_too_large_hides_no_other():
+    engine = FakeEngine(Config())
+    engine.hits = (hit(path="\x01" * 750_000), hit(), hit())
+    outcome = await answer(operations.SEARCH, engine, OWNER, SearchBody(query="a"))
+    reply = json.loads(outcome.body)
+    assert len(reply["data"]["results"]) == 2
+    assert reply["warnings"][-1]["details"]["omitted"] == 1
+
+
 async def test_the_best_result_is_kept_with_its_long_names_cut():
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE["30,000 tags"], hit())

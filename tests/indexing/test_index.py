@@ -266,7 +266,8 @@ async def test_no_files_are_removed_while_another_process_writes(vault: Vault):
     vault.directory.create()
     half_written = vault.directory.generation(9)
     half_written.mkdir()
-    server: Any = SimpleNamespace(_directory=vault.directory)
+    index = SimpleNamespace(damaged=None, meta=None)
+    server: Any = SimpleNamespace(_directory=vault.directory, _index=index)
     with vault.directory.writing():
         OpenVault._sweep(server)
         assert half_written.exists()

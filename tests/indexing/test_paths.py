@@ -283,6 +283,35 @@ async def test_a_run_of_paths_never_empties_an_index(vault: Vault):
     assert await state(vault) == before
 
 
+async def test_a_run_of_one_path_in_an_empty_mount_point_removes_nothing(vault: Vault):
+    for number in range(9):
+        vault.write(f"{number}.md", "more notes")
+    await vault.index()
+    before = await state(vault)
+    shutil.rmtree(vault.root)
+    vault.root.mkdir()
+    with pytest.raises(Failed, match="VAULT_EMPTY"):
+        await vault.index(paths=("Bread.md",))
+    assert await state(vault) == before
+
+
+@pytest.mark.parametrize("paths", [None, ("Bread.md",)], ids=["everything", "one path"])
+async def test_a_run_in_another_vault_at_the_same_path_changes_nothing(
+    vault: Vault, tmp_path: Path, paths: tuple[str, ...] | None
+):
+    await vault.index()
+    before = await state(vault)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "Other.md").write_text("another vault")
+    vault.identity = vault.task().vault
+    vault.root.rename(tmp_path / "moved")
+    vault.root.symlink_to(other)
+    with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
+        await vault.index(paths=paths)
+    assert await state(vault) == before
+
+
 async def test_an_unlistable_folder_keeps_its_notes(vault: Vault, monkeypatch: pytest.MonkeyPatch):
     await vault.index()
     before = await state(vault)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vault_agent.config import Config
-from vault_agent.errors import Failed
+from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.library.background import Background
@@ -230,3 +230,42 @@ async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
         assert await keeper.ask(Compare(task)) is not None
         assert await keeper.ask(WarmUp()) is not None
         assert crashes == []
+
+
+async def test_a_job_fails_if_its_index_cannot_be_searched(root: Path):
+    """An unchanged run does not read the full text, so it does not notice the damage."""
+    async with opened(root):
+        pass
+    [meta] = (root.parent / "data").glob("**/fulltext-1/notes/meta.json")
+    meta.write_bytes(os.urandom(200))
+    config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
+    async with open_library(config) as library:
+        vault = library.default
+        job = await vault.submit(JobKind.INDEX)
+        last = [state async for state in vault.jobs.watch(job.id)][-1]
+        assert last.state is JobState.FAILED
+        assert last.error is not None
+        assert last.error.code == "INDEX_INCOMPATIBLE"
+        await vault.submit(JobKind.REINDEX)
+        await settled(vault)
+        assert (await vault.search(SearchQuery("flour"))).hits
+
+
+async def test_sweeping_keeps_a_revision_that_the_server_does_not_serve_yet(root: Path):
+    async with opened(root) as vault:
+        [served] = (root.parent / "data").glob("**/fulltext-1")
+        published = served.with_name("fulltext-2")
+        published.mkdir()
+        vault._sweep()
+        assert published.is_dir()
+
+
+async def test_a_refused_index_keeps_no_tracebacks(root: Path):
+    async with opened(root) as vault:
+        await vault._index.refuse(IndexUnavailable("INDEX_INCOMPATIBLE", "Damaged."), 1)
+        for _ in range(5):
+            with pytest.raises(IndexUnavailable) as refused:
+                await vault.search(SearchQuery("flour"))
+        assert vault._index.refusal is not None
+        assert vault._index.refusal.__traceback__ is None
+        assert refused.value is not vault._index.refusal

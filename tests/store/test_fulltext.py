@@ -14,6 +14,7 @@ import pytest
 from tests.clocks import PATIENCE, patiently
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
+from vault_agent.markdown.parse import parse_note
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Chunk, ParsedNote
 from vault_agent.model.search import Filters
@@ -542,3 +543,11 @@ def test_paths_path_suffixes_and_file_names_are_exact_names(
 ):
     notes = reader.candidates(compile_query(query), NO_FILTER).notes
     assert {rowid for rowid, note in notes.items() if note.named} == rowids
+
+
+def test_the_folders_of_a_very_deep_note_take_little_room():
+    """Each folder above a note is a term: without a limit their size is quadratic in the depth."""
+    path = "/".join(["\x01" * 250] * 3_000) + "/note.md"
+    folders = to_fulltext(path, parse_note("text", path=path)).folder
+    assert sum(map(len, folders)) < 100_000
+    assert to_fulltext("a/b/c.md", parse_note("text", path="a/b/c.md")).folder == ["a", "a/b"]

@@ -29,14 +29,14 @@ def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
     """Return a reply of at most 256 KiB, and its JSON.
 
     `listed` names the list in the reply's data that may be cut. If the reply is too large, long
-    names in its results are shortened first, then the last entries are left out. A warning
+    names in its results are shortened first, then entries that do not fit are left out. A warning
     `REPLY_TRUNCATED` says how many.
     """
     body = dump(reply)
     if len(body) <= REPLY_BYTES:
         return reply, body
     entries: Sequence[Any] = getattr(reply.data, listed)
-    share = REPLY_BYTES // len(entries)
+    share = REPLY_BYTES // max(len(entries), 1)
     shorter = [_shortened(entry, share) for entry in entries]
     changed = sum(before is not after for before, after in zip(entries, shorter, strict=True))
     empty = reply.model_copy(update={"data": reply.data.model_copy(update={listed: []})})
@@ -54,9 +54,11 @@ def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
 def _fitting(entries: Sequence[Any], room: int) -> list[Any]:
     kept = []
     for entry in entries:
-        room -= _size(entry) + 1  # the comma
+        size = _size(entry) + 1  # the comma
+        room -= size
         if room < 0:
-            break
+            room += size
+            continue
         kept.append(entry)
     return kept
 
@@ -86,8 +88,8 @@ def _cut(value: Any) -> Any:
 
 def _warning(omitted: int, shortened: int) -> WarningData:
     what = (
-        f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries at its end"
-        f" are left out, and long names of {shortened} entries are shortened."
+        f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries that"
+        f" do not fit are left out, and long names of {shortened} entries are shortened."
     )
     return WarningData(
         code="REPLY_TRUNCATED",

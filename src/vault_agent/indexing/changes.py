@@ -68,7 +68,8 @@ async def find_changes(
         if stored is not None and not _meets_symlinks(root, stored):
             found = scan(root, paths=stored.paths)
             changes = _compare(stored, found)
-            if not found.symlinks and not _removes_many(changes):
+            certain = not changes.removed or _has_entries(root)
+            if certain and not found.symlinks and not _removes_many(changes):
                 _report_scan(found, report)
                 return changes
     stored = await read_stored(directory, task)
@@ -97,6 +98,12 @@ def vault_moved() -> Misconfigured:
         "index.",
         remedy="Mount it or move it back, then index again.",
     )
+
+
+def _has_entries(root: VaultRoot) -> bool:
+    """Whether the vault's folder has anything visible: an empty mount point has nothing."""
+    with root.listing() as entries:
+        return any(not entry.name.startswith(".") for entry in entries)
 
 
 def _report_scan(found: Scan, report: Report) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import Counter, deque
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,7 +36,14 @@ from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import (
+        AsyncGenerator,
+        Awaitable,
+        Callable,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
 
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
@@ -76,7 +83,8 @@ async def _index(
     task: IndexTask, directory: IndexDirectory, parse: Parse, report: Report
 ) -> IndexRun:
     directory.create()
-    with directory.writing(), VaultRoot.open(task.root, Exclusions(task.exclude)) as root:
+    exclusions = Exclusions(task.exclude)
+    with directory.writing(), VaultRoot.open(task.root, exclusions, identity=task.vault) as root:
         directory.sweep(keep=directory.current())
         changes = await find_changes(root, directory, task, report)
         run = _Run(task, directory, changes, parse, report)
@@ -230,28 +238,32 @@ class _Run:
         ]
         done = 0
         self._report.phase("parse", 0, len(tasks))
-        async for batch in self._parsed(tasks):
-            for file in batch:
-                for warning in file.warnings:
-                    self._report.warn(warning)
-                if file.outcome in _LEFT_OUT:
-                    unread = file.outcome is Outcome.KEPT
-                    self._left_out[file.entry.path] = file.entry, unread
-            stored = [file for file in batch if file.entry.path in known]
-            outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
-            await self._forget(target, outdated)
-            self._gone += sum(file.outcome is Outcome.GONE for file in stored)
-            await target.writer.touch(
-                (known[file.entry.path].rowid, file.entry)
-                for file in stored
-                if file.outcome is Outcome.SAME
-            )
-            parsed = [file for file in batch if file.outcome is Outcome.PARSED]
-            await self._add(target, parsed)
-            done += len(batch)
-            self._report.phase("parse", done, len(tasks))
+        async with aclosing(self._parsed(tasks)) as batches:
+            async for batch in batches:
+                await self._store_batch(target, batch)
+                done += len(batch)
+                self._report.phase("parse", done, len(tasks))
 
-    async def _parsed(self, tasks: Sequence[FileTask]) -> AsyncIterator[list[ParsedFile]]:
+    async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
+        known = self._known
+        for file in batch:
+            for warning in file.warnings:
+                self._report.warn(warning)
+            if file.outcome in _LEFT_OUT:
+                unread = file.outcome is Outcome.KEPT
+                self._left_out[file.entry.path] = file.entry, unread
+        stored = [file for file in batch if file.entry.path in known]
+        outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
+        await self._forget(target, outdated)
+        self._gone += sum(file.outcome is Outcome.GONE for file in stored)
+        await target.writer.touch(
+            (known[file.entry.path].rowid, file.entry)
+            for file in stored
+            if file.outcome is Outcome.SAME
+        )
+        await self._add(target, [file for file in batch if file.outcome is Outcome.PARSED])
+
+    async def _parsed(self, tasks: Sequence[FileTask]) -> AsyncGenerator[list[ParsedFile]]:
         """Yield parsed batches in the order of the tasks, so that equal runs write equal rows."""
         window: deque[asyncio.Task[list[ParsedFile]]] = deque()
         try:
@@ -264,6 +276,8 @@ class _Run:
         finally:
             for waiting in window:
                 waiting.cancel()
+            if window:  # a worker must be free again before the next run
+                await asyncio.wait(window)
 
     async def _add(self, target: _Target, files: Sequence[ParsedFile]) -> None:
         rowids = await target.writer.add(

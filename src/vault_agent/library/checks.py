@@ -152,11 +152,11 @@ class Checks:
             await anyio.sleep(_SECONDS_BETWEEN_TRIES)
 
     def _set_aside(self) -> bool:
-        """Set the damaged generation aside; False while a run may have it open."""
+        """Set the damaged generation aside; False while a run has it open or the disk fails."""
         try:
             with self._directory.writing(wait=False):
                 set_damaged_aside(self._index, self._directory)
-        except Busy:
+        except (Busy, OSError):
             return False
         return True
 
@@ -168,3 +168,4 @@ def set_damaged_aside(index: CurrentIndex, directory: IndexDirectory) -> None:
     """
     if index.damaged is not None:
         directory.set_aside(index.damaged)
+        index.forget_damaged()

@@ -19,7 +19,6 @@ from vault_agent.config import index_directory
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
-    Misconfigured,
     Unavailable,
     VaultAgentError,
 )
@@ -238,27 +237,31 @@ class OpenVault:
     async def index_paths(self, paths: Sequence[str]) -> IndexRun:
         """Update the index for these vault-relative paths, and return the result.
 
-        Waits for earlier runs to end, and returns when searches see the new revision. It is not a
-        job, and does not embed.
+        Waits for earlier runs to end, their embedding included. Searches see the new revision as
+        soon as it is published; this returns after that, when the run has also merged what the next
+        run builds on. It is not a job, and does not embed.
 
         Raises:
             VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
         """
         request = Index(replace(self._task, paths=tuple(paths)))
-        run = await self._run(request, lambda _: None)
-        await self.wait_for(run.generation, run.revision)
-        return run
+
+        def on_event(event: News) -> None:
+            if isinstance(event, Published):
+                self._background.spawn(self._refresh)
+
+        return await self._run(request, on_event)
 
     async def wait_for(self, generation: int, revision: int) -> None:
         """Wait until searches see this revision of the index or a later one.
 
         Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index may no longer be searched.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index may no longer be searched, or
+                `INDEX_NOT_FOUND` if it is gone.
         """
         while True:
             refreshed, meta = self._refreshed, self._index.meta
-            if self._index.refusal is not None:
-                raise self._index.refusal
+            self._index.check()
             if meta is not None and (meta.generation, meta.revision) >= (generation, revision):
                 return
             await refreshed.wait()
@@ -301,6 +304,7 @@ class OpenVault:
         try:
             run = await self._keeper.run(request, on_event)
             await self._refresh()
+            self._index.check()  # the run may not have seen the damage that keeps it from serving
         except BaseException:
             # The run may have published before it failed.
             await to_its_end(quietly(self._refresh()))
@@ -342,15 +346,7 @@ class OpenVault:
 
     def _open_vault(self) -> VaultRoot:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
-        root = VaultRoot.open(self._task.root, self._exclusions)
-        if root.identity != self._task.vault:
-            root.close()
-            raise Misconfigured(
-                "VAULT_NOT_FOUND",
-                "The vault root leads elsewhere now.",
-                remedy="Restart the server.",
-            )
-        return root
+        return VaultRoot.open(self._task.root, self._exclusions, identity=self._task.vault)
 
     async def _read(self, action: Callable[[Snapshot], Awaitable[Reply]]) -> Reply:
         """Answer from the current snapshot. If a run replaces it meanwhile, try the next one."""
@@ -416,11 +412,12 @@ class OpenVault:
     def _sweep(self) -> None:
         """Remove replaced and half-written files, unless another run has begun."""
         with suppress(VaultAgentError, OSError), self._directory.writing(wait=False):
-            set_damaged_aside(self._index, self._directory)
-            number = self._directory.current()
+            with suppress(OSError):
+                set_damaged_aside(self._index, self._directory)
+            number, served = self._directory.current(), self._index.meta
             self._directory.sweep(keep=number)
-            if number is not None and self._index.meta is not None:
-                self._directory.sweep_fulltext(number, keep=self._index.meta.revision)
+            if served is not None and served.generation == number:
+                self._directory.sweep_fulltext(number, keep=served.revision)
 
 
 def _readable(name: str) -> str:

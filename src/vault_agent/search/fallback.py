@@ -6,21 +6,21 @@ from vault_agent.errors import Unavailable
 from vault_agent.model.warning import Warning
 
 OFF = (
-    "Embeddings are off. Set embedding.enabled and embedding.model and index again, or ask "
-    "without a mode."
+    "Embeddings are off. Set embedding.enabled and embedding.model and index again, or leave out "
+    "the mode."
 )
 
 
 def unavailable(what: str) -> Unavailable:
-    """Return the error of a semantic search that no index job can mend."""
+    """Return the error for a problem that an index job alone cannot fix."""
     return Unavailable("EMBEDDING_UNAVAILABLE", what, remedy="")
 
 
 def missing(what: str, *, indexing: bool) -> Unavailable:
-    """Return the error for embeddings that an index job makes; `indexing` where one runs."""
+    """Return the error for embeddings that an index job makes. `indexing`: whether one runs."""
     return Unavailable("EMBEDDING_UNAVAILABLE", what, indexing=indexing)
 
 
 def fell_back(reason: Unavailable) -> Warning:
-    """Return the warning that only lexical search answered, and why."""
-    return Warning(reason.code, f"These results come from words alone. {reason.message}")
+    """Return the warning that the results are lexical only, with the reason."""
+    return Warning(reason.code, f"These results are lexical only. {reason.message}")

@@ -1,4 +1,4 @@
-"""Explicit retrieval: one note or chunk, asked for by its ID."""
+"""Retrieval of one note or chunk by its ID."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ if TYPE_CHECKING:
 
 NOTE_LIMIT_BYTES = 200 << 10
 MAX_NOTE_BYTES = 64 << 20
-"""The limit with `allow_large`: a note is answered in one piece."""
+"""The limit with `allow_large`. A note is sent in one piece."""
 MAX_LINKS = 2_000
-"""Links and attachments that a reply lists."""
+"""Maximum number of links and attachments in a reply."""
 
 
 async def note(
     snapshot: Snapshot, root: VaultRoot, note_id: str, *, allow_large: bool
 ) -> NoteContent:
-    """Return a note's original Markdown, as the file is now; 200 KiB unless `allow_large`.
+    """Return a note's original Markdown from its current file.
 
-    The links are those of the last run, at most the first 2,000.
+    The limit is 200 KiB, or 64 MiB with `allow_large`. The links are those of the last indexing
+    run, at most the first 2,000.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
-        NotFound: `NOTE_NOT_FOUND`, also where the file has gone since it was indexed.
+        NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE`.
     """
     async with snapshot.connection() as connection:
@@ -51,7 +52,7 @@ async def note(
         count = len(listed)
         if count == MAX_LINKS:
             count = await reading.count_links(connection, stored.rowid)
-    # What leads to a note is a link; what leads to any other file is an attachment.
+    # Links to notes are links; links to other files are attachments.
     links: list[LinkSummary] = []
     attachments: list[LinkSummary] = []
     for link in listed:
@@ -79,7 +80,7 @@ class _File(NamedTuple):
 
 
 def _read(root: VaultRoot, path: str, limit: int) -> _File:
-    """Read and decode a note's file, in a thread: 64 MiB take a while."""
+    """Read and decode a note's file. Call it in a thread: 64 MiB take a while."""
     content = read_bytes(root, path, limit)
     if not content.complete:
         raise _too_large(content.entry.size, limit)
@@ -120,6 +121,6 @@ def _too_large(size: int, limit: int) -> TooLarge:
     if limit == NOTE_LIMIT_BYTES:
         what, remedy = "The note is larger than 200 KiB.", None
     else:
-        what = "The note is larger than 64 MiB, the most that is sent of one."
+        what = "The note is larger than 64 MiB, the limit for a whole note."
         remedy = "Ask for its chunks."
     return TooLarge("NOTE_TOO_LARGE", what, {"size": size, "limit": limit}, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Lexical candidates of a snapshot, ranked; search and related build on it."""
+"""Ranked lexical candidates of a snapshot, for search and related."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Ranking(NamedTuple):
-    """A ranked list, and what was looked for."""
+    """Ranked places, with their candidates and notes."""
 
     places: list[Ranked]
     candidates: Candidates
@@ -59,7 +59,7 @@ async def ranked(
 async def with_notes(
     snapshot: Snapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
 ) -> dict[int, StoredNote]:
-    """Return `notes` with those of `rowids` that are still there and were not among them."""
+    """Return `notes` plus the notes of `rowids` that still exist."""
     missing = set(rowids) - notes.keys()
     if not missing:
         return dict(notes)
@@ -77,8 +77,8 @@ async def hits(
     reasons: Sequence[Reason],
     explain: bool,
 ) -> tuple[Hit, ...]:
-    """Turn places into hits, each with the snippet that shows why; `reasons` has one a place."""
-    # A note that no chunk speaks for still shows how it begins.
+    """Return a hit with a snippet for each place. `reasons` has one entry per place."""
+    # A hit without a chunk shows the note's first chunk.
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
     async with snapshot.connection() as connection:
         chunks = {chunk.key: chunk for chunk in await reading.chunks(connection, keys)}

@@ -1,4 +1,4 @@
-"""Notes and chunks as clients name them, by their IDs; and what is said where there is no such."""
+"""Looks up notes and chunks by ID, and builds the errors for missing ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 async def named_note(connection: Connection, note_id: str) -> StoredNote:
-    """Return the note with an ID.
+    """Return a note by its ID.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
@@ -33,7 +33,7 @@ async def named_note(connection: Connection, note_id: str) -> StoredNote:
 
 
 async def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredChunk:
-    """Return the chunk of a note with an index.
+    """Return a note's chunk by its index.
 
     Raises:
         NotFound: `CHUNK_NOT_FOUND`.
@@ -48,7 +48,7 @@ async def named_chunk(connection: Connection, note: StoredNote, index: int) -> S
 
 
 def no_note() -> NotFound:
-    """Return the refusal for a note that is not there, or no longer."""
+    """Return the error for a note that is not in the index."""
     return NotFound(
         "NOTE_NOT_FOUND",
         "There is no such note in the index.",
@@ -56,7 +56,7 @@ def no_note() -> NotFound:
 
 
 def no_file(*, vanished: bool) -> NotFound:
-    """Return the error for a note in the index whose file is gone, or is no longer readable."""
+    """Return the error for an indexed note whose file is missing or no longer readable."""
     return NotFound(
         "NOTE_NOT_FOUND",
         "The note's file was moved or deleted."

@@ -1,4 +1,4 @@
-"""Related: from a note or chunk to its like, by words, by meaning, and by links."""
+"""Related: notes and chunks similar to a note or chunk, by terms, vectors and links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import StoredChunk, StoredNote
 
 _POOL = 100
-"""Lexical candidates that links may still reorder."""
+"""Lexical candidates that links may reorder."""
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 
 
@@ -39,17 +39,20 @@ async def related(
     warnings: tuple[Warning, ...] = (),
     indexing: bool = False,
 ) -> Answer:
-    """Return candidates like a note or chunk; the note itself, and all of it, is left out.
+    """Return candidates similar to a note or chunk, without the note itself.
 
-    Without a mode by meaning where `embeddings` are on and there are some, else by words. Links
-    count in every mode. The vectors are those of the index: no endpoint is asked. `indexing` tells
-    whether a job runs at this moment, for what is said of missing embeddings.
+    Without a mode, use vectors if there are any, otherwise terms. Links count in every mode. The
+    vectors come from the index, so the endpoint is not called.
+
+    `embeddings`: whether embeddings are on. `indexing`: whether a job is running. It selects the
+    remedy when embeddings are missing.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
-        Unavailable: `EMBEDDING_UNAVAILABLE` where only embeddings would do.
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index is damaged.
+        Unavailable: `EMBEDDING_UNAVAILABLE` if the mode is `embedding` and semantic search is
+            unavailable.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
     mode = query.mode or (Mode.EMBEDDING if embeddings else Mode.LEXICAL)
     asked = await _input(snapshot, query.id)
@@ -86,16 +89,16 @@ async def related(
 
 
 class _Asked(NamedTuple):
-    """The note or chunk asked about."""
+    """The requested note or chunk."""
 
     note: StoredNote
-    chunks: list[StoredChunk]  # those that speak for it
-    keys: list[int]  # of the chunks whose vectors stand for it
-    links: dict[int, int]  # how many links, by rowid of the other note
+    chunks: list[StoredChunk]  # whose text represents it
+    keys: list[int]  # of the chunks whose vectors represent it
+    links: dict[int, int]  # number of links, by rowid of the other note
 
 
 class _Candidate(NamedTuple):
-    """A note that is like the one asked about, before links are counted."""
+    """A similar note, before links are counted."""
 
     score: float
     key: int | None
@@ -115,7 +118,7 @@ async def _near(
 ) -> Near:
     if not embeddings:
         raise unavailable(OFF)
-    from vault_agent.search.semantic import near, of_chunks, usable_matrix  # brings numpy
+    from vault_agent.search.semantic import near, of_chunks, usable_matrix  # imports numpy
 
     matrix = usable_matrix(snapshot, indexing=indexing)
     admitted = None
@@ -137,7 +140,7 @@ async def _admitted_links(
 
 
 def _joined(ranking: Ranking | None, found: Near | None) -> dict[int, _Candidate]:
-    """Return each note once, by its words, its meaning, or both."""
+    """Return each note once, with its lexical score, its cosine, or both."""
     words: dict[int, Ranked] = {}
     for place in ranking.places if ranking else ():
         words.setdefault(place.rowid, place)
@@ -163,7 +166,7 @@ def _joined(ranking: Ranking | None, found: Near | None) -> dict[int, _Candidate
 
 
 async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
-    """Return what was asked about: the chunks that speak for it, and its links."""
+    """Return the requested note, the chunks that represent it, and its links."""
     match = _ID.fullmatch(identifier)
     if match is None:
         raise InvalidRequest(
@@ -178,7 +181,7 @@ async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
         else:
             first = note.rowid << CHUNK_BITS
             keys = [first | index for index in range(note.chunk_count)]
-            # MAX_CHARACTERS of text, at 2,000 characters a chunk; twice that for short sections.
+            # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
             chunks = sorted(await reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]))
         links = await reading.neighbours(connection, note)
     return _Asked(note, chunks, keys, links)

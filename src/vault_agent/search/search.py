@@ -1,4 +1,4 @@
-"""Search: a query to ranked candidates, by words, by meaning, or by both."""
+"""Search: ranked candidates for a query: lexical, semantic or hybrid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import StoredNote
 
 POOL = 200
-"""Lexical candidates that meaning may still reorder."""
+"""Lexical candidates that hybrid ranking may reorder."""
 
 
 async def search(
@@ -37,19 +37,20 @@ async def search(
     warnings: tuple[Warning, ...] = (),
     indexing: bool = False,
 ) -> Answer:
-    """Return ranked candidates; without a mode, by both where embeddings are usable.
+    """Return ranked candidates. Without a mode, the search is hybrid if embeddings are usable.
 
-    A query of operators alone has no meaning to search by: its filters decide, in every mode.
+    A query of operators only is answered by its filters, in every mode.
 
-    `indexing` tells whether a job runs at this moment, for what is said of missing embeddings.
+    `indexing`: whether a job is running. It selects the remedy when embeddings are missing.
 
     Raises:
-        Unavailable: `EMBEDDING_UNAVAILABLE` where only embeddings would do.
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the index is damaged.
+        Unavailable: `EMBEDDING_UNAVAILABLE` if the mode is `embedding` and semantic search is
+            unavailable.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
     mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     compiled = compile_query(query.query)
-    if mode is Mode.LEXICAL or not compiled.text:  # operators alone have no meaning
+    if mode is Mode.LEXICAL or not compiled.text:  # operators only: no text to embed
         return await _lexical(snapshot, query, compiled, warnings)
     try:
         vector = await _vector(snapshot, embedder, compiled.text, indexing=indexing)
@@ -74,7 +75,7 @@ async def _vector(
 ) -> Vector:
     if embedder is None:
         raise unavailable(OFF)
-    from vault_agent.search.semantic import query_vector  # brings numpy
+    from vault_agent.search.semantic import query_vector  # imports numpy
 
     return await query_vector(snapshot, embedder, text, indexing=indexing)
 
@@ -106,7 +107,7 @@ async def _by_meaning(
     found = await snapshot.threads.run(near, usable_matrix(snapshot), vector, admitted=admitted)
     information = await snapshot.threads.run(_information, snapshot.fulltext, compiled)
     scored = sorted(_nearest(found), key=lambda each: -each[0].score)
-    # Twice as many, since a note may be gone, and all that tie with the last.
+    # Twice as many, because notes may have been removed, and all that tie with the last.
     last = scored[: 2 * query.limit][-1:]
     scored = [each for each in scored if each[0].score >= last[0][0].score]
     notes = await lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
@@ -131,7 +132,7 @@ async def _by_both(
 async def _admitted(
     snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery
 ) -> set[int] | None:
-    """Return the notes that filters and conditions leave, or None where there are none."""
+    """Return the notes that pass, or None if the query has no filters or conditions."""
     if query.filters == Filters() and not compiled.conditions:
         return None
     return await snapshot.threads.run(snapshot.fulltext.admitted, query.filters, query=compiled)
@@ -144,7 +145,7 @@ async def _hits(
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
 ) -> tuple[Hit, ...]:
-    """Return the best of the scored places whose notes are still there."""
+    """Return the best places whose notes still exist."""
     places = sorted(
         ((place, reason) for place, reason in scored if place.rowid in notes),
         key=lambda each: (-each[0].score, notes[each[0].rowid].path),
@@ -160,7 +161,7 @@ async def _hits(
 
 
 def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, float]:
-    """Return what each word of a query tells, for the snippets of what was found without them."""
+    """Return each query term's information, for snippets of semantic hits."""
     frequencies = fulltext.document_frequencies(compiled.weights)
     return {
         term: compiled.weights[term] * rarity(fulltext.note_count, found)
@@ -181,7 +182,7 @@ def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
 
 
 def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Reason]]:
-    """Join what the words and the vectors say of each note."""
+    """Fuse the lexical and semantic scores of each note."""
     from vault_agent.ranking.fuse import fuse
 
     best: dict[int, Ranked] = {}

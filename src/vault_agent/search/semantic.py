@@ -1,4 +1,4 @@
-"""Candidates by meaning: the vectors of a snapshot that are nearest to one vector."""
+"""Semantic candidates: the vectors nearest to a query vector."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from vault_agent.store.vectors.matrix import Matrix
 
 DEPTH = 200
-"""Notes that are worth fusing."""
+"""Maximum number of nearest notes."""
 
 _CHUNKS = 1_000
-"""Chunks looked at for them: a note has a few that are near."""
+"""Number of nearest chunks from which they are chosen. A note may have several of them."""
 
 
 class Near(NamedTuple):
@@ -39,10 +39,10 @@ class Near(NamedTuple):
 async def query_vector(
     snapshot: Snapshot, embedder: Embedder, text: str, *, indexing: bool = False
 ) -> Vector:
-    """Return a query's vector, comparable with those of the snapshot.
+    """Return a query's vector. It can be compared with the vectors of the snapshot.
 
     Raises:
-        Unavailable: `EMBEDDING_UNAVAILABLE` with what to do.
+        Unavailable: `EMBEDDING_UNAVAILABLE` if the endpoint fails or no vectors are comparable.
     """
     usable_matrix(snapshot, indexing=indexing)
     vector = await embedder.embed_query(text)
@@ -53,18 +53,20 @@ async def query_vector(
 def usable_matrix(
     snapshot: Snapshot, space: VectorSpace | None = None, *, indexing: bool = False
 ) -> Matrix:
-    """Return the snapshot's vectors; `indexing` tells whether a job runs that may make more.
+    """Return the snapshot's vectors.
+
+    `indexing`: whether a job is running. It selects the remedy when vectors are missing.
 
     Raises:
-        Unavailable: `EMBEDDING_UNAVAILABLE` where there are none yet, or where they can't be
-            compared with those of `space`.
+        Unavailable: `EMBEDDING_UNAVAILABLE` if there are none yet, or if they cannot be compared
+            with those of `space`.
     """
     matrix = snapshot.matrix
     if matrix is None or not matrix.count:
         raise missing("The chunks have no embeddings yet.", indexing=indexing)
     if space is not None and not matrix.space.matches(space):
         raise missing(
-            "The index has no embeddings of this model and these prefixes.", indexing=indexing
+            "The index has no embeddings of this model with these prefixes.", indexing=indexing
         )
     return matrix
 
@@ -77,13 +79,13 @@ def near(
     without_note: int | None = None,
     witnesses: Iterable[int] = (),
 ) -> Near:
-    """Return the notes nearest to a unit vector, `DEPTH` at most; blocking, for a thread.
+    """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
-    `admitted` restricts them to notes that pass a filter. The cosines of `witnesses`, notes that
-    were found by words, are returned too wherever they have a vector.
+    `admitted` restricts the result to these notes. `witnesses` are the notes that lexical search
+    found. Their cosines are returned too, if they have a vector.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the files of the vectors were cut short.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
     matrix.check()
     scan = Scan(matrix.vectors, matrix.planes, matrix.alive)
@@ -105,11 +107,11 @@ def near(
 
 
 def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) -> Floats:
-    """Return the unit vector that stands for some chunks together; blocking, for a thread.
+    """Return the normalised mean of some chunks' vectors. Blocking: call it in a thread.
 
     Raises:
-        Unavailable: `EMBEDDING_UNAVAILABLE` where none of them has a vector.
-        IndexUnavailable: `INDEX_INCOMPATIBLE` where the files of the vectors were cut short.
+        Unavailable: `EMBEDDING_UNAVAILABLE` if none of them has a vector, or if the mean is zero.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
     matrix.check()
     _, rows = matrix.find(np.array(sorted(keys), np.int64))
@@ -123,7 +125,7 @@ def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) ->
 
 
 def share_warnings(snapshot: Snapshot, *, indexing: bool = False) -> tuple[Warning, ...]:
-    """Return the warning that part of the chunks have no vector, where that is so."""
+    """Return a warning if some chunks have no vector."""
     share = snapshot.embedded_share
     if share >= 1:
         return ()
@@ -132,8 +134,8 @@ def share_warnings(snapshot: Snapshot, *, indexing: bool = False) -> tuple[Warni
             "EMBEDDING_INCOMPLETE",
             explained(
                 "EMBEDDING_INCOMPLETE",
-                f"{share:.0%} of the chunks have an embedding; the others are found by their "
-                "words only.",
+                f"{share:.0%} of the chunks have an embedding. The others are found by lexical "
+                "search only.",
                 indexing=indexing,
             ),
             {"share": round(share, 4)},
@@ -149,7 +151,7 @@ def _keep_best(  # noqa: PLR0917 - private, two callers
     admitted: Collection[int] | None,
     without_note: int | None,
 ) -> None:
-    """Keep each note's best chunk; a row that several notes share belongs to all of them."""
+    """Keep each note's best chunk. A row shared by several notes counts for each of them."""
     for key, cosine in zip(keys.tolist(), values.tolist(), strict=True):
         rowid = key >> CHUNK_BITS
         if rowid == without_note or (admitted is not None and rowid not in admitted):

@@ -153,7 +153,7 @@ class CurrentIndex:
                 await self._replace(None, None)
                 return
             if number == self._damaged:
-                return  # also where a run that does not come upon the damage has just added to it
+                return  # even if a run that did not notice the damage has added a revision
             if await self._only_vectors_changed(number):
                 return
             try:
@@ -164,11 +164,21 @@ class CurrentIndex:
                 await self._replace(snapshot, None)
 
     async def refuse(self, refusal: IndexUnavailable, generation: int) -> None:
-        """Stop serving a generation whose files are damaged, for good."""
+        """Permanently stop serving a generation whose files are damaged."""
         async with self._refreshing:
             self._damaged = generation
             if self._snapshot is None or self._snapshot.meta.generation == generation:
                 await self._replace(None, refusal)
+
+    def check(self) -> None:
+        """Raise the reason why an existing index is not served, if there is one.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE`.
+        """
+        if (refusal := self._refusal) is not None:
+            # A new error each time: a stored one would keep the traceback of every raise.
+            raise IndexUnavailable(refusal.code, refusal.message, refusal.details, remedy="")
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
@@ -177,9 +187,10 @@ class CurrentIndex:
         Raises:
             IndexUnavailable: `INDEX_NOT_FOUND` or `INDEX_INCOMPATIBLE`.
         """
+        self.check()
         snapshot = self._snapshot
         if snapshot is None:
-            raise self._refusal or IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
+            raise IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
         snapshot.held.enter()
         try:
             yield snapshot
@@ -187,8 +198,13 @@ class CurrentIndex:
             await snapshot.held.leave()
 
     async def close(self) -> None:
-        """Close the current state."""
+        """Close the current state, and end the threads of searches."""
         await self._replace(None, None)
+        self._threads.close()
+
+    def forget_damaged(self) -> None:
+        """Note that the damaged generation was set aside: its number may be used again."""
+        self._damaged = None
 
     async def _replace(self, snapshot: Snapshot | None, refusal: IndexUnavailable | None) -> None:
         old, self._snapshot, self._refusal = self._snapshot, snapshot, refusal

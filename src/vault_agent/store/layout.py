@@ -224,11 +224,15 @@ class IndexDirectory:
             remove_unfinished(self.generation(keep))
 
     def sweep_fulltext(self, number: int, *, keep: int) -> None:
-        """Remove all full-text folders of a generation except those of the revision `keep`."""
-        kept = (self.fulltext(number, keep), self.merged(number, keep))
+        """Remove the full-text folders of a generation that are older than the revision `keep`.
+
+        Newer ones stay: another run may have published them meanwhile. What a failed run has left
+        there is removed by the next run.
+        """
         for path in self.generation(number).glob(f"{_FULLTEXT}*"):
-            if path not in kept:
-                shutil.rmtree(path, ignore_errors=True)
+            with suppress(ValueError):
+                if int(path.name.removeprefix(_FULLTEXT).partition(".")[0]) < keep:
+                    shutil.rmtree(path, ignore_errors=True)
 
     def merged(self, number: int, revision: int) -> Path:
         """Return the folder of a revision's merged full-text segments, the base of the next run."""

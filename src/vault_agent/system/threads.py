@@ -20,11 +20,15 @@ Stopped: TypeAlias = Callable[[], bool]
 class Threads:
     """At most `size` threads. If all are busy, work waits in the order of its arrival.
 
-    The threads start when needed and end with this object.
+    The threads start when needed.
     """
 
     def __init__(self, size: int, name: str) -> None:
         self._executor = ThreadPoolExecutor(size, thread_name_prefix=name)
+
+    def close(self) -> None:
+        """Start no more work. Threads end when their work does."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run `work` in a thread and return its result."""

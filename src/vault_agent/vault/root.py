@@ -97,15 +97,17 @@ class VaultRoot:
         path: str | Path,
         exclusions: Exclusions | None = None,
         *,
+        identity: str | None = None,
         strategy: Strategy | None = None,
     ) -> VaultRoot:
         """Open the vault at `path`. Without `exclusions`, the default ones apply.
 
-        `strategy` is for tests.
+        With `identity`, only a vault with this identity is opened: the path may lead elsewhere by
+        now. `strategy` is for tests.
 
         Raises:
-            Misconfigured: VAULT_NOT_FOUND if there is no readable folder. The message does not
-                contain the path; the caller may add it.
+            Misconfigured: VAULT_NOT_FOUND if there is no readable folder, or another vault. The
+                message does not contain the path; the caller may add it.
         """
         fd: int | None = None
         try:
@@ -124,7 +126,15 @@ class VaultRoot:
             raise _not_found(error) from None
         except ValueError:  # a NUL in the path
             raise _not_found(FileNotFoundError()) from None
-        return cls(resolved, fd, exclusions or Exclusions(), strategy or Strategy.detect(fd))
+        root = cls(resolved, fd, exclusions or Exclusions(), strategy or Strategy.detect(fd))
+        if identity is not None and root.identity != identity:
+            root.close()
+            raise Misconfigured(
+                "VAULT_NOT_FOUND",
+                "The vault root leads elsewhere now.",
+                remedy="Restart the server.",
+            )
+        return root
 
     def close(self) -> None:
         """Close the root. A second call does nothing."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import ParsedNote
 
 ANALYZER = "terms"
+_MAX_ANCESTOR = 4_096
 _ISO_DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 
 
@@ -127,9 +128,14 @@ def _comparable(text: str) -> str:
 
 
 def _ancestors(path: str) -> list[str]:
-    """Return `a`, `a/b`, `a/b/c` for `a/b/c`; nothing for the empty path."""
-    parts = [part for part in path.split("/") if part]
-    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    """Return `a`, `a/b`, `a/b/c` for `a/b/c`, as far as they have at most 4,096 characters.
+
+    Without the limit, one very deep folder would take memory quadratic in its depth.
+    """
+    parts = [part for part in path[: _MAX_ANCESTOR + 1].split("/") if part]
+    found = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+    whole = "/".join(part for part in path.split("/") if part)
+    return [each for each in found if each == whole or whole.startswith(each + "/")]
 
 
 def day_number(text: str) -> int | None:

@@ -24,6 +24,7 @@ import orjson
 from tantivy import Document, Index, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.failures import damaged
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
 from vault_agent.system.files import sync_file
@@ -43,6 +44,7 @@ _META, _MANAGED = "meta.json", ".managed.json"
 CHANGED_IN_PLACE = frozenset({_META, _MANAGED})
 """The only files that the engine changes. Revisions share all others."""
 
+_LINK_ATTEMPTS = 100
 _SHELVES = ("notes", "chunks")
 
 
@@ -133,7 +135,7 @@ def _link_committed(work: Path, directory: Path) -> None:
     The engine removes merged files only after it has listed the result in `meta.json`. So the files
     are complete if `meta.json` is the same before and after.
     """
-    while True:
+    for _ in range(_LINK_ATTEMPTS):
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         meta = (work / _META).read_bytes()
@@ -144,6 +146,8 @@ def _link_committed(work: Path, directory: Path) -> None:
                 _link(work / name, directory / name)
             if (work / _META).read_bytes() == meta:
                 break
+    else:
+        raise damaged()  # a listed file is missing
     (directory / _META).write_bytes(meta)
     (directory / _MANAGED).write_bytes(orjson.dumps([*sorted(names), _META]))
 
