@@ -604,7 +604,7 @@ async def test_random_edits_leave_what_a_fresh_index_holds(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(10, 20))
+@pytest.mark.parametrize("seed", range(10, 15))
 async def test_a_thousand_random_edits_leave_what_a_fresh_index_holds(
     vault: Vault, walks: list[bool], monkeypatch: pytest.MonkeyPatch, seed: int
 ):
