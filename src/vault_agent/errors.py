@@ -203,6 +203,13 @@ CODES: Final[dict[str, Code]] = {
         "Name the folder that holds your notes: `vault-agent config set vault.root ~/Notes`, or"
         " --vault-root.",
     ),
+    "VAULT_MISMATCH": Code(
+        Misconfigured,
+        None,
+        2,
+        "Start a server for yours with `vault-agent serve --port PORT` and select it with"
+        " --endpoint, or change vault.root.",
+    ),
     "PORT_IN_USE": Code(
         Misconfigured,
         None,

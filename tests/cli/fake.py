@@ -16,6 +16,9 @@ from vault_agent.wire.base import dump, parse
 from vault_agent.wire.replies import (
     AttachmentData,
     ChunkData,
+    EmbeddingHealth,
+    HealthData,
+    IndexHealth,
     JobData,
     JobList,
     MetadataData,
@@ -26,6 +29,7 @@ from vault_agent.wire.replies import (
     ResultData,
     ResultsData,
     SummaryData,
+    VaultData,
     WarningData,
 )
 from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
@@ -129,6 +133,7 @@ class FakeServer:
     def application(self) -> web.Application:
         app = web.Application(middlewares=[self._gate])
         app.on_response_prepare.append(self._stamp)
+        app.router.add_get("/health", self._health)
         app.router.add_post("/search", self._search)
         app.router.add_post("/related", self._related)
         app.router.add_post("/index", self._submit)
@@ -166,6 +171,18 @@ class FakeServer:
         body = parse(model, await request.read())
         self.asked[-1] = (*self.asked[-1][:2], body)
         return body
+
+    async def _health(self, request: web.Request) -> web.Response:
+        return self._reply(
+            HealthData(
+                status="ok",
+                version="1",
+                vault=VaultData(id=self.vault or "0" * 32, name="Others"),
+                index=IndexHealth(available=True, stale=False, generation=1, notes=1, chunks=1),
+                embeddings=EmbeddingHealth(enabled=False, available=False, share=0.0),
+                running_job=None,
+            )
+        )
 
     async def _search(self, request: web.Request) -> web.Response:
         body = await self._read(request, SearchBody)

@@ -149,9 +149,9 @@ async def test_config_set_accepts_a_private_endpoint_if_allowed(run: Run):
 @pytest.mark.parametrize(
     "key", ["vault.root", "vault.exclude", "embedding.model", "server.api_key"]
 )
-async def test_getting_an_unset_setting_prints_nothing_and_exits_1(run: Run, key: str):
+async def test_getting_an_unset_setting_prints_only_that_on_stderr_and_exits_1(run: Run, key: str):
     ended = await run("config", "get", key)
-    assert (ended.code, ended.out, ended.err) == (1, "", "")
+    assert (ended.code, ended.out, ended.err) == (1, "", f"{key} is not set.\n")
     as_json = await run("config", "get", key, "--json")
     assert as_json.code == 1
     assert orjson.loads(as_json.out)["data"]["settings"][0]["key"] == key

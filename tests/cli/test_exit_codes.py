@@ -170,7 +170,7 @@ async def test_a_bad_setting_exits_with_2_and_names_its_key_and_rule(run: Run):
     assert ended.code == 2
     assert ended.err == (
         "CONFIG_INVALID: server.port (VAULT_AGENT_SERVER_PORT) must be a port from 1 to 65535,"
-        " or 0 for any free one\n"
+        " or 0 for any free one.\n"
     )
 
 

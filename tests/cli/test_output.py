@@ -435,7 +435,7 @@ async def test_ctrl_c_at_the_key_prompt_ends_the_line(
     assert b"Traceback" not in said
 
 
-READS = (("search", "bones"), ("related", NOTE), ("get", "note", NOTE), ("index",), ("jobs",))
+READS = (("search", "bones"), ("related", NOTE), ("get", "note", NOTE), ("jobs",))
 
 
 @pytest.mark.parametrize("command", READS, ids=" ".join)
@@ -453,6 +453,25 @@ async def test_a_server_with_another_vault_causes_a_warning(
     as_json = await run(*command, "--json", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "mine"))
     orjson.loads(as_json.out)
     assert "VAULT_MISMATCH: " in as_json.err
+
+
+@pytest.mark.parametrize("command", ["index", "reindex"])
+async def test_no_job_is_started_for_another_vault_unless_the_endpoint_is_typed(
+    run: Run, server: FakeServer, tmp_path: Path, command: str
+):
+    server.vault = vault_identity(tmp_path / "other")
+    mine = {"VAULT_AGENT_VAULT_ROOT": str(tmp_path / "mine")}
+    ended = await run(command, "--json", **mine)
+    assert ended.code == 2
+    assert orjson.loads(ended.out)["error"]["code"] == "VAULT_MISMATCH"
+    assert ended.err.startswith(
+        f"VAULT_MISMATCH: The server at {server.endpoint} serves another vault (Others) than"
+        " vault.root names. Start a server "
+    )
+    assert [method for method, *_ in server.asked] == ["GET"]
+    typed = await run(command, "--endpoint", server.endpoint, **mine)
+    assert typed.code == 0
+    assert typed.err.count("VAULT_MISMATCH: ") == 1
 
 
 @pytest.mark.parametrize("settings", ["the same vault", "a link to it", "no vault"])

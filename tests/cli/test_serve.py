@@ -131,6 +131,8 @@ async def test_serve_fails_if_the_vault_is_missing_or_a_file(run: Run, vault: Pa
         assert ended.code == 2
         assert ended.err.startswith("VAULT_NOT_FOUND: ")
         assert "--vault-root" in ended.err
+        assert ended.err.count("Name the folder that holds your notes: ") == 1
+        assert ended.err.index("It is ") < ended.err.index("Name the folder")
         assert str(root) not in ended.err
         assert len(ended.err.splitlines()) == 1
     ended = await run("serve", VAULT_AGENT_VAULT_ROOT="~/no such notes")

@@ -165,7 +165,7 @@ def test_a_relative_folder_is_stored_as_an_absolute_path(
         ("server.port", "70000", "must be a port"),
         ("server.api_key", "canary with spaces", "Bearer"),
         ("embedding.enabled", "true", "needs embedding.model to be set first"),
-        ("embedding.enabled", "maybe", "boolean"),
+        ("embedding.enabled", "maybe", "must be true or false"),
         ("vault.exclude", "!", "gitignore"),
     ],
 )

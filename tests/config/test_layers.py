@@ -119,9 +119,12 @@ def test_paths_are_relative_to_the_current_folder_or_home(
             "[vault]\nrot = 'x'\n",
             "vault.rot (config file) is an unknown setting (did you mean vault.root?)",
         ),
-        ("[valut]\nroot = 'x'\n", "valut is an unknown section (did you mean vault?)"),
-        ("port = 8787\n", "port is an unknown section"),
-        ("server = 1\n", "server must be a section, written [server]"),
+        (
+            "[valut]\nroot = 'x'\n",
+            "[valut] (config file) is an unknown section (did you mean vault?).",
+        ),
+        ("port = 8787\n", "`port` (config file) is an unknown setting."),
+        ("server = 1\n", "`server` (config file) must be a section, written [server]."),
         ("[server.tls]\ncert = 'x'\n", "server.tls (config file) is an unknown setting"),
     ],
 )
@@ -151,15 +154,28 @@ def test_an_unknown_variable_is_an_error_with_a_suggestion(file: Path):
         ("[index]\nmax_note_bytes = 0", "index.max_note_bytes"),
         ("[embedding]\nbatch_size = true", "embedding.batch_size (config file) must be a number"),
         ("[embedding]\nenabled = 1", "embedding.enabled (config file) must be true or false"),
+        (
+            "[embedding]\nenabled = 'maybe'",
+            "embedding.enabled (config file) must be true or false.",
+        ),
         ("[embedding]\nenabled = true", "needs embedding.model to be set first"),
         ("[embedding]\ntimeout_seconds = nan", "embedding.timeout_seconds"),
         ("[cors]\nallowed_origins = ['*']", "cors.allowed_origins (config file) must be an origin"),
         ("[cors]\nallowed_origins = ['https://*.example']", "must be an origin"),
         ("[cors]\nallowed_origins = ['null']", "must be an origin"),
         ("[cors]\nallowed_origins = ['https://a.example/path']", "must be an origin"),
-        ("[vault]\nexclude = ['ok', '!']", "no valid gitignore pattern as its item 2"),
-        ("[vault]\nexclude = ['[z-a]']", "no valid gitignore pattern as its item 1"),
-        ("[vault]\nexclude = ['#', '[']", "no valid gitignore pattern as its item 2"),
+        (
+            "[vault]\nexclude = ['ok', '!']",
+            "item 2 of vault.exclude (config file) is not a valid gitignore pattern.",
+        ),
+        (
+            "[vault]\nexclude = ['[z-a]']",
+            "item 1 of vault.exclude (config file) is not a valid gitignore pattern.",
+        ),
+        (
+            "[vault]\nexclude = ['#', '[']",
+            "item 2 of vault.exclude (config file) is not a valid gitignore pattern.",
+        ),
         ("[vault]\nexclude = [1]", "vault.exclude (config file) must be a list of texts"),
     ],
 )

@@ -63,7 +63,7 @@ def test_a_strong_private_key_is_generated_once_and_required(program: Program):
         program.stop()
     assert config.read_text().count("api_key") == 1
     warnings = [line for line in program.log.read_text().splitlines() if "SERVER_EXPOSED" in line]
-    assert ["A key was made" in warning for warning in warnings] == [True, False]
+    assert ["A key was created" in warning for warning in warnings] == [True, False]
     assert key in program.run("config", "reveal-api-key", "--json").stdout
     for shown in (
         program.run("config", "get"),
@@ -125,3 +125,14 @@ def test_no_process_has_a_key_in_its_arguments(program: Program):
         arguments = Path(f"/proc/{process}/cmdline").read_bytes()
         assert OUR_KEY.encode() not in arguments
         assert str(program.vault).encode() not in arguments
+
+
+def test_no_key_is_written_for_an_address_that_cannot_be_bound(program: Program):
+    config = config_of(program)
+    ended = program.run(
+        *("serve", "--host", "300.1.1.1", "--port", "0"), *("--vault-root", str(program.vault))
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("CONFIG_INVALID: server.host ")
+    assert "SERVER_EXPOSED" not in ended.stderr
+    assert not config.exists()

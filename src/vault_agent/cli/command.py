@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent import __version__
-from vault_agent.cli.terminal import complain
-from vault_agent.errors import Unavailable, error_of
+from vault_agent.cli.terminal import clean, complain
+from vault_agent.errors import Misconfigured, Unavailable, error_of, explained
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
@@ -47,16 +47,24 @@ class Invocation:
         return read_layers(self.flags(more), self.config)
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[Client]:
-        """Yield a client of the configured server."""
+    async def client(self, *, changes_index: bool = False) -> AsyncIterator[Client]:
+        """Yield a client of the configured server.
+
+        If the server serves another vault than `vault.root` names, the user is warned. With
+        `changes_index` and without `--endpoint`, Misconfigured VAULT_MISMATCH is raised instead,
+        before anything is yielded.
+        """
         from vault_agent.client.client import Client
         from vault_agent.config.connection import connection
 
         layers = self.layers()
         where = connection(layers)
         try:
-            compare = partial(_compare_vaults, layers, where.endpoint)
-            async with Client(where.endpoint, where.api_key, on_vault=compare) as client:
+            refuse = changes_index and self.endpoint is None
+            warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
+            async with Client(where.endpoint, where.api_key, on_vault=warn) as client:
+                if refuse:
+                    await _refuse_another_vault(client, layers, where.endpoint)
                 yield client
         except Unavailable as error:
             configured = any(
@@ -74,24 +82,37 @@ class Invocation:
             ) from None
 
 
-def _compare_vaults(layers: Iterable[Layer], endpoint: str, served: str) -> None:
-    """Warn if the server serves another vault than the settings name."""
+def _configured_vault(layers: Iterable[Layer]) -> str | None:
+    """Return the identity of the vault that the settings name, or None if they name none."""
     from vault_agent.config import rules
 
-    configured = next(
+    root = next(
         (layer.values["vault.root"] for layer in layers if "vault.root" in layer.values), None
     )
     try:
-        same = configured is None or rules.vault_identity(rules.folder(configured)) == served
+        return None if root is None else rules.vault_identity(rules.folder(root))
     except ValueError:
-        return  # not a path: the commands that need the folder report that
-    if not same:
-        complain(
+        return None  # not a path: the commands that need the folder report that
+
+
+def _warn_of_another_vault(layers: Iterable[Layer], endpoint: str, served: str) -> None:
+    """Warn if the server serves another vault than the settings name."""
+    if _configured_vault(layers) not in (None, served):
+        what = f"The server at {endpoint} serves another vault than vault.root names."
+        complain("VAULT_MISMATCH", explained("VAULT_MISMATCH", what), look="warning")
+
+
+async def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoint: str) -> None:
+    """Raise VAULT_MISMATCH if the server serves another vault than the settings name."""
+    configured = _configured_vault(layers)
+    if configured is None:
+        return
+    served = (await client.health()).envelope["data"]["vault"]
+    if served["id"] != configured:
+        raise Misconfigured(
             "VAULT_MISMATCH",
-            f"the server at {endpoint} serves another vault than vault.root names. Start a server"
-            " for yours with `vault-agent serve --port PORT` and select it with --endpoint, or"
-            " change vault.root",
-            look="warning",
+            f"The server at {endpoint} serves another vault ({clean(served['name'])}) than"
+            " vault.root names.",
         )
 
 

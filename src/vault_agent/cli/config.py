@@ -52,8 +52,8 @@ async def get(invocation: Invocation, name: str | None) -> int:
 
     The list also shows where each value was set, unless it is the default.
 
-    Secrets are shown only as set or unset. For one unset setting, nothing is printed and the exit
-    code is 1.
+    Secrets are shown only as set or unset. For one unset setting, standard output stays
+    empty and the exit code is 1.
     """
     from vault_agent.config import build_config
     from vault_agent.config.edit import known_key
@@ -73,6 +73,8 @@ async def get(invocation: Invocation, name: str | None) -> int:
     elif name is not None:
         if _is_set(values[name]):
             say(_shown(values[name]))
+        else:
+            tell(f"{name} is not set.")
     else:
         for key, value in values.items():
             origin = _origin(layers, key)
@@ -108,12 +110,12 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     if invocation.json:
         envelope(
             {"key": name, "value": None if not value.strip() else shown},
-            [{"code": "CONFIG_INVALID", "message": str(each), "details": {}} for each in problems],
+            [{"code": "CONFIG_INVALID", "message": f"{each}.", "details": {}} for each in problems],
         )
         return
     say(f"{name} = {clean(shown)}" if value.strip() else f"{name} removed")
     for problem in problems:
-        complain("CONFIG_INVALID", str(problem), look="warning")
+        complain("CONFIG_INVALID", f"{problem}.", look="warning")
     if name == "vault.root" and value.strip():
         if not os.path.isdir(Path(value).expanduser()):  # noqa: PTH112 - as in `path`
             complain("VAULT_NOT_FOUND", "The folder does not exist yet.", look="warning")
@@ -152,7 +154,7 @@ async def reveal_api_key(invocation: Invocation) -> None:
 
     key = connection(invocation.layers()).api_key
     if key is None:
-        raise Misconfigured("CONFIG_INVALID", "server.api_key is not set")
+        raise Misconfigured("CONFIG_INVALID", "server.api_key is not set.")
     if invocation.json:
         envelope({"apiKey": key})
     else:

@@ -53,7 +53,7 @@ async def run_job(
     """Submit a job, and follow it unless `detach`."""
     from vault_agent.cli.following import follow
 
-    async with invocation.client() as client:
+    async with invocation.client(changes_index=True) as client:
         reply = await submit(client)
         job_id: str = reply.envelope["data"]["job"]["id"]
         if not detach:

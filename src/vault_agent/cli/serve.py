@@ -13,7 +13,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, complain, counted, envelope, leave_line, say, style
 from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
-from vault_agent.errors import Misconfigured
+from vault_agent.errors import CODES, Misconfigured
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def command(
     """
     from vault_agent.config import build_config
     from vault_agent.config.access import require_key_off_loopback
-    from vault_agent.server.serve import serve
+    from vault_agent.server.serve import require_bindable, serve
 
     flags = {
         "vault.root": vault_root,
@@ -68,8 +68,12 @@ async def command(
         "index.dir": index_dir,
     }
     config = build_config(invocation.layers(flags))
+    exposed = not rules.is_loopback(config.server.host)
+    if exposed:
+        # A key is written to the user's config file only for an address that can be bound.
+        require_bindable(config.server.host, config.server.port)
     config, made = require_key_off_loopback(config, invocation.config)
-    if not rules.is_loopback(config.server.host):
+    if exposed:
         _warn_of_the_network(made=made)
 
     def announce(server: Listening, health: Health) -> None:
@@ -85,9 +89,17 @@ async def command(
     except Misconfigured as error:
         if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
             raise
-        source = _source_of_root(invocation.layers(flags))
-        raise Misconfigured(error.code, f"{error.message} {source}", error.details) from None
+        raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
     leave_line()
+
+
+def _with_source(error: Misconfigured, source: str) -> Misconfigured:
+    """Return the error with the source of vault.root after what happened, before the remedy."""
+    remedy = CODES[error.code].remedy
+    if not error.message.endswith(f" {remedy}"):
+        return Misconfigured(error.code, f"{error.message} {source}", error.details, remedy="")
+    what = error.message.removesuffix(f" {remedy}")
+    return Misconfigured(error.code, f"{what} {source} {remedy}", error.details, remedy="")
 
 
 def _source_of_root(layers: Iterable[Layer]) -> str:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def known_key(name: str) -> Key:
     """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
     if name not in KEYS:
-        raise invalid([Problem(name, f"is an unknown setting{nearest(name, list(KEYS))}")])
+        rule = f"is an unknown setting{nearest(name, list(KEYS))}"
+        raise invalid([Problem(name, rule, shown=name if "." in name else f"`{name}`")])
     return KEYS[name]
 
 
@@ -46,7 +47,7 @@ def set_value(path: Path, name: str, text: str) -> list[Problem]:
         with edited_alone(path):
             before = read_text(path) or ""
             parse_file(before, name=path.name, lenient=True)
-            after = _edited(before, key, value)
+            after = _edited(before, key, value, name=path.name)
             _, problems = check([Layer("file", parse_file(after, name=path.name, lenient=True))])
             if mine := [problem for problem in problems if problem.key == name]:
                 raise invalid(mine)
@@ -54,7 +55,7 @@ def set_value(path: Path, name: str, text: str) -> list[Problem]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Misconfigured(
-            "CONFIG_INVALID", f"the config file cannot be written: {reason}"
+            "CONFIG_INVALID", f"The config file {path.name} cannot be written: {reason}."
         ) from None
     return problems
 
@@ -68,17 +69,18 @@ def _typed(key: Key, text: str) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _edited(text: str, key: Key, value: object) -> str:
+def _edited(text: str, key: Key, value: object, *, name: str) -> str:
     try:
         document = tomlkit.parse(text)
     except TOMLKitError:
         # The parser's message may quote the file, and the file may hold a key.
         raise Misconfigured(
-            "CONFIG_INVALID", "the config file is not valid TOML: repair it in an editor first"
+            "CONFIG_INVALID", f"{name} is not valid TOML: repair it in an editor first."
         ) from None
     section = document.get(key.section)
     if section is not None and not isinstance(section, dict):
-        raise invalid([Problem(key.section, f"must be a section, written [{key.section}]")])
+        rule = f"must be a section, written [{key.section}]"
+        raise invalid([Problem(key.section, rule, "file", f"`{key.section}`")])
     if value is None:
         if section and key.option in section:
             del section[key.option]

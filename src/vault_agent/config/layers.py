@@ -26,6 +26,7 @@ from vault_agent.errors import Misconfigured
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_ITEM = re.compile(r"(item \d+) (.*)")
 _WHERE = re.compile(r"at line (\d+), column (\d+)")
 
 
@@ -39,20 +40,26 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A rule that a setting breaks. It never contains the value."""
+    """A rule that a setting breaks. It never contains the value.
+
+    A rule about one item of a list starts with `item N`.
+    """
 
     key: str
     rule: str
     origin: str | None = None
+    shown: str | None = None  # the name as it was written, if it is not the key
 
     def __str__(self) -> str:
-        """Name the key, where it was set, and the rule."""
+        """Name the key, where it was set, and the rule. There is no full stop."""
         place = {
             "flag": " (flag)",
             "environment": f" ({KEYS[self.key].environment})" if self.key in KEYS else "",
             "file": " (config file)",
         }.get(self.origin or "", "")
-        return f"{self.key}{place} {self.rule}"
+        if item := _ITEM.match(self.rule):
+            return f"{item[1]} of {self.key}{place} {item[2]}"
+        return f"{self.shown or self.key}{place} {self.rule}"
 
 
 def invalid(problems: Iterable[Problem]) -> Misconfigured:
@@ -60,7 +67,7 @@ def invalid(problems: Iterable[Problem]) -> Misconfigured:
     found = list(problems)
     return Misconfigured(
         "CONFIG_INVALID",
-        "; ".join(map(str, found)),
+        "; ".join(map(str, found)) + ".",
         {"problems": [{"key": problem.key, "rule": problem.rule} for problem in found]},
     )
 
@@ -72,7 +79,7 @@ def absolute(path: str | Path) -> Path:
     except FileNotFoundError:
         raise Misconfigured(
             "CONFIG_INVALID",
-            "a path is relative, and the current folder no longer exists: change to another one",
+            "A path is relative, and the current folder no longer exists: change to another one.",
         ) from None
 
 
@@ -107,7 +114,7 @@ def read_layers(
     text = read_text(path)
     if text is None and (chosen is not None or environ.get(CONFIG_ENV)):
         raise Misconfigured(
-            "CONFIG_INVALID", "the config file that was named does not exist or cannot be read"
+            "CONFIG_INVALID", f"The config file {path.name} does not exist or cannot be read."
         )
     given = {name: value for name, value in (flags or {}).items() if value not in (None, "")}
     return (
@@ -125,7 +132,7 @@ def read_text(path: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError):
         raise Misconfigured(
-            "CONFIG_INVALID", "the config file cannot be read as UTF-8 text"
+            "CONFIG_INVALID", f"The config file {path.name} cannot be read as UTF-8 text."
         ) from None
 
 
@@ -141,16 +148,19 @@ def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]
         # The parser's own message may quote the file, and the file may hold a key.
         place = _WHERE.search(str(error))
         where = f":{place[1]}:{place[2]}" if place else ""
-        raise Misconfigured("CONFIG_INVALID", f"{name}{where} is not valid TOML") from None
+        raise Misconfigured("CONFIG_INVALID", f"{name}{where} is not valid TOML.") from None
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for section, table in tables.items():
+        # The name is shown as it was written, so that it can be found in the file.
         if section not in SECTIONS:
-            problems.append(
-                Problem(section, f"is an unknown section{nearest(section, list(SECTIONS))}")
-            )
+            kind = "section" if isinstance(table, dict) else "setting"
+            shown = f"[{section}]" if isinstance(table, dict) else f"`{section}`"
+            rule = f"is an unknown {kind}{nearest(section, list(SECTIONS))}"
+            problems.append(Problem(section, rule, "file", shown))
         elif not isinstance(table, dict):
-            problems.append(Problem(section, f"must be a section, written [{section}]"))
+            rule = f"must be a section, written [{section}]"
+            problems.append(Problem(section, rule, "file", f"`{section}`"))
         else:
             for option, value in table.items():
                 key = f"{section}.{option}"

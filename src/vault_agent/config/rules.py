@@ -112,7 +112,7 @@ def ignore_patterns(value: object) -> tuple[str, ...]:
     patterns = text_list(value)
     for number, pattern in enumerate(patterns, 1):
         if pattern.strip() and not pattern.startswith("#") and not _can_match(pattern):
-            raise ValueError(f"has no valid gitignore pattern as its item {number}")
+            raise ValueError(f"item {number} is not a valid gitignore pattern")
     return patterns
 
 

@@ -207,6 +207,8 @@ def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem
 
 
 def _rule(item: ErrorDetails) -> str:
+    if item["type"] == "bool_parsing":
+        return "must be true or false"
     return item["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
 
 
@@ -222,7 +224,7 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
     if chosen.model is None:
         raise Misconfigured(
             "CONFIG_INVALID",
-            "embedding.model is not set: set it to the name of a model that your endpoint serves",
+            "embedding.model is not set: set it to the name of a model that your endpoint serves.",
         )
     return {
         "url": chosen.endpoint,

@@ -120,6 +120,15 @@ async def listening(
         log.emit(Level.INFO, "stopped")
 
 
+def require_bindable(host: str, port: int) -> None:
+    """Raise the error that `serve` would raise for this address: CONFIG_INVALID or PORT_IN_USE.
+
+    Nothing listens afterwards.
+    """
+    for bound in _bind(host, port):
+        bound.close()
+
+
 def _bind(host: str, port: int) -> list[socket.socket]:
     """Return a listening socket for each address of `host`, all on one port.
 
