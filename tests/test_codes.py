@@ -11,6 +11,7 @@ import pytest
 from vault_agent import errors
 from vault_agent.cli.exits import Exit, exit_code
 from vault_agent.errors import CODES, Misconfigured, VaultAgentError, error_of, explained
+from vault_agent.store.failures import disk_full
 
 PACKAGE = Path(__file__).parent.parent / "src" / "vault_agent"
 PAGES = PACKAGE.parent.parent / "docs" / "reference"
@@ -132,3 +133,10 @@ def test_a_remedy_without_its_detail_is_omitted():
 
 def test_messages_of_other_processes_are_not_changed():
     assert error_of("INDEX_NOT_FOUND", "Nothing yet.").message == "Nothing yet."
+
+
+def test_a_full_disk_does_not_promise_an_index_where_there_may_be_none():
+    assert disk_full().message == (
+        "There is no room left for the index. An index that was complete before still serves."
+        " Free some space, then run `vault-agent index` again."
+    )

@@ -6,6 +6,8 @@ import asyncio
 
 import orjson
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run
 
 from vault_agent.cli.command import Invocation
@@ -196,3 +198,28 @@ async def test_an_internal_error_shows_its_location_without_private_text(
     assert ended.err.startswith("INTERNAL_ERROR: ")
     assert "KeyError" in ended.err
     assert "canary" not in ended.err
+
+
+FOREIGN = (
+    {"data": {"x": 1}, "warnings": []},
+    {"data": {"results": [{"x": 1}], "job": {}, "jobs": 5, "content": 5}},
+    {"data": {"results": [], "job": {"id": "j"}, "content": ""}, "warnings": 5},
+    {"data": [], "warnings": []},
+)
+
+
+@pytest.mark.parametrize("reply", FOREIGN, ids=range(len(FOREIGN)))
+async def test_a_foreign_reply_is_not_taken_for_one_of_vault_agent(run: Run, reply: object):
+    async def answer(_request: web.Request) -> web.Response:
+        return web.json_response(reply)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    async with TestServer(app) as foreign:
+        endpoint = str(foreign.make_url("")).rstrip("/")
+        asked = (("search", "x"), ("index",), ("jobs",), ("get", "note", NOTE))
+        for ended in await asyncio.gather(*(run(*each, "--endpoint", endpoint) for each in asked)):
+            assert ended.code == 1
+            assert ended.err.startswith(
+                f"SERVER_UNAVAILABLE: What answers at {endpoint} is not vault-agent. "
+            )

@@ -131,7 +131,7 @@ async def test_another_server_program_is_reported_as_such(body: bytes, status: i
 
 async def test_unexpected_reply_data_is_an_error_that_does_not_quote_it():
     async def other(request: web.Request) -> web.Response:
-        return web.Response(body=b'{"data":{"jobs":"canary"}}', content_type="application/json")
+        return web.Response(body=b'{"data":{"jobs":["canary"]}}', content_type="application/json")
 
     server = await answering(other)
     async with server, Client(str(server.make_url(""))) as client:

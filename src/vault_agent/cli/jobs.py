@@ -69,7 +69,7 @@ async def follow_job(invocation: Invocation, job_id: str | None) -> int:
 @_JOB
 @click.pass_obj
 async def cancel(invocation: Invocation, job_id: str | None) -> None:
-    """Cancel a job. The default is the newest. The last complete index still serves."""
+    """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
     async with invocation.client() as client:
         reply = await client.cancel(job_id or await _newest(client))
     if invocation.json:

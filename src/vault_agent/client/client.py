@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeGuard, TypeVar
 from urllib.parse import quote
 
 import aiohttp
@@ -49,6 +49,30 @@ DOWNLOAD_LIMIT = 10 * 1024 * 1024
 """Limit of an attachment without `allow_large`. The server has the same limit."""
 MAX_ERROR_BYTES = 1024 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
+
+
+# The parts of each reply that commands read from the JSON, without importing pydantic.
+_PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "HealthData": {"status": str, "vault": dict},
+    "OneJob": {"job": dict},
+    "JobList": {"jobs": list},
+    "ResultsData": {"results": list},
+    "NoteData": {"content": str},
+    "ChunkData": {"content": str},
+    "AttachmentData": {"path": str},
+}
+_INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
+    "HealthData": {"vault": {"id": str, "name": str}},
+    "OneJob": {"job": {"id": str}},
+}
+_RESULT_PARTS: dict[str, type | tuple[type, ...]] = {
+    "id": str,
+    "path": str,
+    "headingPath": list,
+    "snippet": str,
+    "matches": list,
+    "score": (int, float),
+}
 
 
 class Reply(Generic[Data]):
@@ -143,7 +167,7 @@ class Client:
         return await self._call("GET", f"/jobs/{_segment(job_id)}", "OneJob")
 
     async def cancel(self, job_id: str) -> Reply[OneJob]:
-        """Cancel a job. The last complete index still serves."""
+        """Cancel a job. The last complete index, if any, still serves."""
         return await self._call("DELETE", f"/jobs/{_segment(job_id)}", "OneJob")
 
     async def search(
@@ -220,7 +244,7 @@ class Client:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
         envelope = _object(content)
-        if envelope is None or "data" not in envelope:
+        if envelope is None or not _is_reply(envelope, model):
             raise self._not_vault_agent()
         return Reply(content, envelope, model)
 
@@ -311,7 +335,7 @@ class Client:
     def _not_vault_agent(self) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"the server at {self._endpoint} is not vault-agent.",
+            f"What answers at {self._endpoint} is not vault-agent.",
         )
 
 
@@ -321,6 +345,25 @@ def _object(content: bytes) -> dict[str, Any] | None:
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _is_reply(envelope: dict[str, Any], model: str) -> bool:
+    """Whether a reply has the parts that are read from it without its model."""
+    data, warnings = envelope.get("data"), envelope.get("warnings", [])
+    return (
+        isinstance(warnings, list)
+        and all(_has(each, {"code": str, "message": str}) for each in warnings)
+        and _has(data, _PARTS[model])
+        and all(_has(data[name], parts) for name, parts in _INNER.get(model, {}).items())
+        and (model != "ResultsData" or all(_has(each, _RESULT_PARTS) for each in data["results"]))
+    )
+
+
+def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGuard[dict[str, Any]]:
+    """Whether a JSON value is an object with these parts."""
+    return isinstance(value, dict) and all(
+        isinstance(value.get(name), kind) for name, kind in parts.items()
+    )
 
 
 def _read(model: str, content: bytes) -> Any:

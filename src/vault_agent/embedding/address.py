@@ -96,4 +96,4 @@ class AddressPolicy:
 
 
 def _invalid(what: str) -> Misconfigured:
-    return Misconfigured("CONFIG_INVALID", f"embedding.endpoint {what}")
+    return Misconfigured("CONFIG_INVALID", f"embedding.endpoint {what}.")

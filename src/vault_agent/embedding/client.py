@@ -49,12 +49,12 @@ class HttpEmbedder:
         """
         model = settings.model.strip()
         if not model:
-            raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model")
+            raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model.")
         if model.lower().endswith((":cloud", "-cloud")):
             raise Misconfigured(
                 "CONFIG_INVALID",
                 "embedding.model names a cloud model, which sends the notes' text away; choose one"
-                " that runs on this machine",
+                " that runs on this machine.",
             )
         self._settings = settings
         self._on_query = on_query

@@ -151,5 +151,6 @@ class Parser:
             self._on_crash(report)
         raise Failed(
             "INDEXER_FAILED",
-            "The processes that read notes do not start. The last complete index still serves.",
+            "The processes that read notes do not start. An index that was complete"
+            " before still serves.",
         )

@@ -204,7 +204,8 @@ class Jobs:
             self._on_crash(crash)
             warning = Warning(
                 "INTERNAL_ERROR",
-                f"The job failed unexpectedly ({crash}). The last complete index still serves. "
+                f"The job failed unexpectedly ({crash}). An index that was complete"
+                " before still serves. "
                 "Start the job again.",
             )
         return {"state": JobState.FAILED, "error": warning}

@@ -128,8 +128,8 @@ class Keeper:
         cause = f" ({process.crash})" if process.crash else ""
         raise Failed(
             "INDEXER_FAILED",
-            f"The indexing process ended unexpectedly{cause}. The last complete index still "
-            "serves.",
+            f"The indexing process ended unexpectedly{cause}. An index that was complete "
+            "before still serves.",
         )
 
     async def ask(self, question: Question) -> Answer | None:
@@ -287,7 +287,8 @@ class _Process:
         except OSError:
             raise Failed(
                 "INDEXER_FAILED",
-                "The indexing process could not be started. The last complete index still serves.",
+                "The indexing process could not be started. An index that was complete"
+                " before still serves.",
             ) from None
         return cls(process)
 

@@ -25,7 +25,7 @@ def disk_full() -> Failed:
     """Return the error for a full disk."""
     return Failed(
         "DISK_FULL",
-        "There is no room left for the index. The last complete index still serves.",
+        "There is no room left for the index. An index that was complete before still serves.",
     )
 
 
