@@ -525,6 +525,8 @@ class Editor:
         file = self._vault.root / path
         if any(parent.is_file() for parent in file.parents) or file.is_dir():
             return
+        if file.is_symlink() and not file.exists():  # it may lead to itself
+            file.unlink()
         self._vault.write(path, content)
         self.touched.append(path)
 
@@ -569,7 +571,8 @@ class Editor:
     def _move_folder(self) -> None:
         folder = self._vault.root / self._chance.choice(("x", "z", "x/y"))
         target = self._vault.root / self._chance.choice(("w", "z/w", "X"))
-        if folder.is_dir() and target.parent.is_dir() and not target.exists():
+        possible = folder.is_dir() and target.parent.is_dir() and folder not in target.parents
+        if possible and not target.exists():
             self._mend()
             folder.rename(target)
             self.touched += [
