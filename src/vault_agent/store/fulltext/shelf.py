@@ -34,6 +34,9 @@ class Shelf:
 
     def __init__(self, directory: Path, key: str) -> None:
         index = Index.open(str(directory))
+        # A revision never changes. The engine's own way watches the files from a thread, and loads
+        # them again half a second after the opening, when nobody has checked their sizes.
+        index.config_reader("Manual")
         index.register_tokenizer(ANALYZER, analyzer())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()

@@ -159,6 +159,7 @@ def _open(directory: Path, schema: Schema, base: Path | None) -> IndexWriter:
         _share(base, directory)
         threads = 1
     index = Index(schema, str(directory))
+    index.config_reader("Manual")  # nothing is read here, so no thread needs to load commits
     index.register_tokenizer(ANALYZER, analyzer())
     return index.writer(heap_size=_MEMORY_BYTES, num_threads=threads)
 
