@@ -281,6 +281,16 @@ async def test_a_closed_output_pipe_is_not_an_error(
     assert err == b""
 
 
+@pytest.mark.parametrize("words", [(), ("",), ("  ",)])
+async def test_a_search_without_words_or_filters_asks_for_a_query(
+    run: Run, server: FakeServer, words: tuple[str, ...]
+):
+    ended = await run("search", *words)
+    assert ended.code == 2
+    assert "give a filter such as --tag" in " ".join(ended.err.split())
+    assert server.asked == []
+
+
 # --- attachments ------------------------------------------------------------------------------
 
 

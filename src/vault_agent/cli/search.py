@@ -29,11 +29,12 @@ async def command(invocation: Invocation, /, words: tuple[str, ...], **options: 
     vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b tells the parser to keep these lines
     chosen = ranking(**options)
-    if not words and chosen["filters"] is None:
+    query = " ".join(words).strip()
+    if not query and chosen["filters"] is None:  # also of an empty shell variable
         raise click.UsageError(
-            "Missing argument 'QUERY...': type what to look for, or a filter such as --tag",
+            "Missing query: type what to look for, or give a filter such as --tag",
             click.get_current_context(),
         )
     async with invocation.client() as client:
-        reply = await client.search(" ".join(words) or _EVERY_NOTE, **chosen)
+        reply = await client.search(query or _EVERY_NOTE, **chosen)
     show(reply, as_json=invocation.json)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SECONDS_PER_BATCH = 30.0
 SECONDS_PER_NOTE = 5.0
 SECONDS_PER_MEGABYTE = 2.0
-"""Processor time that a worker may use: a hundred times what the slowest hostile note took."""
+"""Processor time that a worker may use. The slowest hostile notes take 0.8 s a megabyte."""
 WORKERS_TRIED = 3
 """Attempts for one batch if workers end before they receive it."""
 
