@@ -74,7 +74,7 @@ async def seconds_of(task: IndexTask, pool: Pool) -> tuple[float, float]:
     """Return how long a run took, and how long until its revision was published."""
 
     async def parse(batch: list[FileTask]) -> list[ParsedFile]:
-        return await pool.run(batch, timeout_seconds=SECONDS_PER_BATCH)
+        return await pool.run(batch, cpu_seconds=SECONDS_PER_BATCH)
 
     report = Silent()
     started = time.perf_counter()

@@ -30,7 +30,7 @@ from server import FINAL, Server, descendants
 from vault import Vault, queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 SEED = 1
 TURN_SECONDS = 1.0
@@ -303,8 +303,13 @@ def _chunk_path(chunk: str) -> str:
     return f"/chunks/{note}/{index}"
 
 
-def verdict(start: Weight, end: Weight) -> tuple[bool, str]:
-    """Return whether the server kept nothing, and the line that says so."""
+def verdict(weights: Sequence[Weight]) -> tuple[bool, str]:
+    """Return whether the server kept nothing, and the line that says so.
+
+    A run takes memory while it works. So the least of the first five weights is compared with the
+    least of the last five.
+    """
+    start, end = weights[0], weights[-1]
     grown = [
         f"{after - before} more {name} ({before} → {after})"
         for name, before, after in (
@@ -314,7 +319,8 @@ def verdict(start: Weight, end: Weight) -> tuple[bool, str]:
         )
         if after > before
     ]
-    change = end.rss - start.rss
+    least = [min(weight.rss for weight in some) for some in (weights[:5], weights[-5:])]
+    change = least[1] - least[0]
     if change > SPARE_BYTES:
         grown.append(f"{change / 1e6:.1f} MB more memory")
     if grown:
@@ -344,22 +350,21 @@ def soak(minutes: float, notes: int) -> bool:
             work.settle()
             start = weigh(server.process.pid)
             print(start.line("start", work), flush=True)
+            weights = [start]
             began = time.monotonic()
             minute = 1
             while (elapsed := time.monotonic() - began) < minutes * 60:
                 turn_began = time.monotonic()
                 work.turn()
                 if elapsed >= minute * 60:
-                    print(
-                        weigh(server.process.pid).line(f"{minute} min", work),
-                        flush=True,
-                    )
+                    weights.append(weigh(server.process.pid))
+                    print(weights[-1].line(f"{minute} min", work), flush=True)
                     minute += 1
                 time.sleep(max(0.0, TURN_SECONDS - (time.monotonic() - turn_began)))
             work.settle()
-            end = weigh(server.process.pid)
-            print(end.line("end", work), flush=True)
-    passed, line = verdict(start, end)
+            weights.append(weigh(server.process.pid))
+            print(weights[-1].line("end", work), flush=True)
+    passed, line = verdict(weights)
     if work.failures:
         passed, line = False, f"{line} {work.failures} replies were server errors."
     print(line)
