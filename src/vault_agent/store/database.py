@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Connection = aiosqlite.Connection
 """The type of a connection for other packages, which do not import aiosqlite."""
 
+_READER_CACHE_KIB = 16_384
+"""Page cache of a reader. Without memory mapping, SQLite's default of 2 MB costs a search 0.5 ms."""
 _BUSY_SECONDS = 5.0
 """Seconds that a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -186,6 +188,7 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     async with _connect(path, mode="ro") as connection:
         for pragma in ("query_only = ON", "mmap_size = 0"):
             await connection.execute_fetchall(f"PRAGMA {pragma}")
+        await connection.execute_fetchall(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
         yield connection
 
 
