@@ -26,7 +26,7 @@ Connection = aiosqlite.Connection
 """The type of a connection for other packages, which do not import aiosqlite."""
 
 _READER_CACHE_KIB = 16_384
-"""Page cache of a reader. Without memory mapping, SQLite's default of 2 MB costs a search 0.5 ms."""
+"""Page cache of a reader. Without memory mapping, the default of 2 MB costs a search 0.5 ms."""
 _BUSY_SECONDS = 5.0
 """Seconds that a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
