@@ -81,7 +81,7 @@ async def test_without_settings_the_error_says_to_set_a_vault(run: Run):
 async def test_misuse_exits_with_2_and_suggests_a_correction(run: Run):
     misuse = {
         "sarch": "did you mean search?",
-        "search": "Missing argument",
+        "search": "Missing query",
         "search x --limt 3": "did you mean --limit?",
         "get noet x": "did you mean note?",
         "get note x y": "Too many arguments",

@@ -188,7 +188,8 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     async with _connect(path, mode="ro") as connection:
         for pragma in ("query_only = ON", "mmap_size = 0"):
             await connection.execute_fetchall(f"PRAGMA {pragma}")
-        await connection.execute_fetchall(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
+        with translated():  # this one reads the file
+            await connection.execute_fetchall(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
         yield connection
 
 
