@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
 
+from vault_agent.text.indexed import index_terms, splitter
 from vault_agent.text.names import fold, shown_name, stem
-from vault_agent.text.terms import prepare, terms, units
+from vault_agent.text.terms import fold_text, units
 
 if TYPE_CHECKING:
     from tantivy import Schema
@@ -58,11 +59,14 @@ def chunks_schema() -> Schema:
 
 
 class FulltextNote(NamedTuple):
-    """One note ready for the engine: prepared text and normalised filter values, as plain data."""
+    """One note ready for the engine: terms and normalised filter values, as plain data.
+
+    Each text is the terms of a field, separated by spaces.
+    """
 
     names: str
     beside: str
-    """Text that is only in `body`: tags, and single characters of unspaced scripts."""
+    """What is only in `body`: tags, and single characters of unspaced scripts."""
     name: list[str]
     path: str
     folder: list[str]
@@ -74,17 +78,17 @@ class FulltextNote(NamedTuple):
 
 
 def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
-    """Prepare a parsed note. This takes most of the time, so it runs in the parser processes."""
+    """Prepare a parsed note for the full text. This runs in the parser processes."""
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
-    names_text = prepare("\n".join(names))
-    tags_text = prepare("\n".join(f"#{tag}" for tag in note.tags))
-    texts = [prepare(chunk.text) for chunk in note.chunks]
+    names_text = fold_text("\n".join(names))
+    tags_text = fold_text("\n".join(f"#{tag}" for tag in note.tags))
+    texts = [fold_text(chunk.text) for chunk in note.chunks]
+    folded = (names_text, tags_text, *texts)
+    single = " ".join(chain.from_iterable(map(units, folded)))
     return FulltextNote(
-        names=names_text,
-        beside="\n".join(
-            (tags_text, *chain.from_iterable(map(units, (names_text, tags_text, *texts))))
-        ),
+        names=index_terms(names_text),
+        beside=f"{index_terms(tags_text)} {index_terms(single)}",
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
@@ -93,8 +97,8 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         day=first_day(note.date, note.created, note.updated),
         chunks=[
             (
-                text,
-                prepare("\n".join((note.title, *chunk.heading_path))),
+                index_terms(text),
+                index_terms(fold_text("\n".join((note.title, *chunk.heading_path)))),
                 name_key(chunk.heading) if chunk.heading else "",
             )
             for chunk, text in zip(note.chunks, texts, strict=True)
@@ -104,7 +108,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
 
 def name_key(name: str) -> str:
     """Return a key that equal names share: their terms in order."""
-    return " ".join(terms(name))
+    return " ".join(splitter().analyze(index_terms(fold_text(name))))
 
 
 def comparable_path(path: str) -> str:

@@ -10,7 +10,7 @@ from tantivy import Index, Order, Query
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.fulltext.clauses import Clauses, combined, is_glob, silent
 from vault_agent.store.fulltext.schema import ANALYZER
-from vault_agent.text.terms import analyzer
+from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Shelf:
         # A revision never changes. The engine's own way watches the files from a thread, and loads
         # them again half a second after the opening, when nobody has checked their sizes.
         index.config_reader("Manual")
-        index.register_tokenizer(ANALYZER, analyzer())
+        index.register_tokenizer(ANALYZER, splitter())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()
         self.clauses = Clauses(index.schema)

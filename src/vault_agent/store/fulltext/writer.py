@@ -28,7 +28,7 @@ from vault_agent.store.failures import damaged
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
 from vault_agent.system.files import sync_file
-from vault_agent.text.terms import analyzer
+from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,7 +160,7 @@ def _open(directory: Path, schema: Schema, base: Path | None) -> IndexWriter:
         threads = 1
     index = Index(schema, str(directory))
     index.config_reader("Manual")  # nothing is read here, so no thread needs to load commits
-    index.register_tokenizer(ANALYZER, analyzer())
+    index.register_tokenizer(ANALYZER, splitter())
     return index.writer(heap_size=_MEMORY_BYTES, num_threads=threads)
 
 
