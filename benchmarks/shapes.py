@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import random
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,10 @@ class ShapedVault:
         self._chance = random.Random(seed)
         self._languages = [Language(number) for number in range(1, shape.languages)]
         words, chance = self.vocabulary.words, self._chance
+        self._names = [
+            first + second.capitalize()
+            for first, second in pairwise(chance.choices(words[:3_000], k=5_000))
+        ]
         self.titles = [self._title(index) for index in range(notes)]
         folders = [words[600 + index].capitalize() for index in range(max(4, round(notes**0.5)))]
         self._folders = [chance.choice(folders) for _ in range(notes)]
@@ -122,9 +127,8 @@ class ShapedVault:
         return f"{' '.join(chance.choices(words[200:], k=2)).capitalize()} {index}"
 
     def _name(self) -> str:
-        """Return a name in camelCase."""
-        first, *others = self._chance.choices(self.vocabulary.words[:3_000], k=2)
-        return first + "".join(map(str.capitalize, others))
+        """Return a name in camelCase. Some occur far more often than others."""
+        return self._names[int(len(self._names) * self._chance.random() ** 3)]
 
     def path(self, index: int) -> str:
         """Return the vault-relative path of a note."""

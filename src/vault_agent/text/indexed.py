@@ -13,7 +13,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from .terms import MAX_TERM_BYTES, analyzer, camel_parts, split_versions
+from .terms import MAX_TERM_BYTES, analyzer, camel_parts, fold_text, split_versions
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
@@ -41,19 +41,39 @@ def index_terms(folded: str) -> str:
 
     The parts of its camelCase names come last.
     """
-    found = _found(folded)
+    return _finished(_marked(folded))
+
+
+def name_terms(*names: str) -> str:
+    """Return the terms of some names, each on a line of its own. Names occur again: cached."""
+    return _finished(" ".join(map(_marked_name, names)))
+
+
+@lru_cache(maxsize=1 << 13)
+def _marked_name(name: str) -> str:
+    return _marked(fold_text(name))
+
+
+def _marked(folded: str) -> str:
+    """Return the terms of a text with marks where names have parts."""
+    found = _looked_up(folded)
     if _VERSION in found:
-        found = _found(split_versions(folded)).replace(_VERSION, "")
-    if _PARTS in found:
-        names = _WITH_PARTS.findall(found)
-        parts = dict.fromkeys(part for name in names for part in name.split(_PARTS))
-        found = " ".join((_WITH_PARTS.sub("", found), *map(_part_terms, parts)))
+        found = _looked_up(split_versions(folded)).replace(_VERSION, "")
     return found
 
 
-def _found(text: str) -> str:
+def _looked_up(text: str) -> str:
     words = text.encode().translate(_SEPARATED).split()
     return b" ".join(map(_WORDS.__getitem__, words)).decode()
+
+
+def _finished(marked: str) -> str:
+    """Move the parts of names to the end, each once."""
+    if _PARTS not in marked:
+        return marked
+    names = _WITH_PARTS.findall(marked)
+    parts = dict.fromkeys(part for name in names for part in name.split(_PARTS))
+    return " ".join((_WITH_PARTS.sub("", marked), *map(_part_terms, parts)))
 
 
 class _Words(dict[bytes, bytes]):

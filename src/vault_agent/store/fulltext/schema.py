@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import datetime
 import re
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
 
-from vault_agent.text.indexed import index_terms, splitter
+from vault_agent.text.indexed import index_terms, name_terms, splitter
 from vault_agent.text.names import fold, shown_name, stem
 from vault_agent.text.terms import fold_text, units
 
@@ -81,14 +82,13 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     """Prepare a parsed note for the full text. This runs in the parser processes."""
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
-    names_text = fold_text("\n".join(names))
-    tags_text = fold_text("\n".join(f"#{tag}" for tag in note.tags))
+    tags = [f"#{tag}" for tag in note.tags]
     texts = [fold_text(chunk.text) for chunk in note.chunks]
-    folded = (names_text, tags_text, *texts)
+    folded = (*map(fold_text, (*names, *tags)), *texts)
     single = " ".join(chain.from_iterable(map(units, folded)))
     return FulltextNote(
-        names=index_terms(names_text),
-        beside=f"{index_terms(tags_text)} {index_terms(single)}",
+        names=name_terms(*names),
+        beside=f"{name_terms(*tags)} {index_terms(single)}",
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
@@ -98,7 +98,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         chunks=[
             (
                 index_terms(text),
-                index_terms(fold_text("\n".join((note.title, *chunk.heading_path)))),
+                name_terms(note.title, *chunk.heading_path),
                 name_key(chunk.heading) if chunk.heading else "",
             )
             for chunk, text in zip(note.chunks, texts, strict=True)
@@ -106,9 +106,10 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     )
 
 
+@lru_cache(maxsize=1 << 13)
 def name_key(name: str) -> str:
     """Return a key that equal names share: their terms in order."""
-    return " ".join(splitter().analyze(index_terms(fold_text(name))))
+    return " ".join(splitter().analyze(name_terms(name)))
 
 
 def comparable_path(path: str) -> str:
