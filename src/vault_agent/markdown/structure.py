@@ -82,12 +82,19 @@ class Structure:
 
 def scan(source: str) -> Structure:
     """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises."""
-    structure = _parsed(source)
     if "%%" not in source:
-        return structure
+        return _parsed(source)
+    # Mostly no comment opens in code, so that one parse is enough.
+    comments = _comments(source, ())
+    if all(_keeps_code(source, start, end) for start, end in comments):
+        structure = _parsed(_blanked(source, comments))
+        if _comments(source, structure.code) == comments:
+            structure.comments = comments
+            return structure
     # A comment may contain text like a fence, and a fence text like a comment. So blank the
     # comments out and parse again, until nothing changes.
-    comments: list[tuple[int, int]] = []
+    structure = _parsed(source)
+    comments = []
     for _ in range(_COMMENT_PASSES):
         found = _comments(source, structure.code)
         if found == comments:
@@ -96,6 +103,21 @@ def scan(source: str) -> Structure:
         structure = _parsed(_blanked(source, comments))
     structure.comments = comments
     return structure
+
+
+def _keeps_code(source: str, start: int, end: int) -> bool:
+    """Whether a comment does certainly not change where the code around it starts and ends.
+
+    Its backticks, if any, must be in pairs, and nothing before it may pair with one of them.
+    """
+    if "`" not in (text := source[start:end]):
+        return "~~~" not in text
+    return (
+        "\n" not in text
+        and "``" not in text
+        and text.count("`") % 2 == 0
+        and (start == 0 or source.endswith("\n\n", 0, start))
+    )
 
 
 def _comments(source: str, code: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
