@@ -40,6 +40,7 @@ SHORTLIST_SPARE = 20
 SECOND_CHUNK_SHARE = 0.5
 """A note's second chunk is a separate result, with this share of its text's score."""
 
+_NO_EVIDENCE = NoteEvidence()
 _BM25_MOST = 2.2  # k1 + 1: the maximum of a term's score, in inverse document frequencies
 
 
@@ -88,7 +89,7 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
         for rowid in candidates.notes.keys() | chunks.keys()
     }
     totals = {
-        rowid: sum(weigh.text(candidates.notes.get(rowid, NoteEvidence()), key).values())
+        rowid: weigh.text_total(candidates.notes.get(rowid, _NO_EVIDENCE), key)
         for rowid, key in best.items()
     }
     order = sorted(best, key=lambda rowid: (-totals[rowid], rowid))
@@ -115,7 +116,7 @@ def rank(
     chunks = _best_chunks(candidates)
     scored: list[_Scored] = []
     for rowid, own_names in names.items():
-        note = candidates.notes.get(rowid, NoteEvidence())
+        note = candidates.notes.get(rowid, _NO_EVIDENCE)
         keys = chunks.get(rowid, ())
         first = keys[0] if keys else None
         heading = headings.get(first) if first is not None else None
@@ -171,6 +172,12 @@ class _Weigher:
                 "pairs": PAIR_WEIGHT * note.pairs,
             }
         )
+
+    def text_total(self, note: NoteEvidence, key: int | None) -> float:
+        """Return the sum of these votes. Most candidates need no more."""
+        chunk = self._candidates.chunks.get(key) if key is not None else None
+        by_chunk = CHUNK_WEIGHT * chunk.text if chunk else 0.0
+        return note.body + by_chunk + PAIR_WEIGHT * note.pairs
 
     def names(
         self, note: NoteEvidence, own_names: Names | None, heading: str | None

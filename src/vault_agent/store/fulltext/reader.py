@@ -55,6 +55,12 @@ class SearchStopped(Exception):
     """A search was stopped, since its caller has disconnected."""
 
 
+def go_on(stopped: Stopped) -> None:
+    """Raise `SearchStopped` if the caller has disconnected."""
+    if stopped():
+        raise SearchStopped
+
+
 def _never() -> bool:
     return False
 
@@ -165,16 +171,16 @@ class _Search:
     def run(self) -> Candidates:
         if not self._weights and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours)
-        self._go_on()
+        go_on(self._stopped)
         body = self._notes.top(self._body_query(), NOTES)
         # Without terms, a query for them would match everything.
         text = self._text() if self._openings else {}
-        self._go_on()
+        go_on(self._stopped)
         pairs = self._pairs()
         names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
         named = self._named()
         headed = self._headed()
-        self._go_on()
+        go_on(self._stopped)
         self._complete(body, text, named | pairs.keys() | names.keys(), headed)
         if self._query.excluded and self._weights:
             # An excluded word excludes the whole note, also chunks without the word.
@@ -198,11 +204,6 @@ class _Search:
             neighbours=self._neighbours,
         )
 
-    def _go_on(self) -> None:
-        """Raise `SearchStopped` if the caller has disconnected."""
-        if self._stopped():
-            raise SearchStopped
-
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
         searcher = self._notes.searcher
@@ -213,7 +214,7 @@ class _Search:
         corrected: dict[str, dict[str, int]] = {}
         speller = Speller(searcher, self._notes.schema)
         for term in worth_correcting(self._neighbours):
-            self._go_on()
+            go_on(self._stopped)
             corrected[term] = speller.neighbours_of(term)
             self._neighbours[term] = tuple(corrected[term])
         found: dict[str, float] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tantivy import Index, Order, Query
 
@@ -49,9 +49,12 @@ class Shelf:
         A score is a sum, and its order depends on the document's segment, which differs between
         runs. So scores tie if they differ by less than `_DECIMALS` decimals show.
         """
-        found = self._best(query, limit + 1)
-        if _tied(found, limit):
-            found = self._best(query, _TIED_LIMIT)
+        wanted = limit + 1
+        found = self._best(query, wanted)
+        # Until one is found that does not tie with the last: short texts tie often, by the dozen.
+        while len(found) == wanted < _TIED_LIMIT and _same(found[limit - 1], found[-1]):
+            wanted = min(_WIDER * wanted, _TIED_LIMIT)
+            found = self._best(query, wanted)
         return _ranked(found, limit)
 
     def top_passing(self, query: Query, limit: int, passing: Passing) -> dict[int, float]:
@@ -96,11 +99,8 @@ class Shelf:
         """Return (score, key) of the best documents, best first."""
         hits = self.searcher.search(query, limit, count=False).hits
         keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
-        return [
-            (score, key)
-            for (score, _), key in zip(hits, keys, strict=True)
-            if isinstance(key, int)  # always true: every document has a key
-        ]
+        scores = [score for score, _ in hits]
+        return list(zip(scores, cast("list[int]", keys), strict=True))  # every document has a key
 
     def first(self, query: Query, limit: int) -> list[int]:
         """Return the keys of the first `limit` documents by key, without scoring."""
