@@ -18,6 +18,7 @@ from tests.clocks import PATIENCE
 
 from vault_agent.cli.terminal import clean, complain
 from vault_agent.config.rules import vault_identity
+from vault_agent.model.search import Linked
 from vault_agent.wire.replies import PhaseData, WarningData
 
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -125,6 +126,9 @@ async def test_a_query_can_start_with_a_dash_after_a_double_dash(run: Run, serve
 async def test_related_takes_an_id(run: Run, server: FakeServer):
     assert (await run("related", f"{NOTE}:2", "--limit", "2")).code == 0
     assert server.asked[-1][2].id == f"{NOTE}:2"
+    assert server.asked[-1][2].linked is Linked.INCLUDE
+    await run("related", NOTE, "--unlinked")
+    assert server.asked[-1][2].linked is Linked.EXCLUDE
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from vault_agent.client.exchange import Response
-    from vault_agent.model.search import Filters, Mode
+    from vault_agent.model.search import Filters, Linked, Mode
     from vault_agent.wire.replies import (
         AttachmentData,
         ChunkData,
@@ -182,9 +182,16 @@ class Client:
         limit: int = 10,
         filters: Filters | None = None,
         explain: bool = False,
+        linked: Linked | None = None,
     ) -> Reply[ResultsData]:
-        """Return notes and chunks related to a note or chunk, best first."""
+        """Return notes and chunks related to a note or chunk, best first.
+
+        `linked`: whether notes that are linked with it, in either direction, are results.
+        They are by default.
+        """
         body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, explain=explain)}
+        if linked is not None:
+            body["linked"] = linked.value
         return await self._call("POST", "/related", "ResultsData", body)
 
     async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteData]:

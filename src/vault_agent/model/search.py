@@ -30,7 +30,16 @@ class Reason(StrEnum):
     RELATED_LEXICAL = "related_lexical"
     RELATED_EMBEDDING = "related_embedding"
     RELATED_LINK = "related_link"
+    RELATED_NEIGHBOURS = "related_neighbours"
     RELATED_HYBRID = "related_hybrid"
+
+
+class Linked(StrEnum):
+    """Whether notes that are linked with the requested note can be related to it."""
+
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
+    ONLY = "only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,7 @@ class RelatedQuery:
     limit: int = 10
     filters: Filters = field(default_factory=Filters)
     explain: bool = False
+    linked: Linked = Linked.INCLUDE
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from vault_agent.store.index import candidates as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
     from vault_agent.model.search import Filters, Reason
@@ -40,15 +40,16 @@ def ranked(
     stopped: Stopped,
     *,
     limit: int,
-    without_note: int | None = None,
+    without: Collection[int] = (),
+    among: Collection[int] | None = None,
 ) -> Ranking:
-    """Return the best `limit` places for a compiled query.
+    """Return the best `limit` places for a compiled query, of notes in `among` if it is given.
 
     Raises:
         SearchStopped: if `stopped` returned True.
     """
     candidates = snapshot.fulltext.candidates(
-        query, filters, without_note=without_note, stopped=stopped
+        query, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
     with snapshot.connection_here() as connection:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, LiteralString
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from vault_agent.model.search import Filters, Mode, RelatedQuery, SearchQuery
+from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
 
 _CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
@@ -146,6 +146,10 @@ class RelatedBody(_RankingBody):
     """The body of `POST /related`."""
 
     id: NoteOrChunkId = Field(description="A note ID or a chunk ID.")
+    linked: Linked = Field(
+        default=Linked.INCLUDE,
+        description="Whether results may be linked with the note: `exclude` for suggestions.",
+    )
 
     def to_query(self) -> RelatedQuery:
         """Return the domain value."""
@@ -155,6 +159,7 @@ class RelatedBody(_RankingBody):
             limit=self.limit,
             filters=self.filters.to_filters(),
             explain=self.explain,
+            linked=self.linked,
         )
 
 

@@ -11,7 +11,7 @@ of the queries are scored by the others.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Query
 
@@ -33,7 +33,7 @@ from vault_agent.store.mapped import MappedFiles
 from vault_agent.text.terms import is_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from vault_agent.store.fulltext.clauses import Clauses
@@ -107,7 +107,7 @@ class FulltextReader:
             clauses = self._notes.clauses
             query = query or LexicalQuery()
             check_patterns(filters, query.filters, query.without)
-            must, must_not = _conditions(clauses, query, "body", None)
+            must, must_not = _conditions(clauses, query, "body", EVERYTHING)
             must += clauses.filters(filters) + clauses.filters(query.filters)
             must_not += clauses.excluded(query.without)
             if rowids is not None:
@@ -120,10 +120,13 @@ class FulltextReader:
         query: LexicalQuery,
         filters: Filters,
         *,
-        without_note: int | None = None,
+        without: Collection[int] = (),
+        among: Collection[int] | None = None,
         stopped: Stopped = _never,
     ) -> Candidates:
         """Return the notes and chunks to rank for a query. Filters apply before scoring.
+
+        The notes `without` are left out. If `among` is given, only these notes are searched.
 
         The same index and query give the same candidates: ties at the cut go to lower rowids.
         `stopped` is called between the steps.
@@ -138,7 +141,30 @@ class FulltextReader:
             asked = (filters, query.filters, query.without)
             check_patterns(*asked)
             passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
-            return _Search(self._notes, self._chunks, query, passing, without_note, stopped).run()
+            scope = _Scope(without, among)
+            return _Search(self._notes, self._chunks, query, passing, scope, stopped).run()
+
+    def similarities(
+        self, weights: Mapping[str, float], rowids: Collection[int]
+    ) -> dict[int, float]:
+        """Return BM25 of the whole text of those of some notes that have any of the terms."""
+        if not weights or not rowids:
+            return {}
+        with guarded():
+            self._files.check()
+            clauses = self._notes.clauses
+            asked = _scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
+            return self._notes.top(asked, len(rowids))
+
+
+class _Scope(NamedTuple):
+    """The notes that a search leaves out, and the only ones that it may find."""
+
+    without: Collection[int]
+    among: Collection[int] | None
+
+
+EVERYTHING = _Scope((), None)
 
 
 class _Search:
@@ -150,15 +176,15 @@ class _Search:
         chunks: Shelf,
         query: LexicalQuery,
         passing: Passing | None,
-        without_note: int | None,
+        scope: _Scope,
         stopped: Stopped,
     ) -> None:
         self._stopped = stopped
         self._notes = notes
         self._chunks = chunks
         self._query = query
-        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", without_note)
-        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", without_note)
+        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", scope)
+        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", scope)
         self._passing = passing  # None where there are no filters
         if passing is not None:
             self._note_must += passing.must
@@ -325,13 +351,15 @@ class _Search:
 
 
 def _conditions(
-    clauses: Clauses, query: LexicalQuery, field: str, without_note: int | None
+    clauses: Clauses, query: LexicalQuery, field: str, scope: _Scope
 ) -> tuple[list[Query], list[Query]]:
     """Return a query's clauses that must match and that must not, without words and filters."""
     must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
     must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
-    if without_note is not None:
-        must_not.append(clauses.rowids([without_note]))
+    if scope.without:
+        must_not.append(clauses.rowids(scope.without))
+    if scope.among is not None:
+        must.append(clauses.rowids(scope.among))
     return must, must_not
 
 
