@@ -1,25 +1,24 @@
-"""One HTTP request and its reply, with the standard library only.
+"""One HTTP request and its reply, over a connection of their own.
 
 Importing a whole HTTP client takes twice as long as a search from the shell. This client needs
-little: one request a connection, no redirects, no proxies, no compression.
+little: no redirects, no proxies, no compression. h11 speaks the protocol, asyncio the network.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
+
+import h11
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 
 _BLOCK = 1 << 16
 _MAX_HEAD_BYTES = 1 << 16
-_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})(?: |$)")
-_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\r\n")
 
 
 class NotConnected(Exception):
@@ -59,24 +58,19 @@ class Address:
 class Response:
     """A reply whose head has arrived."""
 
-    def __init__(
-        self, reader: asyncio.StreamReader, status: int, headers: Mapping[str, str], silence: float
-    ) -> None:
-        self.status = status
-        self.headers = headers
+    def __init__(self, wire: _Wire, head: h11.Response) -> None:
+        self.status = head.status_code
+        self.headers = {
+            name.decode("ascii"): value.decode("latin-1") for name, value in head.headers
+        }
         """By name in lower case."""
-        self._reader = reader
-        self._silence = silence
+        self._wire = wire
 
     @property
     def content_length(self) -> int | None:
         """The number of bytes of the body, or None if the reply does not say."""
         length = self.headers.get("content-length")
-        if length is None or "transfer-encoding" in self.headers:
-            return None
-        if not (length.isascii() and length.isdigit() and len(length) < 16):
-            raise BrokenReply
-        return int(length)
+        return None if length is None or "transfer-encoding" in self.headers else int(length)
 
     async def blocks(self) -> AsyncGenerator[bytes]:
         """Yield the body as it arrives.
@@ -84,50 +78,8 @@ class Response:
         Raises:
             BrokenReply: if it ends early, or pauses for too long.
         """
-        if self.status in (204, 304):
-            return
-        length = self.content_length
-        if length is not None:
-            async for block in self._exactly(length):
-                yield block
-        elif "transfer-encoding" not in self.headers:
-            while block := await self._read(_BLOCK):
-                yield block
-        elif self.headers["transfer-encoding"].strip().lower() == "chunked":
-            async for block in self._chunks():
-                yield block
-        else:
-            raise BrokenReply
-
-    async def _chunks(self) -> AsyncGenerator[bytes]:
-        while True:
-            size = _CHUNK_SIZE.fullmatch(await self._line())
-            if size is None:
-                raise BrokenReply
-            if not (left := int(size[1], 16)):
-                return  # what follows is not needed: the connection is closed
-            async for block in self._exactly(left):
-                yield block
-            if await self._line() != b"\r\n":
-                raise BrokenReply
-
-    async def _exactly(self, left: int) -> AsyncGenerator[bytes]:
-        while left:
-            block = await self._read(min(left, _BLOCK))
-            if not block:
-                raise BrokenReply
-            left -= len(block)
-            yield block
-
-    async def _line(self) -> bytes:
-        with _broken():
-            async with asyncio.timeout(self._silence):
-                return await self._reader.readuntil(b"\r\n")
-
-    async def _read(self, most: int) -> bytes:
-        with _broken():
-            async with asyncio.timeout(self._silence):
-                return await self._reader.read(most)
+        while isinstance(event := await self._wire.event(), h11.Data):
+            yield bytes(event.data)
 
 
 @asynccontextmanager
@@ -153,24 +105,25 @@ async def exchange(
     try:
         async with asyncio.timeout(connect):
             reader, writer = await asyncio.open_connection(
-                address.host, address.port, ssl=address.tls or None, limit=_MAX_HEAD_BYTES
+                address.host, address.port, ssl=address.tls or None
             )
     except (OSError, UnicodeError):
         raise NotConnected from None
     try:
+        wire = _Wire(reader, silence)
         sent = {"Host": address.authority, **headers, "Connection": "close"}
         if body is not None:
             sent["Content-Length"] = str(len(body))
-        lines = (f"{name}: {value}\r\n" for name, value in sent.items())
-        head = f"{method} {address.prefix}{path} HTTP/1.1\r\n{''.join(lines)}\r\n"
+        request = h11.Request(
+            method=method, target=address.prefix + path, headers=list(sent.items())
+        )
         with _broken():
             async with asyncio.timeout(silence):
-                writer.write(head.encode("ascii") + (body or b""))
+                writer.write(wire.encoded(request, body or b""))
                 # A server that refuses a request may reply before it has read all of it.
                 with suppress(ConnectionError):
                     await writer.drain()
-                status, received = await _head(reader)
-        yield Response(reader, status, received, silence)
+        yield Response(wire, await wire.head())
     finally:
         # Without the polite end, for which a server could keep the caller waiting.
         writer.transport.abort()
@@ -178,23 +131,31 @@ async def exchange(
             await writer.wait_closed()
 
 
-async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
-    """Return the status and the headers of a reply."""
-    while True:
-        first, *lines = (await reader.readuntil(b"\r\n\r\n"))[:-4].split(b"\r\n")
-        match = _STATUS_LINE.match(first)
-        if match is None:
+class _Wire:
+    """The protocol's state, and the bytes that arrive. `silence` limits each wait in seconds."""
+
+    def __init__(self, reader: asyncio.StreamReader, silence: float) -> None:
+        self._reader = reader
+        self._silence = silence
+        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD_BYTES)
+
+    def encoded(self, request: h11.Request, body: bytes) -> bytes:
+        parts = (request, h11.Data(data=body), h11.EndOfMessage())
+        return b"".join(self._protocol.send(part) or b"" for part in parts)
+
+    async def head(self) -> h11.Response:
+        while isinstance(event := await self.event(), h11.InformationalResponse):
+            pass  # it only announces the reply
+        if not isinstance(event, h11.Response):
             raise BrokenReply
-        status = int(match[1])
-        if status >= 200:  # others only announce the reply
-            break
-    headers: dict[str, str] = {}
-    for line in lines:
-        name, colon, value = line.decode("latin-1").partition(":")
-        if not colon:
-            raise BrokenReply
-        headers[name.strip().lower()] = value.strip()
-    return status, headers
+        return event
+
+    async def event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        with _broken():
+            while (event := self._protocol.next_event()) is h11.NEED_DATA:
+                async with asyncio.timeout(self._silence):
+                    self._protocol.receive_data(await self._reader.read(_BLOCK))
+            return event
 
 
 @contextmanager
@@ -202,5 +163,5 @@ def _broken() -> Iterator[None]:
     """Raise `BrokenReply` for errors of the connection and for what is no HTTP."""
     try:
         yield
-    except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+    except (OSError, h11.ProtocolError):
         raise BrokenReply from None
