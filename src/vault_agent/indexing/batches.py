@@ -129,7 +129,7 @@ class Parser:
     def _skipped(self, task: FileTask, crash: WorkerCrashed) -> ParsedFile:
         if crash.report is not None:
             self._on_crash(crash.report)
-        return unparsed(task.entry)
+        return unparsed(task)
 
     async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)

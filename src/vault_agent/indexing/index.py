@@ -232,9 +232,10 @@ class _Run:
 
     async def _store_notes(self, target: _Target) -> None:
         known = self._known
+        to_read = self._changes.to_read
         tasks = [
-            FileTask(entry, known[entry.path].hash if entry.path in known else None)
-            for entry in self._changes.to_read
+            FileTask(entry, known[entry.path].hash if entry.path in known else None, rowid)
+            for entry, rowid in zip(to_read, target.writer.reserve(len(to_read)), strict=True)
         ]
         done = 0
         self._report.phase("parse", 0, len(tasks))
@@ -280,14 +281,11 @@ class _Run:
                 await asyncio.wait(window)
 
     async def _add(self, target: _Target, files: Sequence[ParsedFile]) -> None:
-        rowids = await target.writer.add(
-            [(file.entry, file.hash, file.rows) for file in files if file.rows is not None]
-        )
-        rows: list[tuple[int, int]] = []
-        for rowid, file in zip(rowids, files, strict=True):
+        await target.writer.add([file.rows for file in files if file.rows is not None])
+        for file in files:
             path = file.entry.path
             if file.text is not None:
-                target.fulltext.add_note(rowid, file.text)
+                target.fulltext.add_note(file.rowid, file.text)
             if path in self._known:
                 self._changed += 1
             elif self._moved_away[file.hash] > 0:
@@ -295,12 +293,10 @@ class _Run:
                 self._renamed += 1
             else:
                 self._added += 1
-            names = names_of(path, file.aliases)
-            rows += name_rows(path, names)
             if self._base:
+                names = names_of(path, file.aliases)
                 self._affected |= self._names_before.pop(path, set()) ^ names
-                self._fresh.append(rowid)
-        await target.writer.change_names(rows, ())
+                self._fresh.append(file.rowid)
 
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
         rowids = [self._known[path].rowid for path in paths]

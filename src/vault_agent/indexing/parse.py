@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.resolve import target_key
+from vault_agent.markdown.resolve import names_of, target_key
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
@@ -33,10 +33,11 @@ GARBAGE_THRESHOLD = 100_000
 
 
 class FileTask(NamedTuple):
-    """A file to read, and the hash of its content in the index."""
+    """A file to read, the hash of its content in the index, and a rowid for its note."""
 
     entry: FileEntry
     known_hash: bytes | None
+    rowid: int
 
 
 class Outcome(Enum):
@@ -54,6 +55,7 @@ class ParsedFile(NamedTuple):
     entry: FileEntry
     outcome: Outcome
     hash: bytes = b""
+    rowid: int = 0
     rows: NoteRows | None = None
     text: FulltextNote | None = None
     aliases: tuple[str, ...] = ()
@@ -79,11 +81,11 @@ def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
     """Read and parse one file. Any content gives an outcome."""
     path = task.entry.path
     if task.entry.size > max_note_bytes:
-        return _too_large(task.entry)
+        return _too_large(task.entry, task.rowid)
     try:
         content = read_bytes(root, path, max_note_bytes)
         if not content.complete:
-            return _too_large(content.entry)
+            return _too_large(content.entry, task.rowid)
         digest = content_hash(content.data)
         if digest == task.known_hash:
             return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
@@ -93,7 +95,7 @@ def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
         outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
         return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
     note = parse_note(text, path=path, origin=_origin(content.data, text))
-    return _parsed(content.entry, digest, note, content.warnings + warnings)
+    return _parsed(content.entry, task.rowid, digest, note, content.warnings + warnings)
 
 
 def _origin(data: bytes, text: str) -> int | None:
@@ -104,45 +106,47 @@ def _origin(data: bytes, text: str) -> int | None:
     return start if text.encode() == memoryview(data)[start:] else None
 
 
-def _too_large(entry: FileEntry) -> ParsedFile:
+def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
     warning = Warning(
         "FILE_TOO_LARGE_FOR_INDEXING",
         "A note is over index.max_note_bytes: it is found by title and path, not by its text.",
         {"path": entry.path, "size": entry.size},
     )
-    return _registered(entry, warning)
+    return _registered(entry, rowid, warning)
 
 
-def _registered(entry: FileEntry, warning: Warning) -> ParsedFile:
+def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
     """Return a note without content, found by its title and path only."""
     note = replace(_NAMELESS, title=stem(entry.path))
     identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
-    return _parsed(entry, identity, note, (warning,))
+    return _parsed(entry, rowid, identity, note, (warning,))
 
 
 def _parsed(
-    entry: FileEntry, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
+    entry: FileEntry, rowid: int, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
 ) -> ParsedFile:
+    names = names_of(entry.path, note.aliases)
     return ParsedFile(
         entry,
         Outcome.PARSED,
         digest,
-        to_rows(note, target_key),
+        rowid,
+        to_rows(rowid, entry, digest, note, names=names, lookup_of=target_key),
         to_fulltext(entry.path, note),
         note.aliases,
         warnings + note.warnings,
     )
 
 
-def unparsed(entry: FileEntry) -> ParsedFile:
+def unparsed(task: FileTask) -> ParsedFile:
     """Return the result for a note that crashed its worker: found by title and path only."""
     warning = Warning(
         "NOTE_PARSER_CRASHED",
         "A note could not be parsed within its limits of time and memory: it is found by title "
         "and path only.",
-        {"path": entry.path},
+        {"path": task.entry.path},
     )
-    return _registered(entry, warning)
+    return _registered(task.entry, task.rowid, warning)
 
 
 _NAMELESS = ParsedNote(
