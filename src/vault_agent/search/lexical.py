@@ -58,7 +58,7 @@ def ranked(
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
-    places = rank(candidates, names, headings, limit=limit)
+    places = rank(candidates, names, headings, limit=limit, chunks=wanted.chunks)
     return Ranking(places, candidates, notes)
 
 

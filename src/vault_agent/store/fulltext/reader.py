@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 NOTES = 60
 CHUNKS = 100
 NAMES = 30
+_MANY_NAMES = 4 * NAMES  # names are short, so many of them tie
 _NAMED = 50
 # A pair counts only if one of its words is in at most this share of the notes. Pairs of common
 # words take most of the time and gain nothing.
@@ -49,6 +50,7 @@ _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that replace a single character
 _REMEMBERED_FILTERS = 8  # each takes a byte a note
+_NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
 
 
 class SearchStopped(Exception):
@@ -74,7 +76,9 @@ class FulltextReader:
             self._chunks = Shelf(directory / "chunks", "key")
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
-            self._files = MappedFiles(path for path in directory.glob("*/*") if path.is_file())
+            self._files = MappedFiles(
+                path for path in directory.glob("*/*") if path.suffix not in _NEVER_READ
+            )
 
     def close(self) -> None:
         """Release the files. Running searches can finish."""
@@ -203,7 +207,11 @@ class _Search:
         text = self._text() if self._openings else {}
         go_on(self._stopped)
         pairs = self._pairs()
-        names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
+        names = (
+            self._notes.top(self._names_query(), NAMES, wanted=_MANY_NAMES)
+            if self._openings
+            else {}
+        )
         named = self._named()
         headed = self._headed()
         go_on(self._stopped)

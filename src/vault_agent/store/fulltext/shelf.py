@@ -43,13 +43,15 @@ class Shelf:
         self.clauses = Clauses(index.schema)
         self._key = key
 
-    def top(self, query: Query, limit: int) -> dict[int, float]:
+    def top(self, query: Query, limit: int, *, wanted: int = 0) -> dict[int, float]:
         """Return the best `limit` documents, best first. Ties go by key, also at the cut.
+
+        `wanted`: how many documents to ask for at first, if many are likely to tie.
 
         A score is a sum, and its order depends on the document's segment, which differs between
         runs. So scores tie if they differ by less than `_DECIMALS` decimals show.
         """
-        wanted = limit + 1
+        wanted = max(wanted, limit + 1)
         found = self._best(query, wanted)
         # Until one is found that does not tie with the last: short texts tie often, by the dozen.
         while len(found) == wanted < _TIED_LIMIT and _same(found[limit - 1], found[-1]):
@@ -120,6 +122,10 @@ def _tied(found: list[tuple[float, int]], limit: int) -> bool:
 
 
 def _ranked(found: list[tuple[float, int]], limit: int) -> dict[int, float]:
+    """Return the best `limit` of some documents, which are in the order of their exact scores."""
+    if len(found) > limit:
+        last = found[limit - 1]
+        found = [each for each in found if each[0] >= last[0] or _same(each, last)]
     ranked = sorted((-round(score, _DECIMALS), key) for score, key in found)
     return {key: -score for score, key in ranked[:limit]}
 
