@@ -38,6 +38,7 @@ _MEANING = {
     403: "The caller may not do this, or the file may not be served.",
     404: "Not found.",
     409: "The index is missing, unusable or busy.",
+    410: "The list has changed since its first page.",
     413: "Over a size limit.",
     415: "Not application/json in UTF-8.",
     416: "The range is outside the attachment.",
