@@ -114,6 +114,13 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_MODE": Code(InvalidRequest, 400, 2),
     "INVALID_LIMIT": Code(InvalidRequest, 400, 2),
     "INVALID_ID": Code(InvalidRequest, 400, 2),
+    "INVALID_FILTER": Code(InvalidRequest, 400, 2),
+    "INVALID_CURSOR": Code(
+        InvalidRequest, 400, 2, "Ask for the first page, without a cursor, and go on from there."
+    ),
+    "CURSOR_EXPIRED": Code(
+        InvalidRequest, 410, 2, "Ask for the first page, without a cursor, and go on from there."
+    ),
     "INVALID_PATH": Code(
         InvalidRequest, 400, 2, "Give a path relative to the vault, such as Folder/name."
     ),

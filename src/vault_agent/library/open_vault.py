@@ -37,6 +37,7 @@ from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, set_damaged_aside
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
+from vault_agent.library.lists import Lists
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
@@ -117,6 +118,7 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = anyio.Event()
+        self.lists = Lists(self._read, (task.root, str(config.vault.root)))
         self._checks = Checks(
             index,
             directory,

@@ -22,6 +22,7 @@ _CODES = {
     "query": "INVALID_QUERY",
     "mode": "INVALID_MODE",
     "limit": "INVALID_LIMIT",
+    "cursor": "INVALID_CURSOR",
     "id": "INVALID_ID",
     "noteId": "INVALID_ID",
     "chunkIndex": "INVALID_ID",
