@@ -84,6 +84,7 @@ class Hit:
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
+    line: int | None = None  # of the match in the file, from 1; None for a match of the note's name
 
 
 @dataclass(frozen=True, slots=True)
