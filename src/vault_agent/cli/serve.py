@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -11,22 +13,22 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.state import embedding_state, index_state, say_rows
 from vault_agent.cli.terminal import (
     clean,
     complain,
-    counted,
     envelope,
     leave_line,
     say,
     style,
     tell,
 )
-from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import CODES, Misconfigured
 from vault_agent.system.address import live_address
 from vault_agent.system.files import keep_new_files_private
+from vault_agent.wire.convert import health_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
     from vault_agent.model.health import Health
     from vault_agent.server.serve import Listening
-
-_NAMES = len("embeddings  ")
 
 
 def _folders(
@@ -144,11 +144,13 @@ async def _start(invocation: Invocation, flags: dict[str, Any]) -> None:
         return
     state = "already runs" if running else "runs in the background"
     say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
-    say(f"  {'process':<{_NAMES}}{address.pid}")
+    rows = {"process": str(address.pid)}
     if not running:
-        say(f"  {'log':<{_NAMES}}{clean(str(folder / detached.LOG))}")
+        rows["log"] = clean(str(folder / detached.LOG))
+    say_rows(rows)
     say()
     say("Next:")
+    say(f"  vault-agent status{options}")
     say(f'  vault-agent search "what I look for"{options}')
     say(f"  vault-agent serve --stop{_which_vault(invocation, flags)}")
 
@@ -193,11 +195,16 @@ def _with_source(error: Misconfigured, source: str) -> Misconfigured:
 
 
 def _source_of_root(layers: Iterable[Layer]) -> str:
-    """Return where vault.root was set. Its value is shown only if it is not an absolute path."""
+    """Return where vault.root was set. Its value is shown only if it is not an absolute path.
+
+    A folder in the home is shown with `~`.
+    """
     layer = next(layer for layer in layers if "vault.root" in layer.values)
     if layer.origin == "flag":
         return "It is what --vault-root names now."
     written = str(layer.values["vault.root"])
+    with suppress(ValueError):
+        written = f"~/{Path(written).relative_to(Path.home()).as_posix()}"
     value = f"{clean(written)}, " if written.startswith("~") else ""
     place = "the config file" if layer.origin == "file" else "VAULT_AGENT_VAULT_ROOT"
     return f"It is {value}from {place}: `vault-agent config get vault.root` prints it."
@@ -241,16 +248,16 @@ def _which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
 def _announce(
     config: Config, server: Listening, health: Health, endpoint: str, options: str
 ) -> None:
-    rows = (
-        ("server", f"{server.host}, port {server.port}"),
-        ("vault", clean(str(config.vault.root))),
-        ("index", _wrapped(_index(health))),
-        ("embeddings", _wrapped(_embeddings(health))),
-        ("key", "required" if config.server.api_key is not None else "not needed"),
-    )
     say(f"vault-agent {__version__} at {style(endpoint, 'strong')}")
-    for name, value in rows:
-        say(f"  {name:<{_NAMES}}{value}")
+    data = health_data(health)
+    rows = {
+        "server": f"{server.host}, port {server.port}",
+        "vault": clean(str(config.vault.root)),
+        "index": index_state(data, health.warnings),
+        "embeddings": embedding_state(data, health.warnings),
+        "key": "required" if config.server.api_key is not None else "not needed",
+    }
+    say_rows(rows)
     say()
     say("Next, in another terminal (Ctrl-C here stops the server):")
     if not health.index_available and health.running_job is not None:
@@ -258,29 +265,3 @@ def _announce(
     elif not health.index_available:
         say(f"  vault-agent reindex{options}")
     say(f'  vault-agent search "what I look for"{options}')
-
-
-def _wrapped(text: str) -> str:
-    margin = 2 + _NAMES
-    return ("\n" + " " * margin).join(fitted(text, margin=margin))
-
-
-def _index(health: Health) -> str:
-    if health.index_available:
-        state = f"ready: {counted(health.notes, 'note')}, {counted(health.chunks, 'chunk')}"
-        return state + (", but notes have changed: vault-agent index" if health.index_stale else "")
-    if health.running_job is not None:
-        return "the first one is being built"
-    if health.warnings:
-        first = health.warnings[0]
-        return f"{clean(first.code)}: {clean(first.message)}"
-    return "none yet: vault-agent index"
-
-
-def _embeddings(health: Health) -> str:
-    if not health.embeddings_enabled:
-        return "off"
-    if not health.index_available:
-        return "on; created after the first index"
-    known = [warning for warning in health.warnings if warning.code.startswith("EMBEDDING_")]
-    return f"on, but: {clean(known[0].message)}" if known else "on; complete"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from vault_agent.model.search import Filters, Mode
+    from vault_agent.wire.lists import NamedData
     from vault_agent.wire.replies import (
         AttachmentData,
         ChunkData,
@@ -60,6 +61,7 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "NoteData": {"content": str},
     "ChunkData": {"content": str},
     "AttachmentData": {"path": str},
+    "NamedData": {"notes": list},
 }
 _INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -73,6 +75,10 @@ _RESULT_PARTS: dict[str, type | tuple[type, ...]] = {
     "matches": list,
     "score": (int, float),
 }
+_NAMED_PARTS: dict[str, type | tuple[type, ...]] = {"noteId": str, "path": str}
+
+
+_LISTS = {"NamedData"}  # models in `wire.lists`
 
 
 class Reply(Generic[Data]):
@@ -113,8 +119,10 @@ class Client:
         on_vault: Callable[[str], None] | None = None,
     ) -> None:
         """Create a client. `on_vault` is called once, with the identity of the served vault."""
+        self.vault: str | None = None
+        """The identity of the served vault, known after the first reply."""
         self._on_vault = on_vault
-        self._endpoint = str(URL(endpoint)).rstrip("/")
+        self.endpoint = str(URL(endpoint)).rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
 
@@ -196,6 +204,10 @@ class Client:
         body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, explain=explain)}
         return await self._call("POST", "/related", "ResultsData", body)
 
+    async def resolve(self, name: str) -> Reply[NamedData]:
+        """Return the notes that a path, the end of a path, a title, a link or an ID means."""
+        return await self._call("GET", f"/resolve?name={_segment(name)}", "NamedData")
+
     async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteData]:
         """Return a note's original Markdown. `allow_large` lifts the limit of 200 KiB."""
         path = f"/notes/{_segment(note_id)}{_query(allowLarge=allow_large)}"
@@ -261,7 +273,7 @@ class Client:
         if self._session is None:
             raise RuntimeError("use the client as an asynchronous context manager")
         # The path is sent unchanged. The server refuses `..` and encoded slashes.
-        url = URL(self._endpoint + path, encoded=True)
+        url = URL(self.endpoint + path, encoded=True)
         headers = {"Content-Type": "application/json"} if body is not None else {}
         content = orjson.dumps(body) if body is not None else None
         timeout = aiohttp.ClientTimeout(
@@ -279,17 +291,20 @@ class Client:
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"no server answers at {self._endpoint}.",
+                f"no server answers at {self.endpoint}.",
             ) from None
         except (aiohttp.ClientError, TimeoutError, OSError):
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"the server at {self._endpoint} ended the connection before its reply was"
+                f"the server at {self.endpoint} ended the connection before its reply was"
                 " complete.",
             ) from None
 
     def _report_vault(self, vault: str | None) -> None:
-        if vault is not None and self._on_vault is not None:
+        if vault is None:
+            return
+        self.vault = vault
+        if self._on_vault is not None:
             self._on_vault(vault)
             self._on_vault = None
 
@@ -328,14 +343,14 @@ class Client:
     def _too_much(self, limit: int) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"the server at {self._endpoint} sends more than {limit >> 20} MiB in one reply."
+            f"the server at {self.endpoint} sends more than {limit >> 20} MiB in one reply."
             " It may not be vault-agent.",
         )
 
     def _not_vault_agent(self) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"What answers at {self._endpoint} is not vault-agent.",
+            f"What answers at {self.endpoint} is not vault-agent.",
         )
 
 
@@ -356,6 +371,7 @@ def _is_reply(envelope: dict[str, Any], model: str) -> bool:
         and _has(data, _PARTS[model])
         and all(_has(data[name], parts) for name, parts in _INNER.get(model, {}).items())
         and (model != "ResultsData" or all(_has(each, _RESULT_PARTS) for each in data["results"]))
+        and (model != "NamedData" or all(_has(each, _NAMED_PARTS) for each in data["notes"]))
     )
 
 
@@ -369,10 +385,12 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import replies
+    from vault_agent.wire import lists, replies
 
     try:
-        return getattr(replies, model).model_validate_json(content, extra="ignore")
+        return getattr(lists if model in _LISTS else replies, model).model_validate_json(
+            content, extra="ignore"
+        )
     except ValidationError:
         # The server may have another version. The content must not be part of the message.
         raise Failed(

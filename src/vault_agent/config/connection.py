@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent.config import rules
-from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT
+from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, OPENERS
 from vault_agent.config.layers import Problem, invalid
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
@@ -46,10 +46,20 @@ def connection(layers: Iterable[Layer]) -> Connection:
     return Connection(endpoint, key)
 
 
+def open_in(layers: Iterable[Layer]) -> str:
+    """Return `cli.open_in`."""
+    return _first(tuple(layers), "cli.open_in", rules.opener) or OPENERS[0]
+
+
+def vault_root(layers: Iterable[Layer]) -> Path | None:
+    """Return `vault.root`, or None if it is not set."""
+    return _first(tuple(layers), "vault.root", rules.folder)
+
+
 def index_folder(layers: Iterable[Layer]) -> Path | None:
     """Return the folder of the index of `vault.root`, or None if that is not set."""
     ordered = tuple(layers)
-    root = _first(ordered, "vault.root", rules.folder)
+    root = vault_root(ordered)
     parent = _first(ordered, "index.dir", rules.folder)
     return None if root is None else rules.index_folder(root, parent)
 

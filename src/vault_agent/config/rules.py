@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from vault_agent.config.keys import OPENERS
 from vault_agent.model.identifiers import identify
 
 SHORTEST_KEY_OFF_LOOPBACK = 32
@@ -68,6 +69,13 @@ def port(value: object) -> int:
     if number is None or not 0 <= number <= 65535:
         raise ValueError("must be a port from 1 to 65535, or 0 for any free one")
     return number
+
+
+def opener(value: object) -> str:
+    """Return where notes are opened."""
+    if value not in OPENERS:
+        raise ValueError(f"must be one of {', '.join(OPENERS)}")
+    return str(value)
 
 
 def folder(value: object) -> Path:

@@ -7,6 +7,7 @@ so pydantic's own messages are not printed as a whole.
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -106,6 +107,12 @@ class EmbeddingSettings(_Section):
     document_prefix: Annotated[str, Field(max_length=1000)] | None = None
 
 
+class CliSettings(_Section):
+    """What the command line does."""
+
+    open_in: Annotated[str, BeforeValidator(rules.opener)] = "auto"
+
+
 class CorsSettings(_Section):
     """Web pages that may call the server. None by default."""
 
@@ -122,6 +129,7 @@ class Config(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()
 
     @classmethod
@@ -236,6 +244,12 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
         "query_prefix": chosen.query_prefix,
         "document_prefix": chosen.document_prefix,
     }
+
+
+def switched_on(config: Config) -> tuple[str, ...]:
+    """Return the switches that are on, such as `embedding.enabled`."""
+    switches = (name for name, key in KEYS.items() if key.option == "enabled")
+    return tuple(name for name in switches if attrgetter(name)(config) is True)
 
 
 def index_parent(config: Config) -> Path:

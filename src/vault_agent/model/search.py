@@ -96,3 +96,4 @@ class Answer:
     limit: int
     hits: tuple[Hit, ...]
     warnings: tuple[Warning, ...] = ()
+    indexed_at: str | None = None  # ISO 8601, UTC; only of an answer without hits

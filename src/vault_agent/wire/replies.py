@@ -55,6 +55,9 @@ class IndexHealth(Model):
     generation: int | None
     notes: int
     chunks: int
+    indexed_at: str | None = Field(
+        default=None, description="When the last run had read all notes; ISO 8601, UTC."
+    )
 
 
 class EmbeddingHealth(Model):
@@ -81,6 +84,9 @@ class HealthData(Model):
     index: IndexHealth
     embeddings: EmbeddingHealth
     running_job: str | None
+    switched_on: tuple[str, ...] = Field(
+        default=(), description="The settings of the features that are on: `watch.enabled`."
+    )
 
 
 # --- search and related -----------------------------------------------------------------------
@@ -126,6 +132,13 @@ class ResultData(Model):
     explanation: dict[str, Any] | None = None
 
 
+_INDEXED_AT = Field(
+    default=None,
+    exclude_if=lambda value: value is None,
+    description="Only without results: when the last run had read all notes; ISO 8601, UTC.",
+)
+
+
 class ResultsData(Model):
     """The results of a search, best first."""
 
@@ -133,6 +146,7 @@ class ResultsData(Model):
     used_mode: Mode
     limit: int
     results: list[ResultData]
+    indexed_at: str | None = _INDEXED_AT
 
 
 class CompactResultsData(Model):
@@ -143,6 +157,7 @@ class CompactResultsData(Model):
     limit: int
     columns: tuple[str, ...]
     results: list[CompactRow]
+    indexed_at: str | None = _INDEXED_AT
 
 
 # --- notes, chunks and attachments ------------------------------------------------------------
