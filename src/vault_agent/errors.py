@@ -148,6 +148,7 @@ CODES: Final[dict[str, Code]] = {
     "NOTE_NOT_FOUND": Code(
         NotFound, 404, 4, "A renamed note has a new ID: search for the note again."
     ),
+    "NOTE_AMBIGUOUS": Code(NotFound, 404, 4, "Give its path."),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
@@ -198,8 +199,16 @@ CODES: Final[dict[str, Code]] = {
         Unavailable,
         None,
         1,
-        "Check that `vault-agent serve` runs there, or name another server with --endpoint.",
+        "Start one with `vault-agent serve --background`, or name another with --endpoint.",
     ),
+    "SERVER_FAILED": Code(
+        Failed,
+        None,
+        1,
+        "See server.log in the folder of the index, below the one that `vault-agent config get"
+        " index.dir` prints.",
+    ),
+    "OPEN_FAILED": Code(Failed, None, 1),
     "OUTPUT_FAILED": Code(Failed, None, 1),
     "DEMO_FAILED": Code(Failed, None, 1),
     "CONFIG_INVALID": Code(Misconfigured, None, 2),

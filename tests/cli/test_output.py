@@ -101,6 +101,14 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     server.results = []
     ended = await run("search", "bones")
     assert (ended.code, ended.out, ended.err) == (0, "", "No results.\n")
+    server.indexed_at = "2020-02-03T12:00:00Z"
+    ended = await run("search", "--path", "nope", "--tag", "a")
+    assert ended.out == ""
+    assert ended.err == (
+        "No results. Last index run: 2020-02-03.\n"
+        "To add newer notes: vault-agent index\n"
+        "No note matches --path nope.\n"
+    )
 
 
 async def test_search_options_reach_the_server(run: Run, server: FakeServer):
@@ -300,7 +308,7 @@ async def test_a_search_without_words_or_filters_asks_for_a_query(
 
 async def test_an_attachment_shows_its_metadata(run: Run, server: FakeServer):
     ended = await run("get", "attachment", "Pictures/泡菜 #1?.png")
-    assert ended.out == "Pictures/泡菜 #1?.png  image/png  4,000 bytes  2025-01-01T00:00:00Z\n"
+    assert ended.out == "Pictures/泡菜 #1?.png  image/png  4,000 bytes  changed 2025-01-01\n"
     assert server.asked[-1][1] == "/attachments/Pictures/%E6%B3%A1%E8%8F%9C%20%231%3F.png"
 
 

@@ -134,6 +134,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "embedding.timeout_seconds": "1.5",
         "embedding.query_prefix": "q: ",
         "embedding.document_prefix": "d: ",
+        "cli.open_in": "editor",
         "cors.enabled": "true",
         "cors.allowed_origins": "https://a.example",
     }

@@ -97,6 +97,7 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
     found += [
         ("/related", "POST", "/related", json.dumps({"id": spelling}).encode()),
         ("/related", "POST", "/related", json.dumps({**body, "id": identify("a")}).encode()),
+        ("/resolve", "GET", f"/resolve?name={once}", None),
         ("/search", "POST", "/search", json.dumps(body).encode()),
         ("/search", "POST", "/search", json.dumps({"query": f'path:"{spelling}"'}).encode()),
     ]

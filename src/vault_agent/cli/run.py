@@ -22,6 +22,7 @@ from vault_agent.cli.terminal import (
     leave_line,
     prepare_streams,
     say,
+    tell,
 )
 from vault_agent.config.keys import nearest
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
@@ -35,9 +36,11 @@ COMMANDS = (
     "index",
     "reindex",
     "search",
+    "open",
     "related",
     "get",
     "jobs",
+    "status",
     "config",
     "embedding",
     "completion",
@@ -149,6 +152,8 @@ async def _run(arguments: list[str]) -> int:
     if asks_for_json(arguments):
         error_envelope(error)
     complain(error.code, _with_next_step(error))
+    for path in _candidates(error):
+        tell(f"  {clean(path)}")
     return exits.exit_code(error)
 
 
@@ -176,6 +181,15 @@ def _internal(defect: Exception) -> Failed:
         "INTERNAL_ERROR",
         f"vault-agent itself failed ({type(defect).__name__}{place}): please report this line",
     )
+
+
+def _candidates(error: VaultAgentError) -> list[str]:
+    """Return the paths of the notes that the user may have meant."""
+    found = [
+        note.get("path") for note in error.details.get("notes") or () if isinstance(note, dict)
+    ]
+    found += error.details.get("suggestions") or ()
+    return [path for path in found if isinstance(path, str)]
 
 
 def _with_next_step(error: VaultAgentError) -> str:

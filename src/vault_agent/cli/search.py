@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.results import ranking, ranking_options, show
+from vault_agent.cli.results import Ranking, ranking, ranking_options, show
+from vault_agent.cli.terminal import clean, tell
+from vault_agent.model.search import Filters
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client
 
 _EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
@@ -20,11 +25,11 @@ _EVERY_NOTE = "path:**"
 async def command(invocation: Invocation, /, words: tuple[str, ...], **options: Any) -> None:
     """Find the notes and passages that match a query.
 
-    Without a QUERY, lists all notes that match a filter such as --tag. Pass the ID under a result
-    to `get chunk`, `get note` or `related`.
+    Without a QUERY, lists all notes that match a filter such as --tag. `open`, `get` and `related`
+    take the number of a result.
 
     \b
-    vault-agent search sourdough starter
+    vault-agent search sourdough starter, then: vault-agent open 1
     vault-agent search "dark adaptation" -n 3 --path Observatory --tag astronomy
     vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b tells the parser to keep these lines
@@ -37,4 +42,17 @@ async def command(invocation: Invocation, /, words: tuple[str, ...], **options: 
         )
     async with invocation.client() as client:
         reply = await client.search(query or _EVERY_NOTE, **chosen)
-    show(reply, as_json=invocation.json)
+        empty = () if reply.envelope["data"]["results"] else await _without_notes(client, chosen)
+    show(invocation, client, reply)
+    for path in () if invocation.json else empty:
+        tell(f"No note matches --path {clean(path)}.")
+
+
+async def _without_notes(client: Client, chosen: Ranking) -> list[str]:
+    """Return the paths of the filters under which there is no note at all."""
+    paths = chosen["filters"].paths if chosen["filters"] is not None else ()
+    found = {
+        path: await client.search(_EVERY_NOTE, limit=1, filters=Filters(paths=(path,)))
+        for path in paths
+    }
+    return [path for path, reply in found.items() if not reply.envelope["data"]["results"]]

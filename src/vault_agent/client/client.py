@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from vault_agent.client.exchange import Response
     from vault_agent.model.search import Filters, Linked, Mode
+    from vault_agent.wire.lists import NamedData
     from vault_agent.wire.replies import (
         AttachmentData,
         ChunkData,
@@ -59,6 +60,7 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "NoteData": {"content": str},
     "ChunkData": {"content": str},
     "AttachmentData": {"path": str},
+    "NamedData": {"notes": list},
 }
 _INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -72,6 +74,10 @@ _RESULT_PARTS: dict[str, type | tuple[type, ...]] = {
     "matches": list,
     "score": (int, float),
 }
+_NAMED_PARTS: dict[str, type | tuple[type, ...]] = {"noteId": str, "path": str}
+
+
+_LISTS = {"NamedData"}  # models in `wire.lists`
 
 
 class Reply(Generic[Data]):
@@ -112,8 +118,10 @@ class Client:
         on_vault: Callable[[str], None] | None = None,
     ) -> None:
         """Create a client. `on_vault` is called once, with the identity of the served vault."""
+        self.vault: str | None = None
+        """The identity of the served vault, known after the first reply."""
         self._on_vault = on_vault
-        self._endpoint = endpoint.rstrip("/")
+        self.endpoint = endpoint.rstrip("/")
         self._address = Address.of(endpoint)
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
@@ -193,6 +201,10 @@ class Client:
         if linked is not None:
             body["linked"] = linked.value
         return await self._call("POST", "/related", "ResultsData", body)
+
+    async def resolve(self, name: str) -> Reply[NamedData]:
+        """Return the notes that a path, the end of a path, a title, a link or an ID means."""
+        return await self._call("GET", f"/resolve?name={_segment(name)}", "NamedData")
 
     async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteData]:
         """Return a note's original Markdown. `allow_large` lifts the limit of 200 KiB."""
@@ -279,17 +291,20 @@ class Client:
         except NotConnected:
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"no server answers at {self._endpoint}.",
+                f"no server answers at {self.endpoint}.",
             ) from None
         except BrokenReply:
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"the server at {self._endpoint} ended the connection before its reply was"
+                f"the server at {self.endpoint} ended the connection before its reply was"
                 " complete.",
             ) from None
 
     def _report_vault(self, vault: str | None) -> None:
-        if vault is not None and self._on_vault is not None:
+        if vault is None:
+            return
+        self.vault = vault
+        if self._on_vault is not None:
             self._on_vault(vault)
             self._on_vault = None
 
@@ -328,14 +343,14 @@ class Client:
     def _too_much(self, limit: int) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"the server at {self._endpoint} sends more than {limit >> 20} MiB in one reply."
+            f"the server at {self.endpoint} sends more than {limit >> 20} MiB in one reply."
             " It may not be vault-agent.",
         )
 
     def _not_vault_agent(self) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"What answers at {self._endpoint} is not vault-agent.",
+            f"What answers at {self.endpoint} is not vault-agent.",
         )
 
 
@@ -356,6 +371,7 @@ def _is_reply(envelope: dict[str, Any], model: str) -> bool:
         and _has(data, _PARTS[model])
         and all(_has(data[name], parts) for name, parts in _INNER.get(model, {}).items())
         and (model != "ResultsData" or all(_has(each, _RESULT_PARTS) for each in data["results"]))
+        and (model != "NamedData" or all(_has(each, _NAMED_PARTS) for each in data["notes"]))
     )
 
 
@@ -369,10 +385,12 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import replies
+    from vault_agent.wire import lists, replies
 
     try:
-        return getattr(replies, model).model_validate_json(content, extra="ignore")
+        return getattr(lists if model in _LISTS else replies, model).model_validate_json(
+            content, extra="ignore"
+        )
     except ValidationError:
         # The server may have another version. The content must not be part of the message.
         raise Failed(

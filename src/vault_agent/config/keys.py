@@ -14,6 +14,9 @@ CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
 
+OPENERS = ("auto", "editor", "obsidian", "ui")
+"""The values of `cli.open_in`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -65,6 +68,7 @@ _ALL = (
     Key("embedding.timeout_seconds", "timeout of a request in seconds"),
     Key("embedding.query_prefix", "text added before a query, for models that need it"),
     Key("embedding.document_prefix", "text added before a chunk, for models that need it"),
+    Key("cli.open_in", "where `open` opens notes: auto, editor, obsidian or ui"),
     Key("cors.enabled", "whether listed web origins may call the server"),
     Key("cors.allowed_origins", "the web origins that may call the server", many=True),
 )

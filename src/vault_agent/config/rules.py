@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from vault_agent.config.keys import OPENERS
 from vault_agent.model.identifiers import identify
 
 SHORTEST_KEY_OFF_LOOPBACK = 32
@@ -70,6 +71,13 @@ def port(value: object) -> int:
     return number
 
 
+def opener(value: object) -> str:
+    """Return where notes are opened."""
+    if value not in OPENERS:
+        raise ValueError(f"must be one of {', '.join(OPENERS)}")
+    return str(value)
+
+
 def folder(value: object) -> Path:
     """Return an absolute path with `~` expanded. It need not exist."""
     if not isinstance(value, (str, Path)) or "\0" in str(value):
@@ -87,6 +95,18 @@ def vault_identity(root: Path) -> str:
     """Return the identity of the vault in a folder. Symbolic links are followed."""
     # Not Path.resolve, which fails for a loop of links. Opening the folder reports that.
     return identify(os.path.realpath(root))
+
+
+def index_folder(root: Path, parent: Path | None) -> Path:
+    """Return the folder of a vault's index: `{parent or user data}/indexes/{identity}`."""
+    return Path(os.path.realpath(data_folder(parent))) / "indexes" / vault_identity(root)
+
+
+def data_folder(parent: Path | None) -> Path:
+    """Return the folder for all indexes: `parent`, which is `index.dir`, or the user's data."""
+    from platformdirs import user_data_path
+
+    return parent or user_data_path("vault-agent", appauthor=False)
 
 
 def text_list(value: object) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ so pydantic's own messages are not printed as a whole.
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -106,6 +107,12 @@ class EmbeddingSettings(_Section):
     document_prefix: Annotated[str, Field(max_length=1000)] | None = None
 
 
+class CliSettings(_Section):
+    """What the command line does."""
+
+    open_in: Annotated[str, BeforeValidator(rules.opener)] = "auto"
+
+
 class CorsSettings(_Section):
     """Web pages that may call the server. None by default."""
 
@@ -122,6 +129,7 @@ class Config(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()
 
     @classmethod
@@ -238,11 +246,15 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
     }
 
 
+def switched_on(config: Config) -> tuple[str, ...]:
+    """Return the switches that are on, such as `embedding.enabled`."""
+    switches = (name for name, key in KEYS.items() if key.option == "enabled")
+    return tuple(name for name in switches if attrgetter(name)(config) is True)
+
+
 def index_parent(config: Config) -> Path:
     """Return the folder for all indexes: `index.dir`, or the user's data folder."""
-    from platformdirs import user_data_path
-
-    return config.index.dir or user_data_path("vault-agent", appauthor=False)
+    return rules.data_folder(config.index.dir)
 
 
 def index_directory(config: Config) -> Path:
@@ -256,8 +268,7 @@ def index_directory(config: Config) -> Path:
             "VAULT_NOT_FOUND",
             "no vault is set.",
         )
-    parent = Path(os.path.realpath(index_parent(config)))
-    directory = parent / "indexes" / rules.vault_identity(config.vault.root)
+    directory = rules.index_folder(config.vault.root, config.index.dir)
     if directory.is_relative_to(os.path.realpath(config.vault.root)):
         raise invalid([Problem("index.dir", "must be outside the vault")])
     if not _is_text(directory):

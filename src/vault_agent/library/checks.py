@@ -14,6 +14,7 @@ import anyio
 
 from vault_agent.errors import Busy, IndexUnavailable, explained
 from vault_agent.indexing.protocol import Compared, Refused, Verified
+from vault_agent.library.jobs import now
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread, to_its_end
 
@@ -50,6 +51,7 @@ class Checks:
     ) -> None:
         self.stale = False
         self.incomplete = False  # the last run did not finish
+        self.indexed_at: str | None = None  # when the last run had read all notes; ISO 8601
         self._index = index
         self._directory = directory
         self._background = background
@@ -92,6 +94,7 @@ class Checks:
         self.stale = self.incomplete = False
         self._unreachable = None
         self._next_comparison = 0.0
+        self.indexed_at = now()
 
     def compare_if_due(self) -> None:
         """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""

@@ -63,7 +63,7 @@ class Jobs:
         """Mark jobs that an earlier process left unfinished as interrupted."""
         for job in await self._store.list():
             if not job.state.final:
-                ended = replace(job, state=JobState.INTERRUPTED, finished_at=_now(), rate=None)
+                ended = replace(job, state=JobState.INTERRUPTED, finished_at=now(), rate=None)
                 await self._record(ended)
 
     @property
@@ -93,7 +93,7 @@ class Jobs:
             id=f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}",
             kind=kind,
             state=JobState.QUEUED,
-            created_at=_now(),
+            created_at=now(),
             trigger=trigger,
         )
         await self._store.insert(job)
@@ -126,6 +126,15 @@ class Jobs:
     async def last_finished(self) -> Job | None:
         """Return the newest job that has ended, or None."""
         return next((job for job in await self.list() if job.state.final), None)
+
+    async def last_indexed(self) -> str | None:
+        """Return when the newest job ended that had read all notes, or None."""
+        ended = (
+            job.finished_at
+            for job in await self.list()
+            if job.state is JobState.SUCCEEDED or job.index_finished
+        )
+        return next(ended, None)
 
     async def cancel(self, job_id: str) -> Job:
         """Cancel a job, wait for its end, and return it. A job that has ended stays as it is."""
@@ -161,7 +170,7 @@ class Jobs:
 
     async def _run_to_end(self, active: _Active, work: asyncio.Future[JobSummary]) -> None:
         """Run a job and record its end. Cancellation stops the work, not the record."""
-        active.update(state=JobState.RUNNING, started_at=_now())
+        active.update(state=JobState.RUNNING, started_at=now())
         try:
             await self._record(active.job)
             complete = asyncio.create_task(active.index_complete.wait())
@@ -174,7 +183,7 @@ class Jobs:
             complete.cancel()
             final = replace(
                 active.job,
-                finished_at=_now(),
+                finished_at=now(),
                 rate=None,
                 character_rate=None,
                 eta_seconds=None,
@@ -294,5 +303,6 @@ class _Rate:
         return (done - first) / (now - began) if now - began > 0.2 else None
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the current time as ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 
 from vault_agent import __version__
-from vault_agent.config import index_directory
+from vault_agent.config import index_directory, switched_on
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
@@ -37,6 +37,7 @@ from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, set_damaged_aside
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
+from vault_agent.library.lists import Lists
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
@@ -117,6 +118,7 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = anyio.Event()
+        self.lists = Lists(self._read, (task.root, str(config.vault.root)))
         self._checks = Checks(
             index,
             directory,
@@ -135,7 +137,7 @@ class OpenVault:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
-        return await self._read(
+        answer = await self._read(
             lambda now: search(
                 now,
                 query,
@@ -144,6 +146,7 @@ class OpenVault:
                 indexing=self._indexing,
             )
         )
+        return answer if answer.hits else replace(answer, indexed_at=self._checks.indexed_at)
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates that are similar to a note or chunk."""
@@ -191,6 +194,7 @@ class OpenVault:
 
     async def health(self) -> Health:
         """Return the current state of the vault, its index and its embeddings."""
+        self._checks.compare_if_due()
         meta, refusal, running = self._index.meta, self._index.refusal, self.jobs.running
         embeddings = self._embedding_warnings()
         usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in embeddings)
@@ -212,6 +216,8 @@ class OpenVault:
             embeddings_available=self._embedder is not None and meta is not None and usable,
             embeddings_share=latest.embedded_share if latest and self._embedder else 0.0,
             running_job=running.id if running else None,
+            indexed_at=self._checks.indexed_at if meta else None,
+            switched_on=switched_on(self.config),
             warnings=warnings,
         )
 
@@ -329,6 +335,7 @@ class OpenVault:
         await self.jobs.recover()
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
+        self._checks.indexed_at = await self.jobs.last_indexed()
         if self._index.meta is None and self._index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
@@ -341,7 +348,7 @@ class OpenVault:
         self._keeper.announce_query()
 
     async def listening_at(self, address: str) -> None:
-        """Record the server's address for the error message of a second server."""
+        """Record the server's address for clients and for the error of a second server."""
         await asyncio.to_thread(self._directory.note_address, address)
 
     def _open_vault(self) -> VaultRoot:

@@ -94,6 +94,7 @@ class Hit:
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
+    line: int | None = None  # of the match in the file, from 1; None for a match of the note's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +106,4 @@ class Answer:
     limit: int
     hits: tuple[Hit, ...]
     warnings: tuple[Warning, ...] = ()
+    indexed_at: str | None = None  # ISO 8601, UTC; only of an answer without hits

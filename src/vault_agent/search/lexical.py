@@ -123,4 +123,10 @@ def _hit(
         reason=reason,
         metadata=note.metadata,
         explanation={"votes": place.votes} if explain else None,
+        line=_line(chunk, excerpt) if index is not None else None,
     )
+
+
+def _line(chunk: StoredChunk | None, excerpt: Snippet) -> int | None:
+    """Return the line of the match in the note's file, or else the first line of the chunk."""
+    return None if chunk is None else chunk.start_line + (excerpt.line or 0)

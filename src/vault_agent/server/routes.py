@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import operations
+from vault_agent.api import lists, operations
 from vault_agent.api.operation import Operation
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers
@@ -147,6 +147,7 @@ ROUTES: tuple[Route, ...] = (
         more_codes=("ATTACHMENT_TOO_LARGE", "RANGE_NOT_SATISFIABLE"),
         tagged=True,
     ),
+    Route("GET", "/resolve", lists.RESOLVE),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 

@@ -75,6 +75,7 @@ def health_data(health: Health) -> HealthData:
             generation=health.index_generation,
             notes=health.notes,
             chunks=health.chunks,
+            indexed_at=health.indexed_at,
         ),
         embeddings=EmbeddingHealth(
             enabled=health.embeddings_enabled,
@@ -82,6 +83,7 @@ def health_data(health: Health) -> HealthData:
             share=health.embeddings_share,
         ),
         running_job=health.running_job,
+        switched_on=health.switched_on,
     )
 
 
@@ -92,6 +94,7 @@ def results_data(answer: Answer) -> ResultsData:
         used_mode=answer.used_mode,
         limit=answer.limit,
         results=[ResultData.model_validate(hit, from_attributes=True) for hit in answer.hits],
+        indexed_at=answer.indexed_at,
     )
 
 
@@ -103,6 +106,7 @@ def compact_results_data(answer: Answer) -> CompactResultsData:
         limit=answer.limit,
         columns=COLUMNS,
         results=[compact_row(hit) for hit in answer.hits],
+        indexed_at=answer.indexed_at,
     )
 
 

@@ -55,6 +55,9 @@ class IndexHealth(Model):
     generation: int | None
     notes: int
     chunks: int
+    indexed_at: str | None = Field(
+        default=None, description="When the last run had read all notes; ISO 8601, UTC."
+    )
 
 
 class EmbeddingHealth(Model):
@@ -81,6 +84,9 @@ class HealthData(Model):
     index: IndexHealth
     embeddings: EmbeddingHealth
     running_job: str | None
+    switched_on: tuple[str, ...] = Field(
+        default=(), description="The settings of the features that are on: `watch.enabled`."
+    )
 
 
 # --- search and related -----------------------------------------------------------------------
@@ -116,10 +122,21 @@ class ResultData(Model):
     matches: tuple[tuple[int, int], ...] = Field(
         description="Ranges of the snippet that match, in characters, the end exclusive."
     )
+    line: int | None = Field(
+        default=None,
+        description="The line of the match in the note's file as indexed, counted from 1.",
+    )
     score: float = Field(ge=0, le=1)
     reason: Reason
     metadata: MetadataData
     explanation: dict[str, Any] | None = None
+
+
+_INDEXED_AT = Field(
+    default=None,
+    exclude_if=lambda value: value is None,
+    description="Only without results: when the last run had read all notes; ISO 8601, UTC.",
+)
 
 
 class ResultsData(Model):
@@ -129,6 +146,7 @@ class ResultsData(Model):
     used_mode: Mode
     limit: int
     results: list[ResultData]
+    indexed_at: str | None = _INDEXED_AT
 
 
 class CompactResultsData(Model):
@@ -139,6 +157,7 @@ class CompactResultsData(Model):
     limit: int
     columns: tuple[str, ...]
     results: list[CompactRow]
+    indexed_at: str | None = _INDEXED_AT
 
 
 # --- notes, chunks and attachments ------------------------------------------------------------

@@ -27,6 +27,7 @@ from vault_agent.model.lexical import (
 from vault_agent.model.search import Filters
 from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent
 from vault_agent.store.fulltext.guard import guarded
+from vault_agent.store.fulltext.schema import name_key
 from vault_agent.store.fulltext.shelf import Passing, Shelf
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
 from vault_agent.store.mapped import MappedFiles
@@ -94,6 +95,15 @@ class FulltextReader:
         with guarded():
             self._files.check()
             return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
+
+    def named(self, name: str) -> list[int]:
+        """Return notes with a title, alias or file name of the same terms as `name`."""
+        with guarded():
+            self._files.check()
+            if not (key := name_key(name)):
+                return []
+            query = self._notes.clauses.term("name", key, positions=False)
+            return self._notes.first(query, _NAMED)
 
     def admitted(
         self,
