@@ -27,6 +27,9 @@ CONTRACT = {
     "GET /health", "POST /index", "POST /reindex", "GET /jobs", "GET /jobs/{jobId}",
     "DELETE /jobs/{jobId}", "GET /jobs/{jobId}/events", "POST /search", "POST /related",
     "GET /notes/{noteId}", "GET /chunks/{noteId}/{chunkIndex}", "GET /attachments/{path}",
+    "GET /watch",
+    "POST /watch/scan",
+    "GET /events",
     "GET /openapi.json",
 }  # fmt: skip
 

@@ -38,6 +38,7 @@ COMMANDS = (
     "related",
     "get",
     "jobs",
+    "watch",
     "config",
     "embedding",
     "completion",

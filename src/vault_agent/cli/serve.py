@@ -45,6 +45,9 @@ def _folders(
     help="Folder for the indexes.",
     shell_complete=_folders,
 )
+@click.option(
+    "--watch/--no-watch", default=None, help="Notice changes of notes. Default: watch.enabled."
+)
 @click.pass_obj
 async def command(
     invocation: Invocation,
@@ -52,6 +55,8 @@ async def command(
     host: str | None,
     port: int | None,
     index_dir: str | None,
+    *,
+    watch: bool | None,
 ) -> None:
     """Start the server.
 
@@ -66,6 +71,7 @@ async def command(
         "server.host": host,
         "server.port": port,
         "index.dir": index_dir,
+        "watch.enabled": watch,
     }
     config = build_config(invocation.layers(flags))
     exposed = not rules.is_loopback(config.server.host)
@@ -145,6 +151,7 @@ def _announce(
         ("server", f"{server.host}, port {server.port}"),
         ("vault", clean(str(config.vault.root))),
         ("index", _wrapped(_index(health))),
+        *((("watch", _wrapped(_watch(health))),) if health.watch.enabled else ()),
         ("embeddings", _wrapped(_embeddings(health))),
         ("key", "required" if config.server.api_key is not None else "not needed"),
     )
@@ -175,6 +182,17 @@ def _index(health: Health) -> str:
         first = health.warnings[0]
         return f"{clean(first.code)}: {clean(first.message)}"
     return "none yet: vault-agent index"
+
+
+def _watch(health: Health) -> str:
+    for warning in health.warnings:
+        if warning.code.startswith("WATCH_") or warning.code == "VAULT_NOT_FOUND":
+            return f"on, but: {clean(warning.message)}"
+    watch = health.watch
+    if watch.mode is None:
+        return "on; starting"
+    how = "by events" if watch.mode == "events" else "by scans"
+    return f"on: {counted(watch.folders, 'folder')}, {how}"
 
 
 def _embeddings(health: Health) -> str:

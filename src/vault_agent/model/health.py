@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from vault_agent.model.watch import WatchStatus
 
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
@@ -27,3 +29,4 @@ class Health:
     embeddings_share: float  # of the chunks, 0 to 1
     running_job: str | None
     warnings: tuple[Warning, ...] = ()
+    watch: WatchStatus = field(default_factory=WatchStatus)

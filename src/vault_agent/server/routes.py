@@ -146,6 +146,15 @@ ROUTES: tuple[Route, ...] = (
         more_codes=("ATTACHMENT_TOO_LARGE", "RANGE_NOT_SATISFIABLE"),
         tagged=True,
     ),
+    Route("GET", "/watch", operations.WATCH),
+    Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
+    Route(
+        "GET",
+        "/events",
+        operations.EVENTS,
+        handler=handlers.events,
+        media=("text/event-stream",),
+    ),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 
