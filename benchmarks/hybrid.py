@@ -68,7 +68,7 @@ class Silent:
     def warn(self, _):
         """Ignore a warning."""
 
-    def published(self):
+    def published(self, run=None):
         """Ignore the publication."""
 
 

@@ -45,7 +45,7 @@ class Silent:
     def warn(self, warning: object) -> None:
         """Take no notice."""
 
-    def published(self) -> None:
+    def published(self, run: object = None) -> None:  # noqa: ARG002
         """Note the time."""
         self.published_at = time.perf_counter()
 

@@ -48,7 +48,7 @@ class Heard:
     def warn(self, warning: Warning) -> None:
         self.warnings.append(warning)
 
-    def published(self) -> None:
+    def published(self, run: IndexRun | None = None) -> None:
         self.publications += 1
 
     @property

@@ -260,6 +260,12 @@ CODES: Final[dict[str, Code]] = {
         "Run `vault-agent index` to complete the index.",
         "The running job completes the index.",
     ),
+    "INDEX_BEHIND": Code(*_WARNING, "They are being indexed: ask again in a moment."),
+    "WATCH_STOPPED": Code(
+        *_WARNING, "Run `vault-agent watch` to see whether it works again, or restart the server."
+    ),
+    "WATCH_LIMIT": Code(*_WARNING),
+    "WATCH_DEAF": Code(*_WARNING),
     "EMBEDDING_INCOMPLETE": Code(
         *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
     ),

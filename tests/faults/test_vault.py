@@ -12,7 +12,7 @@ import pytest
 from tests.index_runs import MAX_NOTE_BYTES, Vault
 
 from vault_agent.errors import Failed
-from vault_agent.indexing.compare import is_stale
+from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileTask, ParsedFile, parser
 from vault_agent.vault import read as reading
@@ -67,7 +67,7 @@ async def test_an_unlistable_folder_keeps_its_notes_and_attachments(
         return listing(walk, path)
 
     monkeypatch.setattr(Descent, "listing", deny)  # root may list everything
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
     vault.write("New.md", "new")
     assert (await vault.index()).removed == 0
     assert vault.heard.codes == ["FILE_UNREADABLE"]
@@ -118,12 +118,12 @@ async def test_an_unreadable_note_keeps_its_index_entry(
             await vault.index()
             assert vault.heard.codes == ["FILE_UNREADABLE"] * 3
             assert await vault.dump() == held
-            assert not await is_stale(vault.task())  # a run would change nothing
+            assert not (await compare(vault.task())).stale  # a run would change nothing
     (vault.root / "Soon gone.md").unlink()
     summary = await vault.index()
     assert (summary.added, summary.changed, summary.removed) == (1, 1, 0)
     assert vault.heard.codes == []
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
     await vault.index()
     assert vault.heard.publications == 0
 
@@ -141,9 +141,9 @@ async def test_a_note_deleted_before_reading_is_removed(
         failing.setattr(reading, "_read", fail)
         await vault.index()
     (vault.root / "New.md").unlink()
-    assert await is_stale(vault.task())
+    assert (await compare(vault.task())).stale
     await vault.index()
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
 
 
 async def test_a_short_read_is_repeated(vault: Vault, monkeypatch: pytest.MonkeyPatch):
@@ -182,9 +182,9 @@ async def test_a_constantly_changing_note_is_read_again_by_the_next_run(
         meddling.setattr(reading, "_read", read_and_meddle)
         await vault.index()
     assert vault.heard.codes == ["FILE_CHANGED_WHILE_READING"]
-    assert await is_stale(vault.task())
+    assert (await compare(vault.task())).stale
     assert (await vault.index()).changed == (not same)
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
     [*_, chunk] = (await vault.dump())["Bread.md"][2]
     assert file.read_text().endswith(chunk[-1])
 

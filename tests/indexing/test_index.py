@@ -14,7 +14,7 @@ import pytest
 from tests.index_runs import MAX_NOTE_BYTES, Vault
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
-from vault_agent.indexing.compare import is_stale
+from vault_agent.indexing.compare import compare
 from vault_agent.indexing.verify import verify
 from vault_agent.library.open_vault import OpenVault
 from vault_agent.model.jobs import JobSummary
@@ -88,7 +88,7 @@ async def test_a_touched_note_is_unchanged_and_its_times_are_updated(vault: Vaul
     os.utime(vault.root / "Bread.md", (1, 1))
     summary = await vault.index()
     assert (summary.changed, summary.unchanged) == (0, 3)
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
 
 
 async def test_an_edit_that_keeps_size_and_time_is_detected(vault: Vault):
@@ -339,25 +339,25 @@ async def test_a_binary_file_causes_one_warning_and_no_staleness(vault: Vault, b
     vault.write("binary.md", b"\0" * 4096)
     await vault.index()
     assert vault.heard.codes == ["FILE_BINARY"]
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
     await vault.index()
     assert vault.heard.codes == []
     assert vault.heard.publications == 0
     vault.write("binary.md", "# Now it is a note\n")
-    assert await is_stale(vault.task())
+    assert (await compare(vault.task())).stale
     assert (await vault.index()).added == 1
     (vault.root / "binary.md").write_bytes(b"\0" * 5000)
     assert (await vault.index()).removed == 1
     (vault.root / "binary.md").unlink()
     await vault.index()
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
 
 
 async def test_a_walk_detects_staleness(vault: Vault):
     await vault.index()
-    assert not await is_stale(vault.task())
+    assert not (await compare(vault.task())).stale
     vault.write("New.md", "new")
-    assert await is_stale(vault.task())
+    assert (await compare(vault.task())).stale
 
 
 async def test_an_intact_index_passes_verification(vault: Vault):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -13,30 +14,40 @@ from vault_agent.indexing.protocol import (
     MAX_DETAIL_CHARACTERS,
     MAX_EVENT_BYTES,
     REQUESTS,
+    WATCH_EVENTS,
+    Away,
+    Beat,
     Compare,
     Compared,
     Crashed,
     Done,
-    EmbedOptions,
+    Embed,
+    Embedded,
     Event,
+    FinishEmbedding,
     Index,
-    Indexed,
     Phase,
     ProtocolError,
     Published,
     QueryAnnounced,
     Refused,
     Request,
+    Seen,
+    SeenMuch,
     Verified,
     Verify,
     WarmedUp,
     WarmUp,
     Warned,
+    Watch,
+    WatchEvent,
+    Watching,
     decode_event,
     decode_request,
+    decode_watch_event,
     encode,
 )
-from vault_agent.indexing.task import IndexTask
+from vault_agent.indexing.task import IndexRun, IndexTask
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.warning import Warning
 from vault_agent.system.crash import CrashReport
@@ -56,25 +67,41 @@ TASK = IndexTask(
 ENDPOINT = EndpointSettings("http://127.0.0.1:1", "model", timeout=1, query_prefix="q: ")
 REQUESTS_SENT: tuple[Request, ...] = (
     Index(TASK),
-    Index(TASK, EmbedOptions(ENDPOINT, require=True, doubted=True)),
+    Index(replace(TASK, removable=(STRANGE,), folder=(1, 1 << 63))),
+    Embed("/index", ENDPOINT, require=True, doubted=True),
+    FinishEmbedding(),
+    Watch("/vault", ("a/",), "auto", (2049, 7)),
     Compare(TASK),
     Verify(TASK),
     Verify(TASK, ENDPOINT),
     WarmUp(),
     QueryAnnounced(),
 )
+RUN = IndexRun(
+    JobSummary(added=3, links=2), 7, 9, note_ids=("a",), missing=(STRANGE,), oldest_change=1.5
+)
 EVENTS_SENT: tuple[Event, ...] = (
     Phase("scan", 3, None),
     Phase("embed", 3, 4, 900),
     Warned("FILE_SKIPPED", "A file.", {"path": STRANGE, "size": 3, "names": ["a"]}),
     Published(),
-    Indexed(),
+    Published(RUN),
     Crashed("worker", CrashReport("ValueError", ("vault_agent.indexing.index:3",))),
-    Done(JobSummary(added=3, links=2), 7, 9),
-    Compared(stale=True),
+    Done(RUN),
+    Embedded(1, 2, 3),
+    Compared(stale=True, same_vault=False),
     Verified(vectors_whole=False),
     WarmedUp(),
     Refused("VAULT_NOT_FOUND", "Gone.", {"path": STRANGE}),
+)
+WATCH_EVENTS_SENT: tuple[WatchEvent, ...] = (
+    Watching("poll", 5_051, (2049, 1 << 63), "WATCH_LIMIT", fresh=False),
+    Beat(),
+    Seen(("日記/東京.md", STRANGE)),
+    SeenMuch("overflow"),
+    Away(),
+    Away((1, 2)),
+    Crashed("watcher", CrashReport("OSError", ())),
 )
 
 
@@ -92,7 +119,15 @@ def test_events_round_trip(event: Event):
     assert decode_event(line) == event
 
 
+@pytest.mark.parametrize("event", WATCH_EVENTS_SENT)
+def test_events_of_a_watcher_round_trip(event: WatchEvent):
+    line = encode(event)
+    assert line.count(b"\n") == 1
+    assert decode_watch_event(line) == event
+
+
 def test_every_message_type_is_tested():
+    assert {type(each).__name__ for each in WATCH_EVENTS_SENT} == set(WATCH_EVENTS)
     assert {type(each).__name__ for each in REQUESTS_SENT} == set(REQUESTS)
     assert {type(each).__name__ for each in EVENTS_SENT} == set(EVENTS)
 

@@ -31,9 +31,10 @@ from vault_agent.indexing.protocol import (
     WarmUp,
     encode,
 )
-from vault_agent.indexing.task import IndexTask
+from vault_agent.indexing.task import IndexRun, IndexTask
 from vault_agent.library.background import Background
-from vault_agent.library.keeper_process import MANY_NOTES, Keeper, pause_seconds
+from vault_agent.library.keeper_process import MANY_NOTES, Keeper
+from vault_agent.library.process import pause_seconds
 from vault_agent.model.jobs import JobSummary
 from vault_agent.system.crash import CrashReport
 
@@ -67,7 +68,7 @@ def spoken(event: Event) -> str:
 
 
 DISK_FULL = spoken(Refused("DISK_FULL", "Full."))
-DONE = spoken(Done(JobSummary(added=1), 1, 1))
+DONE = spoken(Done(IndexRun(JobSummary(added=1), 1, 1)))
 ANSWERS = f"""
 for request in requests():
     kind = request["type"]
@@ -189,7 +190,7 @@ for request in requests():
 
 @pytest.mark.parametrize("after", ["a rebuild", "a large run"])
 async def test_a_process_that_uses_much_memory_is_replaced(speaking: Any, after: str):
-    large = spoken(Done(JobSummary(added=MANY_NOTES + 1), 1, 1))
+    large = spoken(Done(IndexRun(JobSummary(added=MANY_NOTES + 1), 1, 1)))
     source = ANSWERS if after == "a rebuild" else ANSWERS.replace(DONE, large)
     rebuilding = IndexTask(**{**TASK_FIELDS, "rebuild": after == "a rebuild"})
     async with speaking(source) as kept:

@@ -31,6 +31,9 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/chunks/{noteId}/{chunkIndex}"): (f"/chunks/{FROST}/0", None, 200),
     ("GET", "/attachments/{path}"): ("/attachments/Garden/photo.png?download=true", None, 200),
     ("GET", "/resolve"): ("/resolve?name=frost", None, 200),
+    ("GET", "/watch"): ("/watch", None, 200),
+    ("POST", "/watch/scan"): ("/watch/scan", b"{}", 403),  # switched off
+    ("GET", "/events"): ("/events?x=1", None, 400),  # refused after the checks
     ("GET", "/openapi.json"): ("/openapi.json", None, 200),
 }
 # The same errors for unknown routes and methods.

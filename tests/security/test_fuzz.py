@@ -76,7 +76,7 @@ def test_generated_requests_to_the_real_server_get_documented_replies(
             f"{fortress.endpoint}/openapi.json",
             *("--header", f"Authorization: Bearer {fortress.key}"),
             *("--checks", "all", "--exclude-checks", on_purpose),
-            *("--exclude-path", "/jobs/{jobId}/events", "--max-examples", "100"),
+            *("--exclude-path-regex", "/events$", "--max-examples", "100"),
         ],
         check=False,
         cwd=tmp_path,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
 from vault_agent.library.open_vault import JobOptions
-from vault_agent.model.jobs import JobKind
+from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.wire.convert import (
     attachment_data,
     chunk_data,
@@ -17,6 +17,7 @@ from vault_agent.wire.convert import (
     note_data,
     results_data,
     warnings_data,
+    watch_report,
 )
 from vault_agent.wire.replies import (
     AttachmentData,
@@ -28,6 +29,7 @@ from vault_agent.wire.replies import (
     OneJob,
     Reply,
     ResultsData,
+    WatchReport,
 )
 from vault_agent.wire.requests import (
     AttachmentRequest,
@@ -45,11 +47,19 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.api.caller import Caller
+    from vault_agent.library.news import NewsItem
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.jobs import Job
     from vault_agent.model.search import Answer
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.wire.requests import ResultFields
+
+
+class NewsFeed(NamedTuple):
+    """The news of a vault: `follow` yields what comes after an ID, or from now on."""
+
+    last_id: str
+    follow: Callable[[str | None], AsyncIterator[NewsItem]]
 
 
 class JobFeed(NamedTuple):
@@ -130,6 +140,22 @@ async def _job_events(vault: OpenVault, _: Caller, sent: JobRequest) -> JobFeed:
     """Follow a job as Server-Sent Events until its end."""
     await vault.jobs.get(sent.job_id)  # an unknown job is an error, not a stream
     return JobFeed(sent.job_id, vault.jobs.watch)
+
+
+async def _watch(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+    """Return how the vault is watched, and the last runs that this has started."""
+    status = vault.watch.status()
+    return Found(Reply[WatchReport](data=watch_report(status, vault.watch.batches)))
+
+
+async def _scan(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+    """Start a job that looks at the whole vault, as a watcher does from time to time."""
+    return _one(await vault.submit(JobKind.INDEX, trigger=Trigger.SCAN))
+
+
+async def _events(vault: OpenVault, _: Caller, __: NoParams) -> NewsFeed:
+    """Follow new revisions, jobs and the watch as Server-Sent Events."""
+    return NewsFeed(vault.news.last_id, vault.news.follow)
 
 
 async def _submit(vault: OpenVault, kind: JobKind, sent: IndexBody) -> Found:
@@ -217,6 +243,17 @@ JOB_EVENTS = Operation("job_events", JobRequest, _job_events, codes=_ONE_JOB_COD
 CANCEL_JOB = Operation(
     "cancel_job", JobRequest, _cancel_job, (Reply[OneJob],), _ONE_JOB_CODES, writes=True
 )
+WATCH = Operation("watch", NoParams, _watch, (Reply[WatchReport],), listed="batches")
+SCAN = Operation(
+    "watch_scan",
+    NoParams,
+    _scan,
+    (Reply[OneJob],),
+    _SUBMIT_CODES,
+    writes=True,
+    needs="watch.enabled",
+)
+EVENTS = Operation("events", NoParams, _events)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     HEALTH,
@@ -233,5 +270,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     JOB_EVENTS,
     CANCEL_JOB,
     *LIST_OPERATIONS,
+    WATCH,
+    SCAN,
+    EVENTS,
 )
 """Every operation, in the order of the reference."""

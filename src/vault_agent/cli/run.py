@@ -41,6 +41,7 @@ COMMANDS = (
     "get",
     "jobs",
     "status",
+    "watch",
     "config",
     "embedding",
     "completion",

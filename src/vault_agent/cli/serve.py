@@ -13,7 +13,7 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.state import embedding_state, index_state, say_rows
+from vault_agent.cli.state import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
     clean,
     complain,
@@ -57,6 +57,9 @@ def _folders(
     help="Folder for the indexes.",
     shell_complete=_folders,
 )
+@click.option(
+    "--watch/--no-watch", default=None, help="Notice changes of notes. Default: watch.enabled."
+)
 @click.option("--background", is_flag=True, help="Run it in the background.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault.")
 @click.pass_obj
@@ -66,7 +69,7 @@ async def command(
     *,
     background: bool,
     stop: bool,
-    **given: str | int | None,
+    **given: str | int | bool | None,
 ) -> None:
     """Start the server.
 
@@ -80,6 +83,7 @@ async def command(
         "server.host": given["host"],
         "server.port": given["port"],
         "index.dir": given["index_dir"],
+        "watch.enabled": given["watch"],
     }
     if stop:
         await _stop(invocation, flags)
@@ -254,6 +258,7 @@ def _announce(
         "server": f"{server.host}, port {server.port}",
         "vault": clean(str(config.vault.root)),
         "index": index_state(data, health.warnings),
+        **({"watch": watch_state(data, health.warnings)} if health.watch.enabled else {}),
         "embeddings": embedding_state(data, health.warnings),
         "key": "required" if config.server.api_key is not None else "not needed",
     }

@@ -49,6 +49,20 @@ def embedding_state(health: HealthData, warnings: Iterable[Notice]) -> str:
     return f"on, but: {clean(known[0].message)}" if known else "on; complete"
 
 
+def watch_state(health: HealthData, warnings: Iterable[Notice]) -> str:
+    """Return how changes of notes are noticed."""
+    watch = health.watch
+    if watch is None or not watch.enabled:
+        return "off"
+    for warning in warnings:
+        if warning.code.startswith("WATCH_") or warning.code == "VAULT_NOT_FOUND":
+            return f"on, but: {clean(warning.message)}"
+    if watch.mode is None:
+        return "on; starting"
+    how = "by events" if watch.mode == "events" else "by scans"
+    return f"on: {counted(watch.folders, 'folder')}, {how}"
+
+
 def last_run(health: HealthData) -> str:
     """Return when the notes were read last."""
     if health.running_job is not None:
@@ -59,6 +73,9 @@ def last_run(health: HealthData) -> str:
 
 def freshness(health: HealthData) -> str:
     """Return whether the index is known to be older than the notes."""
+    watch = health.watch
+    if watch is not None and watch.state in ("watching", "polling"):
+        return "notes that change are indexed by themselves"
     if health.index.stale:
         return "notes have changed since the last run: vault-agent index"
     return "no change is known since the last run"

@@ -7,7 +7,14 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.local import local_vault
-from vault_agent.cli.state import embedding_state, freshness, index_state, last_run, say_rows
+from vault_agent.cli.state import (
+    embedding_state,
+    freshness,
+    index_state,
+    last_run,
+    say_rows,
+    watch_state,
+)
 from vault_agent.cli.terminal import clean, pass_on, say, style, warn
 
 
@@ -29,6 +36,8 @@ async def command(invocation: Invocation) -> None:
     }
     if health.index.available and health.running_job is None:
         rows["freshness"] = freshness(health)
+    if health.watch is not None and health.watch.enabled:
+        rows["watch"] = watch_state(health, reply.warnings)
     rows["embeddings"] = embedding_state(health, reply.warnings)
     on = ", ".join(name.removesuffix(".enabled") for name in health.switched_on)
     rows["features"] = f"{clean(on)} on" if on else "none switched on"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         NoteData,
         OneJob,
         ResultsData,
+        WatchReport,
     )
 
 Data = TypeVar("Data")
@@ -61,6 +62,7 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "ChunkData": {"content": str},
     "AttachmentData": {"path": str},
     "NamedData": {"notes": list},
+    "WatchReport": {"state": str, "batches": list},
 }
 _INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -245,6 +247,24 @@ class Client:
                 # The data of each event is one line of JSON.
                 if line.startswith(b"data:"):
                     yield _read("JobData", line[5:])
+
+    async def watch(self) -> Reply[WatchReport]:
+        """Return how the vault is watched, and the last runs that this has started."""
+        return await self._call("GET", "/watch", "WatchReport")
+
+    async def scan(self) -> Reply[OneJob]:
+        """Start a job that looks at the whole vault. Misconfigured unless watching is on."""
+        return await self._call("POST", "/watch/scan", "OneJob", {})
+
+    async def news(self) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+        """Yield the name and the data of each event of the vault, without end."""
+        name = ""
+        async with self._open("GET", "/events", silence=_SILENCE_SECONDS) as response:
+            async for line in self._lines(response):
+                if line.startswith(b"event:"):
+                    name = line[6:].strip().decode("ascii", "replace")
+                elif line.startswith(b"data:"):
+                    yield name, _object(line[5:]) or {}
 
     # --- internals ----------------------------------------------------------------------------
 

@@ -92,6 +92,19 @@ class IndexSettings(_Section):
     at_start: Switch = False
 
 
+class WatchSettings(_Section):
+    """Whether changes of the vault are noticed, and how. Off by default."""
+
+    enabled: Switch = False
+    mode: Literal["auto", "events", "poll"] = "auto"
+    quiet_ms: Annotated[Count, Field(ge=20, le=10_000)] = 150
+    max_delay_ms: Annotated[Count, Field(le=60_000)] = 1_000
+    removal_grace_ms: Annotated[Count, Field(ge=0, le=60_000)] = 2_000
+    rescan_seconds: Annotated[Count, Field(ge=30, le=86_400)] = 300
+    poll_seconds: Annotated[Count, Field(ge=2, le=3_600)] = 10
+    embed_delay_seconds: Annotated[Count, Field(ge=0, le=3_600)] = 5
+
+
 class EmbeddingSettings(_Section):
     """The local embedding provider. Off by default."""
 
@@ -128,6 +141,7 @@ class Config(BaseSettings):
     vault: VaultSettings = VaultSettings()
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
+    watch: WatchSettings = WatchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()
@@ -183,6 +197,9 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
     if config.embedding.enabled and not config.embedding.model:
         rule = "needs embedding.model to be set first"
         return config, [Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))]
+    if config.watch.max_delay_ms < config.watch.quiet_ms:
+        rule = "must be at least watch.quiet_ms"
+        return config, [Problem("watch.max_delay_ms", rule, _origin(ordered, "watch.max_delay_ms"))]
     return config, []
 
 

@@ -44,8 +44,9 @@ class Changes:
     known: Mapping[str, StoredFile]  # the notes in the generation
     to_read: list[FileEntry]  # new files, and files that may have changed
     removed: list[str]  # notes whose files are missing
+    missing: list[str]  # notes whose files are missing, but that stay for now
     left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file could not be read
-    left_out: dict[str, FileEntry]  # those that stay left out without being read again
+    left_out: dict[str, tuple[FileEntry, bool]]  # those that stay so without being read again
     new_attachments: list[str]
     lost_attachments: list[str]
     new_symlinks: dict[str, str | None]  # path and target; None if it cannot be followed
@@ -67,7 +68,7 @@ async def find_changes(
         stored = await read_stored(directory, task, places)
         if stored is not None and not _meets_symlinks(root, stored):
             found = scan(root, paths=stored.paths)
-            changes = _compare(stored, found)
+            changes = _compare(stored, found, task.removable)
             certain = not changes.removed or _has_entries(root)
             if certain and not found.symlinks and not _removes_many(changes):
                 _report_scan(found, report)
@@ -77,7 +78,7 @@ async def find_changes(
     _report_scan(found, report)
     if stored is not None and stored.meta.notes and not found.notes:
         raise sudden_emptiness()
-    changes = _compare(None if task.rebuild else stored, found)
+    changes = _compare(None if task.rebuild else stored, found, task.removable)
     return replace(changes, had_notes=stored is not None and stored.meta.notes > 0)
 
 
@@ -178,15 +179,19 @@ def _removes_many(changes: Changes) -> bool:
     return removed > MANY_REMOVED or removed > MANY_REMOVED_SHARE * changes.base.notes
 
 
-def _compare(stored: Stored | None, found: Scan) -> Changes:
+def _compare(
+    stored: Stored | None, found: Scan, removable: tuple[str, ...] | None = None
+) -> Changes:
     known = stored.files if stored else {}
-    settled = stored.settled if stored else {}
     left_out = stored.left_out if stored else {}
     unread = stored.unread if stored else frozenset()
+    # Files that could not be read are read again by every run that someone has asked for. The many
+    # runs of a watcher read them again once they change.
+    again = removable is None
+    settled = (stored.settled if again else stored.entries) if stored else {}
     seen = diff(settled, found.notes, found.unlisted)
     # Files that are missing or are read again leave the list. Those that fail again return to it.
-    # Files that could not be read are not settled, so every run reads them again.
-    stay = {path: settled[path] for path in settled.keys() - known.keys()}
+    stay = {path: (settled[path], path in unread) for path in settled.keys() & left_out.keys()}
     for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):
         stay.pop(path, None)
     attachments = {entry.path for entry in found.attachments}
@@ -207,12 +212,16 @@ def _compare(stored: Stored | None, found: Scan) -> Changes:
         for path, target in found.symlinks.items()
         if path not in links or links[path] != target
     }
+    gone = [path for path in seen.removed if path in known]
+    removed = gone if removable is None else sorted(set(gone).intersection(removable))
+    removed_now = set(removed)
     return Changes(
         base=stored.meta if stored else None,
         had_notes=stored is not None and stored.meta.notes > 0,
         known=known,
         to_read=[*seen.added, *seen.maybe_changed],
-        removed=[path for path in seen.removed if path in known],
+        removed=removed,
+        missing=[path for path in gone if path not in removed_now],
         left_out_before={path: (entry, path in unread) for path, entry in left_out.items()},
         left_out=stay,
         new_attachments=new_attachments,
@@ -220,8 +229,11 @@ def _compare(stored: Stored | None, found: Scan) -> Changes:
         new_symlinks=new_symlinks,
         lost_symlinks=[*lost_symlinks, *(path for path in new_symlinks if path in links)],
         differs=bool(
-            seen.differs
-            or unread
+            seen.added
+            or seen.maybe_changed
+            or removed
+            or len(seen.removed) > len(gone)
+            or (unread and again)
             or new_attachments
             or lost_attachments
             or new_symlinks

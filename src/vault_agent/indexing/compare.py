@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.indexing.protocol import Compared
 from vault_agent.markdown.resolve import names_of
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import notes as reading
@@ -107,7 +108,7 @@ async def _other_spellings(connection: Connection, paths: Collection[str]) -> li
     return [path for path in found if fold(path) in folded]
 
 
-async def is_stale(task: IndexTask) -> bool:
+async def compare(task: IndexTask) -> Compared:
     """Return whether notes have changed since the last run, by file size, times and inode.
 
     Raises:
@@ -116,7 +117,11 @@ async def is_stale(task: IndexTask) -> bool:
     """
     stored = await read_stored(IndexDirectory(Path(task.directory)), task)
     if stored is None:
-        return False
+        return Compared(stale=False)
     with VaultRoot.open(task.root, Exclusions(task.exclude), identity=task.vault) as root:
         found = scan(root)
-    return diff(stored.entries, found.notes, found.unlisted).differs
+    present = sum(entry.path in stored.files for entry in found.notes)
+    return Compared(
+        stale=diff(stored.entries, found.notes, found.unlisted).differs,
+        same_vault=2 * present >= len(stored.files),
+    )

@@ -27,7 +27,7 @@ from vault_agent.store.vectors.cache import are_whole, open_vectors
 from vault_agent.store.vectors.matrix import open_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.embedding.run import Arrived, Document
@@ -62,19 +62,22 @@ async def embed(
     *,
     fresh: bool = False,
     doubted: bool = False,
+    finishing: Callable[[], bool] = lambda: False,
 ) -> Account:
     """Embed the chunks of the current generation that have no vector.
 
-    An endpoint that fails causes a warning, and its chunks count as failed. `fresh` embeds all
-    chunks again. `doubted` asks the endpoint which model it serves even if no vector is missing.
+    Runs may change the generation meanwhile: their new chunks are left to the next call. An
+    endpoint that fails causes a warning, and its chunks count as failed. `fresh` embeds all chunks
+    again. `doubted` asks the endpoint which model it serves even if no vector is missing. No more
+    texts are sent once `finishing` returns true.
 
     Raises:
-        Busy: `INDEX_LOCKED` while another process writes this index.
+        Busy: `INDEX_LOCKED` while another process embeds for this index.
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
     folder = IndexDirectory(Path(directory))
-    with folder.writing():  # two writers would give one row to two vectors
+    with folder.embedding():  # two writers would give one row to two vectors
         number = folder.current()
         if number is None:
             return Account(0, 0, 0)
@@ -82,7 +85,15 @@ async def embed(
             open_reader(folder.database(number)) as connection,
             open_vectors(folder.vectors) as store,
         ):
-            run = _Run(connection, store, embedder, settings, report, folder.vectors_map(number))
+            run = _Run(
+                connection,
+                store,
+                embedder,
+                settings,
+                report,
+                folder.vectors_map(number),
+                finishing,
+            )
             try:
                 await run.carry_out(fresh=fresh, doubted=doubted)
             except Unavailable as error:
@@ -104,7 +115,7 @@ async def verify_vectors(directory: str, settings: EndpointSettings) -> bool:
     if matrix is not None and await are_whole(folder.vectors, matrix):
         return True
     try:
-        with folder.writing(wait=False):
+        with folder.embedding(wait=False):
             await _mend(folder, settings)
     except Busy:
         return True
@@ -139,6 +150,7 @@ class _Run:
         settings: EndpointSettings,
         report: Report,
         vectors_map: Path,
+        finishing: Callable[[], bool],
     ) -> None:
         self._connection = connection
         self._store = store
@@ -146,6 +158,7 @@ class _Run:
         self._settings = settings
         self._report = report
         self._map = vectors_map
+        self._finishing = finishing
         self._plan: Plan | None = None
         self._total = self._reused = 0
         self._arrived = asyncio.Event()  # vectors that searches do not have yet
@@ -267,11 +280,14 @@ class _Run:
         """Yield what is missing, a page at a time: a vault's text need not fit into memory."""
         missing = [(key, int(plan.chunks[place])) for key, place in plan.missing]
         for start in range(0, len(missing), _PAGE):
+            if self._finishing():
+                return
             part = missing[start : start + _PAGE]
             page = await reading.chunk_texts_of(self._connection, [chunk for _, chunk in part])
             texts = {chunk.key: _input(chunk, self._settings) for chunk in page}
             for key, chunk_key in part:
-                yield key, texts[chunk_key]
+                if chunk_key in texts and not self._finishing():  # else changed since the plan
+                    yield key, texts[chunk_key]
 
     def _adopt(self, plan: Plan) -> None:
         """Use a plan for this run. Chunks that have a vector in it count as reused."""

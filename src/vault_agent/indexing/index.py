@@ -10,6 +10,7 @@ killed leaves the index as it was.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import shutil
 from collections import Counter, deque
 from contextlib import AsyncExitStack, aclosing, suppress
@@ -20,8 +21,9 @@ from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.changes import find_changes, sudden_emptiness, vault_moved
 from vault_agent.indexing.links import name_rows, resolve_links
 from vault_agent.indexing.parse import FileTask, Outcome
-from vault_agent.indexing.task import IndexRun
+from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
 from vault_agent.markdown.resolve import names_of
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.store.database import open_bulk, open_writer, translated
 from vault_agent.store.failures import disk_full
@@ -54,6 +56,9 @@ if TYPE_CHECKING:
 
 BATCH_BYTES = 256 << 10
 BATCH_FILES = 64
+MAX_MISSING = 500
+MISSING_BYTES = 256 << 10
+"""Limits of the missing notes that a result names. It is one line on a pipe."""
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
@@ -85,6 +90,8 @@ async def _index(
     directory.create()
     exclusions = Exclusions(task.exclude)
     with directory.writing(), VaultRoot.open(task.root, exclusions, identity=task.vault) as root:
+        if task.folder is not None and root.folder != task.folder:
+            raise vault_moved()
         directory.sweep(keep=directory.current())
         changes = await find_changes(root, directory, task, report)
         run = _Run(task, directory, changes, parse, report)
@@ -129,7 +136,13 @@ class _Run:
         self._parse = parse
         self._report = report
         self._moved_away = Counter(self._known[path].hash for path in changes.removed)
-        self._left_out = {path: (entry, False) for path, entry in changes.left_out.items()}
+        self._left_out = dict(changes.left_out)
+        self._missing = set(changes.missing)
+        self._missing_by_hash: dict[bytes, list[str]] = {}
+        for path in changes.missing:
+            self._missing_by_hash.setdefault(self._known[path].hash, []).append(path)
+        self._touched: list[str] = []  # paths of notes that were read or removed
+        self._oldest_change: float | None = None
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
@@ -139,7 +152,7 @@ class _Run:
         """Run all steps. `check` gets the number of notes before the last step, and may raise."""
         base = self._base
         if base and not self._changes.differs:
-            return _result(base)
+            return self._result(base)
         async with AsyncExitStack() as stack:
             async with AsyncExitStack() as database:
                 target = await self._open(database, stack)
@@ -150,15 +163,34 @@ class _Run:
                 await target.connection.execute_fetchall("COMMIT")
             if base is None:
                 await in_thread(self._directory.publish, target.generation)
-            self._report.published()
+            run = self._result(meta)
+            self._report.published(run)
             if base is not None:
                 await in_thread(self._tidy, target)
-        return _result(
-            meta,
+        return run
+
+    def _result(self, meta: Meta) -> IndexRun:
+        summary = JobSummary(
             added=self._added,
             changed=self._changed,
             removed=self._gone - self._renamed,
             renamed=self._renamed,
+            unchanged=meta.notes - self._added - self._changed - self._renamed - len(self._missing),
+            chunks=meta.chunks,
+            links=meta.links,
+            unresolved_links=meta.unresolved_links,
+        )
+        missing = sorted(self._missing)
+        named = tuple(itertools.takewhile(_Room(MISSING_BYTES), missing[:MAX_MISSING]))
+        touched = dict.fromkeys(self._touched) if self._base else ()
+        return IndexRun(
+            summary,
+            meta.generation,
+            meta.revision,
+            note_ids=tuple(identify(path) for path in itertools.islice(touched, MAX_NOTE_IDS)),
+            missing=named,
+            more_missing=len(named) < len(missing),
+            oldest_change=self._oldest_change,
         )
 
     def _tidy(self, target: _Target) -> None:
@@ -247,6 +279,7 @@ class _Run:
 
     async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
         known = self._known
+        batch = [file for file in batch if not self._is_kept(file)]
         for file in batch:
             for warning in file.warnings:
                 self._report.warn(warning)
@@ -263,6 +296,16 @@ class _Run:
             if file.outcome is Outcome.SAME
         )
         await self._add(target, [file for file in batch if file.outcome is Outcome.PARSED])
+
+    def _is_kept(self, file: ParsedFile) -> bool:
+        """Note a file that vanished after the scan, if its note may not be removed yet."""
+        path, removable = file.entry.path, self._task.removable
+        if removable is None or path in removable or path not in self._known:
+            return False
+        if not any(warning.code == "FILE_VANISHED" for warning in file.warnings):
+            return False
+        self._missing.add(path)
+        return True
 
     async def _parsed(self, tasks: Sequence[FileTask]) -> AsyncGenerator[list[ParsedFile]]:
         """Yield parsed batches in the order of the tasks, so that equal runs write equal rows."""
@@ -291,14 +334,24 @@ class _Run:
             elif self._moved_away[file.hash] > 0:
                 self._moved_away[file.hash] -= 1
                 self._renamed += 1
+            elif missing := self._missing_by_hash.get(file.hash):
+                old = missing.pop()
+                self._missing.discard(old)
+                await self._forget(target, [old])
+                self._gone += 1
+                self._renamed += 1
             else:
                 self._added += 1
+            self._touched.append(path)
+            changed_at = max(file.entry.mtime_ns, file.entry.ctime_ns) / 1e9
+            self._oldest_change = min(self._oldest_change or changed_at, changed_at)
             if self._base:
                 names = names_of(path, file.aliases)
                 self._affected |= self._names_before.pop(path, set()) ^ names
                 self._fresh.append(file.rowid)
 
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
+        self._touched += paths
         rowids = [self._known[path].rowid for path in paths]
         names: list[tuple[int, int]] = []
         for note in await reading.notes_by_rowid(target.connection, rowids):
@@ -337,20 +390,15 @@ class _Run:
         )
 
 
-def _result(
-    meta: Meta, *, added: int = 0, changed: int = 0, removed: int = 0, renamed: int = 0
-) -> IndexRun:
-    summary = JobSummary(
-        added=added,
-        changed=changed,
-        removed=removed,
-        renamed=renamed,
-        unchanged=meta.notes - added - changed - renamed,
-        chunks=meta.chunks,
-        links=meta.links,
-        unresolved_links=meta.unresolved_links,
-    )
-    return IndexRun(summary, meta.generation, meta.revision)
+class _Room:
+    """Whether the texts so far fit into a number of bytes."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def __call__(self, text: str) -> bool:
+        self._left -= len(text.encode("utf-8", "surrogateescape"))
+        return self._left >= 0
 
 
 def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:

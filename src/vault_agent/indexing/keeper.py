@@ -15,23 +15,22 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
 from vault_agent.indexing.batches import NO_FILES, Parser, Pool, batch_parser
-from vault_agent.indexing.compare import is_stale
+from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.protocol import (
     Answer,
     Compare,
-    Compared,
     Crashed,
     Done,
-    EmbedOptions,
+    Embed,
+    Embedded,
     Event,
+    FinishEmbedding,
     Index,
-    Indexed,
     Phase,
     Published,
     QueryAnnounced,
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.indexing.task import IndexRun, IndexTask
-    from vault_agent.model.jobs import JobSummary
     from vault_agent.model.warning import Warning
     from vault_agent.system.crash import CrashReport
 
@@ -113,10 +111,13 @@ class _Keeper:
         self._pool = pool
         self._report = report
         self._on_query: Callable[[], object] | None = None
+        self._finishing = asyncio.Event()
 
     def receive(self, request: Request) -> None:
-        """Queue a request, or act on an announced query at once."""
-        if not isinstance(request, QueryAnnounced):
+        """Queue a request, or act at once on one that is not answered."""
+        if isinstance(request, FinishEmbedding):
+            self._finishing.set()
+        elif not isinstance(request, QueryAnnounced):
             self.requests.put_nowait(request)
         elif self._on_query is not None:
             self._on_query()
@@ -132,14 +133,16 @@ class _Keeper:
 
     async def _carry_out(self, request: Request) -> Answer:
         if isinstance(request, Compare):
-            return Compared(await is_stale(request.task))
+            return await compare(request.task)
         if isinstance(request, Verify):
             return Verified(await self._verify(request))
         if isinstance(request, WarmUp):
             await self._warm_up()
             return WarmedUp()
         if isinstance(request, Index):
-            return await self._run(request)
+            return Done(await self._index(request.task))
+        if isinstance(request, Embed):
+            return await self._embed(request)
         raise AssertionError(type(request).__name__)
 
     async def _warm_up(self) -> None:
@@ -159,14 +162,6 @@ class _Keeper:
 
         return await verify_vectors(request.task.directory, request.endpoint)
 
-    async def _run(self, request: Index) -> Done:
-        run = await self._index(request.task)
-        self._report.send(Indexed())
-        summary = run.summary
-        if request.embed is not None:
-            summary = await self._embed(request.task, request.embed, summary)
-        return Done(summary, run.generation, run.revision)
-
     async def _index(self, task: IndexTask) -> IndexRun:
         self._pool.resize(task.parallel)
         try:
@@ -175,39 +170,34 @@ class _Keeper:
         finally:
             self._pool.trim(1)
 
-    async def _embed(
-        self, task: IndexTask, options: EmbedOptions, summary: JobSummary
-    ) -> JobSummary:
+    async def _embed(self, request: Embed) -> Embedded:
         # Imported here: they import numpy and an HTTP client, which most runs do not need.
         from vault_agent.embedding.client import HttpEmbedder
         from vault_agent.indexing.embed import embed
 
-        async with HttpEmbedder(options.endpoint) as embedder:
+        self._finishing.clear()
+        async with HttpEmbedder(request.endpoint) as embedder:
             self._on_query = embedder.give_way
             try:
                 account = await embed(
-                    task.directory,
+                    request.directory,
                     embedder,
-                    options.endpoint,
+                    request.endpoint,
                     self._report,
-                    fresh=options.fresh,
-                    doubted=options.doubted,
+                    fresh=request.fresh,
+                    doubted=request.doubted,
+                    finishing=self._finishing.is_set,
                 )
             finally:
                 self._on_query = None
-        if account.failed and options.require:
+        if account.failed and request.require:
             raise Unavailable(
                 "EMBEDDING_UNAVAILABLE",
                 f"{account.failed:,} chunks could not be embedded, and embeddings were required. "
                 "The index itself is complete and serves; see the job's warnings.",
                 remedy="",
             )
-        return replace(
-            summary,
-            embedded=account.embedded,
-            reused=account.reused,
-            embedding_failed=account.failed,
-        )
+        return Embedded(account.embedded, account.reused, account.failed)
 
     def _report_crash(self, report: CrashReport) -> None:
         self._report.send(Crashed("worker", report))
@@ -230,8 +220,8 @@ class _Report:
     def warn(self, warning: Warning) -> None:
         self.send(Warned.of(warning))
 
-    def published(self) -> None:
-        self.send(Published())
+    def published(self, run: IndexRun | None = None) -> None:
+        self.send(Published(run))
 
     def send(self, event: Event) -> None:
         sys.stdout.buffer.write(encode(event))

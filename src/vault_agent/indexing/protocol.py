@@ -18,8 +18,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from vault_agent.embedding.settings import EndpointSettings  # noqa: TC001 - read by _hints
 from vault_agent.errors import VaultAgentError, error_of
-from vault_agent.indexing.task import IndexRun, IndexTask
-from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by _hints
+from vault_agent.indexing.task import IndexRun, IndexTask  # noqa: TC001 - read by _hints
 from vault_agent.model.warning import Warning
 from vault_agent.system.crash import CrashReport  # noqa: TC001 - read by _hints
 
@@ -33,21 +32,21 @@ _MAX_DETAIL_ITEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class EmbedOptions:
-    """How an index run embeds the chunks it has indexed."""
-
-    endpoint: EndpointSettings
-    require: bool = False  # fail the run if a chunk has no vector
-    fresh: bool = False  # embed all chunks again
-    doubted: bool = False  # ask which model the endpoint serves, even if no vector is missing
-
-
-@dataclass(frozen=True, slots=True)
 class Index:
     """Update the index. Answered by `Done`."""
 
     task: IndexTask
-    embed: EmbedOptions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Embed the chunks without a vector. Answered by `Embedded`."""
+
+    directory: str
+    endpoint: EndpointSettings
+    require: bool = False  # fail if a chunk has no vector
+    fresh: bool = False  # embed all chunks again
+    doubted: bool = False  # ask which model the endpoint serves, even if no vector is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,23 @@ class QueryAnnounced:
     """A search is about to use the embedding endpoint. Not answered."""
 
 
+@dataclass(frozen=True, slots=True)
+class FinishEmbedding:
+    """End a running `Embed` after the texts that are being sent. Not answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Watch a vault, or only its folder if changes are polled. Answered by `Watching`."""
+
+    root: str
+    exclude: tuple[str, ...]
+    mode: str  # "auto", "events" or "poll"
+    folder: tuple[int, ...] | None = None  # the folder to expect; None: the one found first
+
+
 Question = Compare | Verify | WarmUp
-Request = Index | Question | QueryAnnounced
+Request = Index | Embed | Question | QueryAnnounced | FinishEmbedding | Watch
 
 # --- what the process sends -----------------------------------------------------------------
 
@@ -114,17 +128,14 @@ class Warned:
 class Published:
     """A new state is published; readers may open it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """The index is complete and published. The rest of the run embeds chunks."""
+    run: IndexRun | None = None  # what has led to a new revision; None: there are new vectors
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
     """A process failed unexpectedly. If it is the keeper, it ends after this event."""
 
-    process: str  # "keeper" or "worker"
+    process: str  # "keeper", "worker" or "watcher"
     report: CrashReport
 
 
@@ -132,14 +143,16 @@ class Crashed:
 class Done:
     """The run has succeeded."""
 
-    summary: JobSummary
-    generation: int
-    revision: int
+    run: IndexRun
 
-    @property
-    def run(self) -> IndexRun:
-        """The result of the run."""
-        return IndexRun(self.summary, self.generation, self.revision)
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The numbers of chunks by the origin of their vector."""
+
+    embedded: int
+    reused: int
+    failed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +160,7 @@ class Compared:
     """Whether the vault has visibly changed since the last run."""
 
     stale: bool
+    same_vault: bool = True  # whether the folder has at least half of the indexed notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,21 +194,63 @@ class Refused:
         return error_of(self.code, self.message, self.details)
 
 
-Answer = Done | Compared | Verified | WarmedUp | Refused
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """The vault is watched from now on."""
+
+    mode: str  # "events" or "poll"
+    folders: int
+    folder: tuple[int, ...]  # device and inode
+    reason: str | None = None  # the code of why changes are polled although events were wanted
+    fresh: bool = True  # whether the watch begins now; False: only the other values have changed
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The watcher works. Sent once a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Something has changed at these paths."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMuch:
+    """Anything may have changed."""
+
+    reason: str  # "overflow" or "gap"
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """The vault's folder is missing, or another one is in its place."""
+
+    other: tuple[int, ...] | None = None  # device and inode of the other folder
+
+
+Answer = Done | Embedded | Compared | Verified | WarmedUp | Refused
 """The last event of a request."""
-Event = Phase | Warned | Published | Indexed | Crashed | Answer
+WatchEvent = Watching | Beat | Seen | SeenMuch | Away | Crashed
+Event = Phase | Warned | Published | Crashed | Answer
 
 # --- their form on the pipe -----------------------------------------------------------------
 
 REQUESTS: Mapping[str, type[Request]] = {
-    kind.__name__: kind for kind in (Index, Compare, Verify, WarmUp, QueryAnnounced)
+    kind.__name__: kind
+    for kind in (Index, Embed, Compare, Verify, WarmUp, QueryAnnounced, FinishEmbedding, Watch)
 }
 EVENTS: Mapping[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
-        *(Phase, Warned, Published, Indexed, Crashed),
-        *(Done, Compared, Verified, WarmedUp, Refused),
+        *(Phase, Warned, Published, Crashed),
+        *(Done, Embedded, Compared, Verified, WarmedUp, Refused),
     )
+}
+WATCH_EVENTS: Mapping[str, type[WatchEvent]] = {
+    kind.__name__: kind for kind in (Watching, Beat, Seen, SeenMuch, Away, Crashed)
 }
 _T = TypeVar("_T")
 
@@ -203,7 +259,7 @@ class ProtocolError(Exception):
     """A line is not a message. The text names the wrong field, never its value."""
 
 
-def encode(message: Request | Event) -> bytes:
+def encode(message: Request | Event | WatchEvent) -> bytes:
     """Return a message as a line.
 
     A warning or an error over `MAX_EVENT_BYTES` loses its details.
@@ -232,7 +288,16 @@ def decode_event(line: bytes) -> Event:
     return _decode(line, EVENTS)
 
 
-def _line(message: Request | Event) -> bytes:
+def decode_watch_event(line: bytes) -> WatchEvent:
+    """Return the event of a watcher on a line.
+
+    Raises:
+        ProtocolError: if the line is not such an event.
+    """
+    return _decode(line, WATCH_EVENTS)
+
+
+def _line(message: Request | Event | WatchEvent) -> bytes:
     document = {"type": type(message).__name__, **asdict(message)}
     return json.dumps(document, default=str).encode("ascii") + b"\n"
 

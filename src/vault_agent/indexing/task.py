@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by the protocol
 from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.terms import TEXT_VERSION
 
 if TYPE_CHECKING:
-    from vault_agent.model.jobs import JobSummary
     from vault_agent.model.warning import Warning
     from vault_agent.vault.exclude import Exclusions
+
+
+MAX_NOTE_IDS = 100
+"""How many of the notes that a run has touched its result names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,10 @@ class IndexTask:
     parallel: int  # batches in flight
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
+    # Notes that are removed if they are missing. Other missing notes stay for now. None: all notes.
+    removable: tuple[str, ...] | None = None
+    # Device and inode of the vault's folder. A run refuses another folder. None: any folder.
+    folder: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,10 @@ class IndexRun:
     summary: JobSummary
     generation: int
     revision: int
+    note_ids: tuple[str, ...] = ()  # the first `MAX_NOTE_IDS` notes that were touched
+    missing: tuple[str, ...] = ()  # missing notes that are still in the index
+    more_missing: bool = False  # whether `missing` is only a part
+    oldest_change: float | None = None  # of the files read: seconds since 1970
 
 
 class Report(Protocol):
@@ -50,8 +62,8 @@ class Report(Protocol):
     def warn(self, warning: Warning) -> None:
         """Report a warning."""
 
-    def published(self) -> None:
-        """Report that a new state is published."""
+    def published(self, run: IndexRun | None = None) -> None:
+        """Report that a new state is published: the revision of a run, or else new vectors."""
 
 
 def fingerprint_of(exclusions: Exclusions, max_note_bytes: int) -> str:

@@ -14,7 +14,7 @@ import anyio
 
 from vault_agent.errors import Busy, IndexUnavailable, explained
 from vault_agent.indexing.protocol import Compared, Refused, Verified
-from vault_agent.library.jobs import now
+from vault_agent.library.jobs import timestamp
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread, to_its_end
 
@@ -36,7 +36,7 @@ class Checks:
     """The known state of an index and its vault.
 
     `compare` and `verify` ask the indexing process. They return None if it did not answer.
-    Nothing is compared while `busy` returns true.
+    Nothing is compared while `busy` returns true, or while changes are noticed (`watched`).
     """
 
     def __init__(
@@ -48,8 +48,9 @@ class Checks:
         compare: Ask,
         verify: Ask,
         busy: Callable[[], bool],
+        watched: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.stale = False
+        self._stale = False
         self.incomplete = False  # the last run did not finish
         self.indexed_at: str | None = None  # when the last run had read all notes; ISO 8601
         self._index = index
@@ -58,9 +59,15 @@ class Checks:
         self._ask_to_compare = compare
         self._ask_to_verify = verify
         self._busy = busy
+        self._watched = watched
         self._unreachable: Warning | None = None  # why the vault could not be read
         self._verifying = self._comparing = False
         self._next_comparison = 0.0
+
+    @property
+    def stale(self) -> bool:
+        """Whether notes have changed since the last run, and nothing has noticed it."""
+        return self._stale and not self._watched()
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from this index."""
@@ -91,15 +98,17 @@ class Checks:
 
     def run_succeeded(self) -> None:
         """Clear all warnings: a run has just read the whole vault."""
-        self.stale = self.incomplete = False
+        self._stale = self.incomplete = False
         self._unreachable = None
         self._next_comparison = 0.0
-        self.indexed_at = now()
+        self.indexed_at = timestamp()
 
     def compare_if_due(self) -> None:
         """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""
         now = time.monotonic()
         if now < self._next_comparison or self._busy() or self._index.meta is None:
+            return
+        if self._watched():
             return
         if not self._comparing:
             self._next_comparison = now + STALE_CHECK_SECONDS
@@ -114,7 +123,7 @@ class Checks:
         if answer is None or self._busy():
             return
         if isinstance(answer, Compared):
-            self.stale, self._unreachable = answer.stale, None
+            self._stale, self._unreachable = answer.stale, None
         elif isinstance(answer, Refused) and answer.code == "VAULT_NOT_FOUND":
             self._unreachable = Warning(answer.code, answer.message)
 
@@ -168,7 +177,11 @@ def set_damaged_aside(index: CurrentIndex, directory: IndexDirectory) -> None:
     """Set aside the generation that turned out to be damaged, if there is one.
 
     Only the holder of the writer's lock may call this: a run may have its files open.
+
+    Raises:
+        Busy: `INDEX_LOCKED` while vectors are being made for it.
     """
     if index.damaged is not None:
-        directory.set_aside(index.damaged)
+        with directory.embedding(wait=False):
+            directory.set_aside(index.damaged)
         index.forget_damaged()

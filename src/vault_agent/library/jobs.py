@@ -50,9 +50,13 @@ class Jobs:
     """Submits, watches and cancels jobs. At most one is active."""
 
     def __init__(
-        self, store: JobStore, on_crash: Callable[[CrashReport], object] = lambda _: None
+        self,
+        store: JobStore,
+        on_crash: Callable[[CrashReport], object] = lambda _: None,
+        on_change: Callable[[Job], object] = lambda _: None,
     ) -> None:
         self._store = store
+        self._on_change = on_change  # called when a job starts, and when it ends
         self._on_crash = on_crash  # called when an unexpected error ends a job
         self._active: _Active | None = None
         self._submitting: set[asyncio.Task[Job]] = set()
@@ -63,7 +67,7 @@ class Jobs:
         """Mark jobs that an earlier process left unfinished as interrupted."""
         for job in await self._store.list():
             if not job.state.final:
-                ended = replace(job, state=JobState.INTERRUPTED, finished_at=now(), rate=None)
+                ended = replace(job, state=JobState.INTERRUPTED, finished_at=timestamp(), rate=None)
                 await self._record(ended)
 
     @property
@@ -93,13 +97,14 @@ class Jobs:
             id=f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}",
             kind=kind,
             state=JobState.QUEUED,
-            created_at=now(),
+            created_at=timestamp(),
             trigger=trigger,
         )
         await self._store.insert(job)
         active = _Active(job)
         self._active = active
         active.work = asyncio.ensure_future(work(active))
+        self._on_change(job)
         active.recorder = asyncio.create_task(self._run_to_end(active, active.work))
         return job
 
@@ -170,7 +175,7 @@ class Jobs:
 
     async def _run_to_end(self, active: _Active, work: asyncio.Future[JobSummary]) -> None:
         """Run a job and record its end. Cancellation stops the work, not the record."""
-        active.update(state=JobState.RUNNING, started_at=now())
+        active.update(state=JobState.RUNNING, started_at=timestamp())
         try:
             await self._record(active.job)
             complete = asyncio.create_task(active.index_complete.wait())
@@ -183,7 +188,7 @@ class Jobs:
             complete.cancel()
             final = replace(
                 active.job,
-                finished_at=now(),
+                finished_at=timestamp(),
                 rate=None,
                 character_rate=None,
                 eta_seconds=None,
@@ -192,6 +197,7 @@ class Jobs:
             # Recorded before watchers see it: they may then submit the next job.
             await self._record(final)
             active.job = final
+            self._on_change(final)
         finally:
             if self._active is active:
                 self._active = None
@@ -303,6 +309,6 @@ class _Rate:
         return (done - first) / (now - began) if now - began > 0.2 else None
 
 
-def now() -> str:
-    """Return the current time as ISO 8601, UTC."""
+def timestamp() -> str:
+    """Return the present time: ISO 8601, UTC, with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -8,41 +8,39 @@ any time: its output is published in one atomic step, or removed by the next run
 from __future__ import annotations
 
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import (
-    MAX_EVENT_BYTES,
     Answer,
     Crashed,
     Done,
-    Indexed,
+    Embedded,
+    FinishEmbedding,
+    Index,
     Phase,
-    ProtocolError,
     Published,
     QueryAnnounced,
     Refused,
     WarmUp,
     Warned,
     decode_event,
-    encode,
 )
+from vault_agent.library.process import IndexingProcess, pause_seconds
 from vault_agent.system.cancelling import to_its_end
-from vault_agent.system.processes import ChildProcess, end_process, start_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.indexing.protocol import Event, Index, Question, Request
+    from vault_agent.indexing.protocol import Embed, Event, Question
     from vault_agent.indexing.task import IndexRun
     from vault_agent.library.background import Background
     from vault_agent.system.crash import CrashReport
 
-    News = Phase | Warned | Published | Indexed
+    News = Phase | Warned | Published
+    _Process = IndexingProcess[Event]
     OnCrash = Callable[[str, CrashReport], object]
 
 # Not -m: a spawned worker would import that module again. -P keeps the current folder, which may
@@ -50,19 +48,15 @@ if TYPE_CHECKING:
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
 MANY_NOTES = 5_000
 """After a run that reads more notes than this, the process is replaced to free its memory."""
-LONGEST_PAUSE_SECONDS = 60.0
-"""Limit of the pause between starts of a process that keeps dying: 1, 2, 4 … seconds."""
-_LINE_LIMIT = 4 * MAX_EVENT_BYTES
-_SECONDS_TO_END = 0.5
 
 
 class Keeper:
     """Starts, keeps, replaces and ends the indexing processes of one vault.
 
-    One process is kept. Runs take turns. The kept process answers questions while it is idle. A
-    run that begins meanwhile gets a separate process, because an answer may take as long as a
-    missing network drive does. `on_crash` gets the name of a process that failed unexpectedly, and
-    the report of its crash.
+    One process is kept. Runs take turns. The kept process also answers questions and embeds while
+    it is idle. A run that begins meanwhile gets a separate process, because an answer may take as
+    long as a missing network drive does. `on_crash` gets the name of a process that failed
+    unexpectedly, and the report of its crash.
     """
 
     def __init__(
@@ -73,8 +67,10 @@ class Keeper:
         self._command = command
         self._idle: _Process | None = None
         self._working: _Process | None = None
+        self._embedding: _Process | None = None
         self._all: set[_Process] = set()
         self._turn = anyio.Lock()
+        self._turn_to_embed = anyio.Lock()
         self._asking = anyio.Lock()
         self._starting = anyio.Lock()
         self._deaths = 0  # since a process last gave an answer
@@ -90,25 +86,50 @@ class Keeper:
         async with self._turn:
             while True:
                 process = await self._take()
-                done = await self._run_in(process, request, on_event)
-                if done is not None:
+                self._working = process
+                try:
+                    done = await self._carry_out(process, request, on_event)
+                finally:
+                    self._working = None
+                    if self._idle is None:
+                        self._replace()
+                if isinstance(done, Done):
                     return done.run
 
-    async def _run_in(
-        self, process: _Process, request: Index, on_event: Callable[[News], object]
-    ) -> Done | None:
-        """Carry out a run. Return None if the process had died before it took the request."""
+    async def embed(self, request: Embed, on_event: Callable[[News], object]) -> Embedded:
+        """Embed the chunks without a vector. Runs go on meanwhile, in another process.
+
+        Raises:
+            VaultAgentError: what ended it, with its class, code and details.
+            Failed: `INDEXER_FAILED` if the process ended unexpectedly.
+        """
+        async with self._turn_to_embed:
+            while True:
+                process = await self._take()
+                self._embedding = process
+                try:
+                    done = await self._carry_out(process, request, on_event)
+                finally:
+                    self._embedding = None
+                    if self._idle is None and self._working is None:
+                        self._replace()
+                if isinstance(done, Embedded):
+                    return done
+
+    async def _carry_out(
+        self, process: _Process, request: Index | Embed, on_event: Callable[[News], object]
+    ) -> Done | Embedded | None:
+        """Carry out a request. Return None if the process had died before it took the request."""
         was_kept, received, reusable = process.has_answered, False, False
-        self._working = process
         try:
             await process.send(request)
             while (event := await process.receive()) is not None:
                 received = True
-                if isinstance(event, (Phase, Warned, Published, Indexed)):
+                if isinstance(event, (Phase, Warned, Published)):
                     on_event(event)
                 elif isinstance(event, Crashed):
                     self._report_crash(process, event)
-                elif isinstance(event, Done):
+                elif isinstance(event, Done | Embedded):
                     reusable = not _is_spent(request, event)
                     return event
                 elif isinstance(event, Refused):
@@ -119,10 +140,8 @@ class Keeper:
                     break
             self._note_death(process)
         finally:
-            self._working = None
-            await to_its_end(self._put_back(process, reusable=reusable, first=True))
-            if self._idle is None:
-                self._replace()
+            first = isinstance(request, Index)
+            await to_its_end(self._put_back(process, reusable=reusable, first=first))
         if was_kept and not received:
             return None
         cause = f" ({process.crash})" if process.crash else ""
@@ -150,7 +169,7 @@ class Keeper:
             while (event := await process.receive()) is not None:
                 if isinstance(event, Crashed):
                     self._report_crash(process, event)
-                elif not isinstance(event, (Phase, Warned, Published, Indexed)):
+                elif not isinstance(event, (Phase, Warned, Published)):
                     answer = event
                     break
             else:
@@ -161,9 +180,14 @@ class Keeper:
         return answer
 
     def announce_query(self) -> None:
-        """Tell a run that embeds to leave the endpoint to a search for a moment."""
-        if self._working is not None:
-            self._working.send_soon(QueryAnnounced())
+        """Ask a process that embeds to leave the endpoint to a search for a moment."""
+        if self._embedding is not None:
+            self._embedding.send_soon(QueryAnnounced())
+
+    def finish_embedding(self) -> None:
+        """Ask a process that embeds to end after the texts that it is sending."""
+        if self._embedding is not None:
+            self._embedding.send_soon(FinishEmbedding())
 
     def retire(self) -> None:
         """Start no more processes."""
@@ -191,7 +215,7 @@ class Keeper:
         async with self._starting:
             if self._closed:
                 raise Failed("INDEXER_FAILED", "The server is stopping.")
-            process = await _Process.start(self._command)
+            process = await IndexingProcess.start(self._command, decode_event)
             self._all.add(process)
         self._background.spawn(self._watch, process)
         return process
@@ -249,80 +273,10 @@ class Keeper:
             self._replacing = False
 
 
-def pause_seconds(deaths: int) -> float:
-    """Return the pause before the next start, after this many deaths in a row."""
-    return min(2.0 ** min(deaths - 1, 30), LONGEST_PAUSE_SECONDS)
-
-
-def _is_spent(request: Index, done: Done) -> bool:
-    summary = done.summary
+def _is_spent(request: Index | Embed, answer: Done | Embedded) -> bool:
+    """Whether a process has used much memory for its answer."""
+    if isinstance(answer, Embedded):
+        return answer.embedded > MANY_NOTES
+    summary = answer.run.summary
     read = summary.added + summary.changed + summary.renamed
-    return request.task.rebuild or max(read, summary.embedded) > MANY_NOTES
-
-
-class _Process:
-    """One indexing process: sends requests, receives events, and ends it."""
-
-    def __init__(self, process: ChildProcess) -> None:
-        self.has_answered = False
-        self.is_expected_to_end = False
-        self.crash: CrashReport | None = None
-        self._process = process
-
-    @classmethod
-    async def start(cls, command: Sequence[str]) -> _Process:
-        """Start a process.
-
-        Raises:
-            Failed: `INDEXER_FAILED` if the system cannot start it.
-        """
-        try:
-            process = await start_process(
-                *command,
-                line_limit=_LINE_LIMIT,
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=DEVNULL,  # a traceback may contain note text
-            )
-        except OSError:
-            raise Failed(
-                "INDEXER_FAILED",
-                "The indexing process could not be started. An index that was complete"
-                " before still serves.",
-            ) from None
-        return cls(process)
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process is still known to run."""
-        return self._process.returncode is None
-
-    def send_soon(self, request: Request) -> None:
-        """Send a small request without waiting."""
-        if self._process.stdin is not None:
-            self._process.stdin.write(encode(request))
-
-    async def send(self, request: Request) -> None:
-        """Send a request. A process that has died shows when its answer is read."""
-        with suppress(ConnectionError):
-            self.send_soon(request)
-            if self._process.stdin is not None:
-                await self._process.stdin.drain()
-
-    async def receive(self) -> Event | None:
-        """Return the next event, or None if the process has ended or sent an invalid one."""
-        if self._process.stdout is None:
-            return None
-        try:
-            line = await self._process.stdout.readline()
-            return decode_event(line) if line else None
-        except (ValueError, ProtocolError):  # ValueError: a line over the limit
-            return None
-
-    async def wait(self) -> None:
-        """Wait until the process ends."""
-        await self._process.wait()
-
-    async def end(self) -> None:
-        """Close its input so that it ends. Kill it if it does not."""
-        await end_process(self._process, _SECONDS_TO_END)
+    return read > MANY_NOTES or (isinstance(request, Index) and request.task.rebuild)

@@ -6,8 +6,7 @@ Over 300 lines: every call to a vault passes through here, and most methods only
 from __future__ import annotations
 
 import asyncio
-import os
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
@@ -15,42 +14,39 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 
 from vault_agent import __version__
-from vault_agent.config import index_directory, switched_on
+from vault_agent.config import switched_on
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
-    Unavailable,
     VaultAgentError,
 )
 from vault_agent.indexing.protocol import (
     Compare,
-    EmbedOptions,
+    Compared,
     Index,
-    Indexed,
     Phase,
     Published,
     Verify,
     Warned,
 )
-from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, set_damaged_aside
+from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
 from vault_agent.library.lists import Lists
+from vault_agent.library.news import News
+from vault_agent.library.watch import Watch
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
+from vault_agent.model.watch import Revision
 from vault_agent.search import fetch
 from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
-from vault_agent.store.database import translated
-from vault_agent.store.jobs.record import open_jobs
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
 from vault_agent.vault.attachments import describe, open_attachment
-from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
@@ -58,21 +54,25 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
-    from vault_agent.indexing.task import IndexRun
+    from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
-    from vault_agent.library.keeper_process import News
+    from vault_agent.library.keeper_process import Keeper
+    from vault_agent.library.keeper_process import News as Event
+    from vault_agent.library.waiting import Batch
     from vault_agent.model.jobs import Job
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
+    from vault_agent.store.layout import IndexDirectory
     from vault_agent.system.crash import CrashReport
     from vault_agent.vault.attachments import OpenAttachment
+    from vault_agent.vault.exclude import Exclusions
 
 Reply = TypeVar("Reply")
 
 MAX_ATTEMPTS = 5
-MAX_PARALLEL = 4
+_UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Shared:
 
 
 class OpenVault:
-    """The operations of one vault. Made by `open_vault`."""
+    """The operations of one vault. Made by `open_library`."""
 
     def __init__(  # noqa: PLR0917 - one caller, and each argument has another type
         self,
@@ -108,13 +108,15 @@ class OpenVault:
         task: IndexTask,
     ) -> None:
         self.config = config
-        self.jobs = Jobs(store, lambda report: shared.on_crash("server", report))
+        self.news = News()
+        self.jobs = Jobs(store, lambda report: shared.on_crash("server", report), self.news.add)
         self._exclusions = exclusions
         self._directory = directory
         self._index = index
         self._keeper = keeper
-        self._embedder = shared.embedder
-        self._endpoint = shared.endpoint
+        self._embeddings = Embeddings(
+            shared.embedder, shared.endpoint, index, keeper, task.directory
+        )
         self._task = task
         self._background = background
         self._refreshed = anyio.Event()
@@ -126,6 +128,16 @@ class OpenVault:
             compare=lambda: keeper.ask(Compare(task)),
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
+            watched=lambda: self.watch.is_live,
+        )
+        self.watch = Watch(
+            self,
+            config.watch,
+            task,
+            self.jobs,
+            background,
+            on_change=self.news.add,
+            on_crash=shared.on_crash,
         )
 
     @property
@@ -141,8 +153,8 @@ class OpenVault:
             lambda now: search(
                 now,
                 query,
-                embedder=self._embedder,
-                warnings=self._checks.warnings(),
+                embedder=self._embeddings.embedder,
+                warnings=self._warnings(),
                 indexing=self._indexing,
             )
         )
@@ -150,13 +162,13 @@ class OpenVault:
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates that are similar to a note or chunk."""
-        embeddings = self._embedder is not None
+        embeddings = self._embeddings.embedder is not None
         return await self._read(
             lambda now: related(
                 now,
                 query,
                 embeddings=embeddings,
-                warnings=self._checks.warnings(),
+                warnings=self._warnings(),
                 indexing=self._indexing,
             )
         )
@@ -171,7 +183,7 @@ class OpenVault:
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
-            lambda now: fetch.chunk(now, note_id, index, warnings=self._checks.warnings())
+            lambda now: fetch.chunk(now, note_id, index, warnings=self._warnings())
         )
 
     async def attachment(self, path: str) -> AttachmentInfo:
@@ -196,10 +208,12 @@ class OpenVault:
         """Return the current state of the vault, its index and its embeddings."""
         self._checks.compare_if_due()
         meta, refusal, running = self._index.meta, self._index.refusal, self.jobs.running
-        embeddings = self._embedding_warnings()
+        embeddings = self._embeddings.warnings(indexing=self._indexing)
+        has_embedder = self._embeddings.embedder is not None
         usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in embeddings)
         latest = self._index.latest
-        warnings = (*self._checks.warnings(), *embeddings) if meta else ()
+        watch = [each for each in self.watch.warnings() if each.code != "INDEX_BEHIND"]
+        warnings = (*self._checks.warnings(), *watch, *embeddings) if meta else ()
         if refusal is not None:
             warnings = (Warning(refusal.code, refusal.message),)
         return Health(
@@ -213,12 +227,13 @@ class OpenVault:
             notes=meta.notes if meta else 0,
             chunks=meta.chunks if meta else 0,
             embeddings_enabled=self.config.embedding.enabled,
-            embeddings_available=self._embedder is not None and meta is not None and usable,
-            embeddings_share=latest.embedded_share if latest and self._embedder else 0.0,
+            embeddings_available=has_embedder and meta is not None and usable,
+            embeddings_share=latest.embedded_share if latest and has_embedder else 0.0,
             running_job=running.id if running else None,
             indexed_at=self._checks.indexed_at if meta else None,
             switched_on=switched_on(self.config),
-            warnings=warnings,
+            warnings=(*warnings, *self.watch.notices()),
+            watch=self.watch.status(),
         )
 
     # --- runs -----------------------------------------------------------------------------------
@@ -250,13 +265,45 @@ class OpenVault:
         Raises:
             VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
         """
-        request = Index(replace(self._task, paths=tuple(paths)))
+        return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
 
-        def on_event(event: News) -> None:
-            if isinstance(event, Published):
-                self._background.spawn(self._refresh)
+    async def look(
+        self,
+        batch: Batch,
+        folder: tuple[int, ...],
+        on_event: Callable[[Event], object],
+        on_served: Callable[[], object],
+    ) -> IndexRun:
+        """Index what a watch has noticed. `on_served` is called once searches see the changes."""
+        task = replace(
+            self._task, paths=batch.paths, removable=batch.removable, folder=folder or None
+        )
 
-        return await self._run(request, on_event)
+        def hear(event: Event) -> None:
+            on_event(event)
+            self._hear(event, on_served)
+
+        run = await self._run(task, hear)
+        if batch.paths is None:
+            self._checks.run_succeeded()
+        return run
+
+    async def embed(self) -> bool:
+        """Embed the chunks without a vector. Return False if the endpoint fails."""
+        works = True
+
+        def hear(event: Event) -> None:
+            nonlocal works
+            works = works and not (isinstance(event, Warned) and event.code == _UNAVAILABLE)
+            self._hear(event)
+
+        await self._embeddings.make(hear)
+        return works
+
+    async def is_same_vault(self) -> bool:
+        """Whether the folder at the vault's path has most of the indexed notes."""
+        answer = await self._keeper.ask(Compare(self._task))
+        return isinstance(answer, Compared) and answer.same_vault
 
     async def wait_for(self, generation: int, revision: int) -> None:
         """Wait until searches see this revision of the index or a later one.
@@ -276,39 +323,38 @@ class OpenVault:
         """Index the whole vault in the indexing process, and embed if that is enabled."""
         indexed = False
 
-        def on_event(event: News) -> None:
-            nonlocal indexed
+        def hear(event: Event) -> None:
             if isinstance(event, Phase):
                 progress.phase(event.name, event.done, event.total, event.characters)
             elif isinstance(event, Warned):
                 progress.warn(event.warning)
-            elif isinstance(event, Published):
-                self._background.spawn(self._refresh)
-            elif isinstance(event, Indexed):
-                indexed = True
-                self._checks.run_succeeded()
-                progress.index_finished()
+            self._hear(event)
 
-        embed = None
-        if self._endpoint is not None:
-            embed = EmbedOptions(
-                self._endpoint,
-                require=options.require_embeddings or self.config.embedding.require,
-                fresh=options.fresh_embeddings,
-                doubted=self._embeddings_doubted(),
-            )
-        task = replace(self._task, rebuild=kind is JobKind.REINDEX)
+        self._keeper.finish_embedding()  # this job makes what is missing, and shows it
         try:
-            run = await self._run(Index(task, embed), on_event)
-        except BaseException:
+            run = await self._run(replace(self._task, rebuild=kind is JobKind.REINDEX), hear)
+            indexed = True
+        finally:
             self._checks.incomplete = not indexed
-            raise
-        return run.summary
+        self._checks.run_succeeded()
+        self.watch.accept_folder()
+        progress.index_finished()
+        made = await self._embeddings.make(
+            hear,
+            require=options.require_embeddings or self.config.embedding.require,
+            fresh=options.fresh_embeddings,
+        )
+        if made is None:
+            return run.summary
+        await self._refresh()
+        return replace(
+            run.summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
+        )
 
-    async def _run(self, request: Index, on_event: Callable[[News], object]) -> IndexRun:
-        """Run the request in the keeper, serve the published index, and remove old files."""
+    async def _run(self, task: IndexTask, on_event: Callable[[Event], object]) -> IndexRun:
+        """Run the task in the keeper, serve the published index, and remove old files."""
         try:
-            run = await self._keeper.run(request, on_event)
+            run = await self._keeper.run(Index(task), on_event)
             await self._refresh()
             self._index.check()  # the run may not have seen the damage that keeps it from serving
         except BaseException:
@@ -318,6 +364,27 @@ class OpenVault:
         finally:
             await in_thread(self._sweep)
         return run
+
+    def _hear(self, event: Event, on_served: Callable[[], object] = lambda: None) -> None:
+        """Serve what a process has published."""
+        if isinstance(event, Published):
+            self._background.spawn(self._serve, event.run, on_served)
+
+    async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
+        await self._refresh()
+        if run is not None:
+            done = run.summary
+            touched = done.added + done.changed + done.removed + 2 * done.renamed
+            self.news.add(
+                Revision(
+                    run.generation,
+                    run.revision,
+                    *(done.added, done.changed, done.removed, done.renamed),
+                    note_ids=run.note_ids,
+                    complete=len(run.note_ids) >= touched,
+                )
+            )
+            on_served()
 
     async def _refresh(self) -> None:
         """Serve the newest complete state, and wake all who wait for it."""
@@ -336,11 +403,14 @@ class OpenVault:
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
         self._checks.indexed_at = await self.jobs.last_indexed()
+        watched = self.config.watch.enabled
+        if watched:
+            self.watch.start(embeddings=self._embeddings.enabled)
         if self._index.meta is None and self._index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
         self._checks.verify_soon()
-        if self._index.meta is not None and self.config.index.at_start:
+        if self._index.meta is not None and self.config.index.at_start and not watched:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     def announce_query(self) -> None:
@@ -392,25 +462,9 @@ class OpenVault:
         """Whether a job runs, which may be creating what is missing."""
         return self.jobs.running is not None
 
-    def _embedding_warnings(self) -> tuple[Warning, ...]:
-        """Return why semantic search is unavailable or incomplete, if it is."""
-        embedder, snapshot = self._embedder, self._index.latest
-        if embedder is None or snapshot is None:
-            return ()
-        from vault_agent.search.semantic import share_warnings, usable_matrix  # imports numpy
-
-        try:
-            embedder.check()
-            usable_matrix(snapshot, embedder.space, indexing=self._indexing)
-        except Unavailable as reason:
-            return (Warning(reason.code, reason.message),)
-        return share_warnings(snapshot, indexing=self._indexing)
-
-    def _embeddings_doubted(self) -> bool:
-        """Whether the endpoint has returned vectors that do not match those of the index."""
-        matrix = self._index.latest.matrix if self._index.latest else None
-        space = self._embedder.space if self._embedder is not None else None
-        return matrix is not None and space is not None and not matrix.space.matches(space)
+    def _warnings(self) -> tuple[Warning, ...]:
+        """Return the warnings for a reply from the index."""
+        return (*self._checks.warnings(), *self.watch.warnings())
 
     async def _last_run_was_cut_short(self) -> bool:
         last = await self.jobs.last_finished()
@@ -430,53 +484,3 @@ class OpenVault:
 def _readable(name: str) -> str:
     """Return a folder's name as text, where its bytes may not be."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-@asynccontextmanager
-async def open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault]:
-    """Open a vault and its index. Only one server at a time can have it open.
-
-    Raises:
-        Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
-        Busy: `INDEX_LOCKED` while another server uses this index.
-        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
-    """
-    directory = IndexDirectory(index_directory(config))
-    exclusions = Exclusions(config.vault.exclude)
-    with VaultRoot.open(config.vault.root or "", exclusions) as root:
-        path, identity = root.path, root.identity
-    fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
-    task = IndexTask(
-        root=path,
-        directory=str(directory.path),
-        vault=identity,
-        exclude=config.vault.exclude,
-        max_note_bytes=config.index.max_note_bytes,
-        fingerprint=fingerprint,
-        rebuild=False,
-        parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
-    )
-    index = CurrentIndex(
-        directory,
-        vault=identity,
-        fingerprint=fingerprint,
-        vectors=shared.embedder is not None,
-    )
-    # Closed in reverse order: jobs, background tasks, the keeper, the index.
-    async with AsyncExitStack() as stack:
-        with translated():
-            directory.create()
-            stack.enter_context(directory.serving())
-        store = await stack.enter_async_context(open_jobs(directory.jobs))
-        stack.push_async_callback(index.close)
-        background = Background(lambda report: shared.on_crash("server", report))
-        keeper = Keeper(background, shared.on_crash)
-        stack.push_async_callback(keeper.close)
-        await stack.enter_async_context(background)
-        vault = OpenVault(
-            config, shared, exclusions, directory, index, keeper, background, store, task
-        )
-        stack.push_async_callback(vault.jobs.close)
-        stack.callback(keeper.retire)
-        await vault.start()
-        yield vault

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from vault_agent.model.watch import WatchStatus
 
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
@@ -29,3 +31,4 @@ class Health:
     switched_on: tuple[str, ...] = ()  # the settings of the features that are on
     indexed_at: str | None = None  # when the last run had looked at all notes; ISO 8601, UTC
     warnings: tuple[Warning, ...] = ()
+    watch: WatchStatus = field(default_factory=WatchStatus)

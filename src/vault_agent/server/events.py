@@ -1,4 +1,4 @@
-"""Sends the states of a job as Server-Sent Events (WHATWG HTML, section 9.2) until its end.
+"""Sends the states of a job, or the news of a vault, as Server-Sent Events (WHATWG HTML, 9.2).
 
 All followers of a job share one stream, so each state is serialised only once.
 """
@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.model.jobs import Job
+from vault_agent.model.watch import Revision
 from vault_agent.server.keys import JOB_STREAMS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import dump
-from vault_agent.wire.convert import job_data
+from vault_agent.wire.convert import job_data, revision_data, watch_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.model.jobs import Job
+    from vault_agent.library.news import NewsItem
 
 HEARTBEAT_SECONDS = 5.0
 """Time until the disconnection of a client is noticed."""
@@ -33,6 +35,31 @@ async def send_events(
     request: web.Request, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
 ) -> web.StreamResponse:
     """Send each state of a job as an event `job`, until the job ends or the server stops."""
+    async with _stream(request) as response:
+        if request.method != "HEAD":
+            async with request.app[JOB_STREAMS].follow(job_id, watch) as stream:
+                await _forward(response, stream.events(), request.app[STOPPING])
+    return response
+
+
+async def send_news(
+    request: web.Request, last_id: str, news: AsyncIterator[NewsItem]
+) -> web.StreamResponse:
+    """Send the news of a vault as events with IDs, until the server stops."""
+
+    async def events() -> AsyncIterator[bytes]:
+        yield f"id: {last_id}\n\n".encode()  # for a client that reconnects before the first event
+        async for each in news:
+            yield _news_event(each)
+
+    async with _stream(request) as response:
+        if request.method != "HEAD":
+            await _forward(response, events(), request.app[STOPPING])
+    return response
+
+
+@asynccontextmanager
+async def _stream(request: web.Request) -> AsyncIterator[web.StreamResponse]:
     response = web.StreamResponse(
         headers={
             **SAFE_HEADERS,
@@ -42,11 +69,8 @@ async def send_events(
     )
     response.force_close()
     await response.prepare(request)
-    if request.method != "HEAD":
-        async with request.app[JOB_STREAMS].follow(job_id, watch) as stream:
-            await _forward(response, stream, request.app[STOPPING])
+    yield response
     await response.write_eof()
-    return response
 
 
 class JobStreams:
@@ -97,6 +121,13 @@ class JobStream:
             await self._changed.wait()
         return self._count, self._newest
 
+    async def events(self) -> AsyncIterator[bytes]:
+        """Yield the newest state at each change until the last."""
+        count = 0
+        while (newer := await self.after(count)) is not None:
+            count, event = newer
+            yield event
+
     async def close(self) -> None:
         """Stop watching the job."""
         self._reading.cancel()
@@ -121,12 +152,25 @@ def _event(job: Job) -> bytes:
     return b"event: job\ndata: " + dump(job_data(job)) + b"\n\n"
 
 
+def _news_event(news: NewsItem) -> bytes:
+    item = news.item
+    if item is None:
+        event = b"event: resync\ndata: {}\n\n"
+    elif isinstance(item, Job):
+        event = _event(item)
+    elif isinstance(item, Revision):
+        event = b"event: revision\ndata: " + dump(revision_data(item)) + b"\n\n"
+    else:
+        event = b"event: watch\ndata: " + dump(watch_data(item)) + b"\n\n"
+    return b"id: " + news.id.encode() + b"\n" + event
+
+
 async def _forward(
-    response: web.StreamResponse, stream: JobStream, stopping: asyncio.Event
+    response: web.StreamResponse, events: AsyncIterator[bytes], stopping: asyncio.Event
 ) -> None:
-    count = 0
+    """Send events until there are no more, or the server stops."""
     stopped = asyncio.ensure_future(stopping.wait())
-    following = asyncio.ensure_future(stream.after(count))
+    following = asyncio.ensure_future(anext(events, None))
     try:
         while True:
             done, _ = await asyncio.wait(
@@ -137,12 +181,11 @@ async def _forward(
             if stopped in done:
                 return
             if following in done:
-                newer = following.result()
-                if newer is None:
+                event = following.result()
+                if event is None:
                     return
-                count, event = newer
                 await response.write(event)
-                following = asyncio.ensure_future(stream.after(count))
+                following = asyncio.ensure_future(anext(events, None))
             else:
                 await response.write(b": still here\n\n")
     finally:

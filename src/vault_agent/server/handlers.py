@@ -9,7 +9,7 @@ from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import Got, Operation, answer, perform
 from vault_agent.api.operations import DOWNLOAD
 from vault_agent.server.downloads import send_file
-from vault_agent.server.events import send_events
+from vault_agent.server.events import send_events, send_news
 from vault_agent.server.keys import LIBRARY, OPENAPI, TRACE
 from vault_agent.server.replies import bytes_reply, not_modified
 from vault_agent.wire.replies import CompactResultsData, OneJob, ResultsData
@@ -64,6 +64,13 @@ async def job_events(call: Call) -> web.StreamResponse:
     """Send a job's states as events until its end."""
     feed = await call.perform(call.operation)
     return await send_events(call.request, feed.job_id, feed.watch)
+
+
+async def events(call: Call) -> web.StreamResponse:
+    """Send the news of the vault as events, after the one that `Last-Event-ID` names."""
+    feed = await call.perform(call.operation)
+    after = call.request.headers.get("Last-Event-ID")
+    return await send_news(call.request, feed.last_id, feed.follow(after))
 
 
 async def description(call: Call) -> web.StreamResponse:

@@ -148,6 +148,15 @@ ROUTES: tuple[Route, ...] = (
         tagged=True,
     ),
     Route("GET", "/resolve", lists.RESOLVE),
+    Route("GET", "/watch", operations.WATCH),
+    Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
+    Route(
+        "GET",
+        "/events",
+        operations.EVENTS,
+        handler=handlers.events,
+        media=("text/event-stream",),
+    ),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from vault_agent.library.library import Library
     from vault_agent.model.health import Health
 
+WATCH_START_SECONDS = 5.0
+"""How long the announcement waits for the watch of the vault, to say how it is watched."""
 _BACKLOG = 1024
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
 _SPARE_FILES = 256  # open files reserved for the index and for attachments
@@ -70,6 +72,7 @@ async def serve(
             opening = partial(open_library, on_crash=partial(report_crash, log))
             async with listening(config, open_library=opening, log=log) as server:
                 await server.library.default.listening_at(endpoint_of(server.host, server.port))
+                await server.library.default.watch.settled(WATCH_START_SECONDS)
                 announce(server, await server.library.default.health())
                 await stopped.wait()
                 log.emit(Level.INFO, "stopping")

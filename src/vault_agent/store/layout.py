@@ -109,6 +109,19 @@ class IndexDirectory:
             wait_seconds=WRITER_WAIT_SECONDS if wait else 0.0,
         )
 
+    def embedding(self, *, wait: bool = True) -> AbstractContextManager[None]:
+        """Hold the lock of the vectors. An index run may write meanwhile.
+
+        Raises:
+            Busy: `INDEX_LOCKED` if another process holds it, at once or after a wait.
+            Failed: `INDEX_IO_ERROR` if the file system has no locks.
+        """
+        return self._locked(
+            "vectors.lock",
+            taken="Another process is embedding for this index. Stop it, or use another index.dir.",
+            wait_seconds=WRITER_WAIT_SECONDS if wait else 0.0,
+        )
+
     @contextmanager
     def _locked(self, name: str, *, taken: str, wait_seconds: float = 0.0) -> Iterator[None]:
         with ExitStack() as stack:
@@ -206,9 +219,10 @@ class IndexDirectory:
             expected = newest_aside if path.name.startswith(_DAMAGED) else keep
             if number != expected:
                 shutil.rmtree(path, ignore_errors=True)
-        remove_unfinished(self.path)
-        if keep is not None:
-            remove_unfinished(self.generation(keep))
+        with suppress(Busy), self.embedding(wait=False):  # it may be writing such a file
+            remove_unfinished(self.path)
+            if keep is not None:
+                remove_unfinished(self.generation(keep))
 
     def sweep_fulltext(self, number: int, *, keep: int) -> None:
         """Remove the full-text folders of a generation that are older than the revision `keep`.

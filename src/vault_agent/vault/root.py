@@ -154,6 +154,12 @@ class VaultRoot:
         return identify(self.path)
 
     @property
+    def folder(self) -> tuple[int, ...]:
+        """The device and inode of the folder. Another folder may come to lie at its path."""
+        found = os.stat(self.path) if self._fd is None else os.fstat(self._fd)  # noqa: PTH116
+        return found.st_dev, found.st_ino
+
+    @property
     def is_in_place(self) -> bool:
         """Whether the path still leads to this folder. It may be moved, unmounted or replaced."""
         try:

@@ -24,8 +24,12 @@ from vault_agent.wire.replies import (
     NoteData,
     ResultData,
     ResultsData,
+    RevisionData,
     VaultData,
     WarningData,
+    WatchBatchData,
+    WatchData,
+    WatchReport,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer
     from vault_agent.model.warning import Warning as Notice
+    from vault_agent.model.watch import Revision, WatchBatch, WatchStatus
 
 MAX_WARNING_BYTES = 2048
 """The most bytes of JSON in one warning of a reply."""
@@ -84,7 +89,24 @@ def health_data(health: Health) -> HealthData:
         ),
         running_job=health.running_job,
         switched_on=health.switched_on,
+        watch=watch_data(health.watch),
     )
+
+
+def watch_data(status: WatchStatus) -> WatchData:
+    """Return the state of a watch."""
+    return WatchData.model_validate(status, from_attributes=True)
+
+
+def watch_report(status: WatchStatus, batches: Iterable[WatchBatch]) -> WatchReport:
+    """Return the reply to `GET /watch`."""
+    shown = [WatchBatchData.model_validate(each, from_attributes=True) for each in batches]
+    return WatchReport(**watch_data(status).model_dump(by_alias=False), batches=shown)
+
+
+def revision_data(revision: Revision) -> RevisionData:
+    """Return a new revision for events."""
+    return RevisionData.model_validate(revision, from_attributes=True)
 
 
 def results_data(answer: Answer) -> ResultsData:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import aiosqlite
 
 HISTORY = 100
+HISTORY_OF_OTHERS = 50
+"""How many of the kept jobs may have been started by something else than a user."""
 
 
 @asynccontextmanager
@@ -72,6 +74,13 @@ class JobStore:
             await self._connection.execute_fetchall(
                 "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
             )
+            if job.trigger is not Trigger.USER:
+                await self._connection.execute_fetchall(
+                    "DELETE FROM job WHERE seq IN (SELECT seq FROM job"
+                    " WHERE json_extract(document, '$.trigger') <> ? ORDER BY seq DESC"
+                    " LIMIT -1 OFFSET ?)",
+                    (Trigger.USER.value, HISTORY_OF_OTHERS),
+                )
 
     async def _inserted(self, job: Job) -> bool:
         """Record a new job. Return False if another one was active and has ended meanwhile."""

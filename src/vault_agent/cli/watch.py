@@ -1,0 +1,149 @@
+"""`vault-agent watch`."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+import orjson
+
+from vault_agent.cli import exits
+from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell, warn
+from vault_agent.cli.wrap import fitted
+from vault_agent.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SHOWN = 10
+_STATES = {
+    "off": "off: changes are not noticed",
+    "starting": "starting",
+    "watching": "on, by events of the system",
+    "polling": "on, by scans",
+    "away": "waiting: the vault's folder is missing",
+    "stopped": "stopped: it does not answer, and is started again",
+}
+_REASONS = {
+    "WATCH_LIMIT": "the system does not allow to watch all folders",
+    "WATCH_DEAF": "the system does not report all changes",
+}
+
+
+@click.group("watch", cls=Group, invoke_without_command=True)
+@click.pass_context
+async def command(context: click.Context) -> None:
+    """Show whether changes of notes are noticed, and how fast."""
+    if context.invoked_subcommand is None:
+        await _status(context.obj)
+
+
+@command.command("status")
+@click.pass_obj
+async def status(invocation: Invocation) -> None:
+    """Show how the vault is watched, and the last runs."""
+    await _status(invocation)
+
+
+@command.command("scan")
+@click.option("--detach", is_flag=True, help="Print the job's ID and return.")
+@click.pass_obj
+async def scan(invocation: Invocation, *, detach: bool) -> int:
+    """Look at the whole vault now, for changes that were missed."""
+    from vault_agent.cli.following import follow
+
+    async with invocation.client() as client:
+        reply = await client.scan()
+        job = reply.envelope["data"]["job"]["id"]
+        if not detach:
+            return await follow(client, job, as_json=invocation.json)
+    if invocation.json:
+        pass_on(reply.body)
+    else:
+        say(clean(job))
+    return exits.SUCCESS
+
+
+@command.command("follow")
+@click.pass_obj
+async def follow_news(invocation: Invocation) -> None:
+    """Print new revisions, jobs and states of the watch until Ctrl-C."""
+    async with invocation.client() as client, aclosing(client.news()) as news:
+        async for name, data in news:
+            if invocation.json:
+                say(orjson.dumps({"event": name, "data": data}).decode())
+            else:
+                say(_news(name, data))
+    raise Unavailable("SERVER_UNAVAILABLE", "The server has ended the connection.")
+
+
+async def _status(invocation: Invocation) -> None:
+    async with invocation.client() as client:
+        reply = await client.watch()
+        if invocation.json:
+            pass_on(reply.body)
+            return
+        health = await client.health()
+    data = reply.envelope["data"]
+    for name, value in _rows(data):
+        say(f"{name:<12}{value}")
+    if data["batches"]:
+        say("last runs")
+    for batch in data["batches"][:_SHOWN]:
+        say("  " + "\n    ".join(fitted(_batch(batch), margin=4)))
+    warn(each for each in health.warnings if each.code.startswith(("WATCH_", "INDEX_", "VAULT_")))
+    if not data["enabled"]:
+        tell("Switch it on: vault-agent config set watch.enabled true, then restart the server.")
+
+
+def _rows(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    state = _STATES.get(data["state"], clean(data["state"]))
+    rows = [("watch", style(state, "strong"))]
+    if not data["enabled"]:
+        return rows
+    if data["reason"]:
+        rows.append(("reason", _REASONS.get(data["reason"], clean(data["reason"]))))
+    rows.append(("folders", f"{data['folders']:,}"))
+    waiting = counted(data["pending"], "change")
+    if data["pending"]:
+        waiting += f", the oldest for {data['lagSeconds']:.1f} s"
+    rows.append(("waiting", waiting))
+    if hits := data["saveToHitMs"]:
+        rows.append(
+            (
+                "save to hit",
+                (
+                    f"{hits['p50']:,} ms (p50), {hits['p99']:,} ms (p99), last"
+                    f" {counted(hits['count'], 'change')}"
+                ),
+            )
+        )
+    for name, key in (("last event", "lastEventAt"), ("last scan", "lastScanAt")):
+        rows.append((name, clean(data[key] or "none yet")))
+    return rows
+
+
+def _batch(batch: Mapping[str, Any]) -> str:
+    parts = [clean(batch["at"]), f"{clean(batch['trigger']):<5}", _counts(batch)]
+    if batch["error"]:
+        parts.append(clean(batch["error"]))
+    parts.append(f"{batch['milliseconds'].get('total', 0):,} ms")
+    return "  ".join(parts)
+
+
+def _counts(counts: Mapping[str, Any]) -> str:
+    named = ((counts[word], word) for word in ("added", "changed", "renamed", "removed"))
+    return ", ".join(f"{number:,} {word}" for number, word in named if number) or "no change"
+
+
+def _news(name: str, data: Mapping[str, Any]) -> str:
+    if name == "revision":
+        return f"revision {data['generation']}.{data['revision']}: {_counts(data)}"
+    if name == "watch":
+        return f"watch: {_STATES.get(data['state'], clean(data['state']))}"
+    if name == "job":
+        parts = (data["id"], data["kind"], data["trigger"], data["state"])
+        return "job " + "  ".join(clean(part) for part in parts)
+    return "Some events were lost." if name == "resync" else clean(name)

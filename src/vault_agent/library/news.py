@@ -1,0 +1,74 @@
+"""What happens in an open vault, for those who follow it. The latest news is kept in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from vault_agent.model.jobs import Job
+from vault_agent.model.watch import Revision, WatchStatus
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+KEPT = 1_000
+
+Item: TypeAlias = Revision | WatchStatus | Job
+
+
+class NewsItem(NamedTuple):
+    """A piece of news and its ID. `item` is None where earlier news is no longer known."""
+
+    id: str
+    item: Item | None
+
+
+class News:
+    """The news of one vault since it was opened. IDs are valid until it is closed."""
+
+    def __init__(self) -> None:
+        self._epoch = secrets.token_hex(4)
+        self._count = 0
+        self._kept: deque[Item] = deque(maxlen=KEPT)
+        self._changed = asyncio.Event()
+
+    @property
+    def last_id(self) -> str:
+        """The ID of the newest item."""
+        return f"{self._epoch}-{self._count}"
+
+    def add(self, item: Item) -> None:
+        """Tell all followers."""
+        self._count += 1
+        self._kept.append(item)
+        # A new event each time. A follower that was busy compares counts, so it misses nothing.
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def follow(self, after: str | None = None) -> AsyncIterator[NewsItem]:
+        """Yield the news after the item with the ID `after`, or from now on, without end.
+
+        If some of it is no longer known, the first item is None.
+        """
+        seen = self._count if after is None else self._number(after)
+        while True:
+            if seen is None or seen < self._count - len(self._kept):
+                seen = self._count
+                yield NewsItem(self.last_id, None)
+            while seen < self._count:
+                index = seen - self._count  # from the end
+                seen += 1
+                if index < -len(self._kept):  # lost while the follower was busy
+                    seen = None
+                    break
+                yield NewsItem(f"{self._epoch}-{seen}", self._kept[index])
+            if seen is not None and seen == self._count:
+                await self._changed.wait()
+
+    def _number(self, item_id: str) -> int | None:
+        epoch, _, number = item_id.partition("-")
+        if epoch != self._epoch or not number.isascii() or not number.isdecimal():
+            return None
+        return int(number) if len(number) < 20 and int(number) <= self._count else None
