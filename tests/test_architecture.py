@@ -24,7 +24,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("model", "text", "system"),
-    ("vault", "store", "embedding", "markdown", "ranking", "config", "wire"),
+    ("vault", "store", "embedding", "markdown", "ranking", "graph", "config", "wire"),
     ("search", "indexing"),
     ("writing",),
     ("knowledge",),
@@ -55,7 +55,7 @@ LAZY_EMBEDDING = {"cli/embedding.py", "cli/config.py"}
 # Third-party and standard modules that belong to one room.
 # `text` uses only tantivy's stemmer: notes and queries must use the same one.
 OWNED_BY = {"aiosqlite": {"store"}, "sqlite3": {"store"}, "tantivy": {"store", "text"}}
-PURE = {"markdown", "ranking"}
+PURE = {"markdown", "ranking", "graph"}
 IMPURE = {"aiohttp", "anyio", "asyncio", "io", "os", "pathlib", "shutil", "socket", "subprocess"}
 
 

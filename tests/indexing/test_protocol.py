@@ -13,6 +13,8 @@ from vault_agent.indexing.protocol import (
     MAX_DETAIL_CHARACTERS,
     MAX_EVENT_BYTES,
     REQUESTS,
+    Cluster,
+    Clustered,
     Compare,
     Compared,
     Crashed,
@@ -60,6 +62,7 @@ REQUESTS_SENT: tuple[Request, ...] = (
     Compare(TASK),
     Verify(TASK),
     Verify(TASK, ENDPOINT),
+    Cluster(TASK),
     WarmUp(),
     QueryAnnounced(),
 )
@@ -73,6 +76,7 @@ EVENTS_SENT: tuple[Event, ...] = (
     Done(JobSummary(added=3, links=2), 7, 9),
     Compared(stale=True),
     Verified(vectors_whole=False),
+    Clustered(2, 3, (0, 0, 1), 0.25, ("late frost",)),
     WarmedUp(),
     Refused("VAULT_NOT_FOUND", "Gone.", {"path": STRANGE}),
 )

@@ -28,6 +28,10 @@ CONTRACT = {
     "DELETE /jobs/{jobId}", "GET /jobs/{jobId}/events", "POST /search", "POST /related",
     "GET /notes/{noteId}", "GET /chunks/{noteId}/{chunkIndex}", "GET /attachments/{path}",
     "GET /openapi.json",
+    "GET /notes/{noteId}/links", "GET /notes/{noteId}/backlinks", "GET /notes/{noteId}/mentions",
+    "GET /notes/{noteId}/graph", "GET /graph", "GET /graph/path", "GET /graph/orphans",
+    "GET /graph/dead-ends", "GET /graph/central", "GET /graph/communities", "GET /links/broken",
+    "GET /tags", "GET /folders",
 }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from vault_agent.indexing.compare import is_stale
 from vault_agent.indexing.index import index
 from vault_agent.indexing.protocol import (
     Answer,
+    Cluster,
     Compare,
     Compared,
     Crashed,
@@ -135,6 +136,10 @@ class _Keeper:
             return Compared(await is_stale(request.task))
         if isinstance(request, Verify):
             return Verified(await self._verify(request))
+        if isinstance(request, Cluster):
+            from vault_agent.indexing.cluster import cluster
+
+            return await cluster(request.task)
         if isinstance(request, WarmUp):
             await self._warm_up()
             return WarmedUp()

@@ -71,11 +71,18 @@ class WarmUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Cluster:
+    """Find the communities of the notes. Answered by `Clustered`."""
+
+    task: IndexTask
+
+
+@dataclass(frozen=True, slots=True)
 class QueryAnnounced:
     """A search is about to use the embedding endpoint. Not answered."""
 
 
-Question = Compare | Verify | WarmUp
+Question = Compare | Verify | Cluster | WarmUp
 Request = Index | Question | QueryAnnounced
 
 # --- what the process sends -----------------------------------------------------------------
@@ -157,6 +164,17 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class Clustered:
+    """The communities of the notes of one revision, as `graph.communities` returns them."""
+
+    generation: int
+    revision: int
+    members: tuple[int, ...]  # by path
+    modularity: float
+    labels: tuple[str, ...]  # of the communities with two notes or more
+
+
+@dataclass(frozen=True, slots=True)
 class WarmedUp:
     """A parser process is ready."""
 
@@ -180,20 +198,20 @@ class Refused:
         return error_of(self.code, self.message, self.details)
 
 
-Answer = Done | Compared | Verified | WarmedUp | Refused
+Answer = Done | Compared | Verified | Clustered | WarmedUp | Refused
 """The last event of a request."""
 Event = Phase | Warned | Published | Indexed | Crashed | Answer
 
 # --- their form on the pipe -----------------------------------------------------------------
 
 REQUESTS: Mapping[str, type[Request]] = {
-    kind.__name__: kind for kind in (Index, Compare, Verify, WarmUp, QueryAnnounced)
+    kind.__name__: kind for kind in (Index, Compare, Verify, Cluster, WarmUp, QueryAnnounced)
 }
 EVENTS: Mapping[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
         *(Phase, Warned, Published, Indexed, Crashed),
-        *(Done, Compared, Verified, WarmedUp, Refused),
+        *(Done, Compared, Verified, Clustered, WarmedUp, Refused),
     )
 }
 _T = TypeVar("_T")

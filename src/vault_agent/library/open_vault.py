@@ -23,6 +23,7 @@ from vault_agent.errors import (
     VaultAgentError,
 )
 from vault_agent.indexing.protocol import (
+    Cluster,
     Compare,
     EmbedOptions,
     Index,
@@ -37,6 +38,7 @@ from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, set_damaged_aside
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
+from vault_agent.library.links import Links
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
@@ -125,6 +127,7 @@ class OpenVault:
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
         )
+        self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
 
     @property
     def identity(self) -> str:
@@ -319,6 +322,8 @@ class OpenVault:
             # Not cancelled: it opens files.
             await to_its_end(self._index.refresh())
         finally:
+            latest = self._index.latest
+            self.links.forget(latest.revision if latest is not None else None)
             self._refreshed.set()
             self._refreshed = anyio.Event()
 

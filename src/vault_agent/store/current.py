@@ -11,6 +11,7 @@ from vault_agent.errors import IndexUnavailable
 from vault_agent.store.database import mapped_files, open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class Snapshot:
         self.threads = threads
 
     @property
+    def revision(self) -> str:
+        """The generation and its revision, as replies name them."""
+        return f"{self.meta.generation}.{self.meta.revision}"
+
+    @property
     def embedded_share(self) -> float:
         """Share of the chunks that have a vector."""
         if not self.meta.chunks:
@@ -106,6 +112,31 @@ class Snapshot:
             yield connection
         finally:
             self.held.idle.put_nowait(connection)
+
+    @asynccontextmanager
+    async def unchanged(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Lend a read-only connection that reads this revision only, for several statements.
+
+        Use it briefly, because SQLite's log grows meanwhile.
+
+        Raises:
+            SnapshotOutdated: if the database already has a later revision.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+        """
+        async with self.connection() as connection:
+            with translated():
+                await connection.execute_fetchall("BEGIN")
+            try:
+                if await read_meta(connection) != self.meta:
+                    raise SnapshotOutdated
+                yield connection
+            finally:
+                await to_its_end(_end_reading(connection))
+
+
+async def _end_reading(connection: aiosqlite.Connection) -> None:
+    with translated():
+        await connection.execute_fetchall("ROLLBACK")
 
 
 class CurrentIndex:
