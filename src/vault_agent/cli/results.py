@@ -110,7 +110,7 @@ def _show_one(result: dict[str, Any]) -> None:
     score = f"{result['score']:.2f}  " if result["score"] else ""
     say(f"{score}{path}{'  ' + headings if headings else ''}")
     if result["snippet"]:
-        for line in fitted(_marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
+        for line in fitted(marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
             say(f"{_MARGIN}{line}")
     say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
     for name, value in (result.get("explanation") or {}).items():
@@ -125,7 +125,7 @@ def _listed(value: object) -> str:
     return str(value)
 
 
-def _marked(snippet: str, matches: list[list[int]]) -> str:
+def marked(snippet: str, matches: list[list[int]]) -> str:
     """Return a snippet with its matches highlighted. Each piece is cleaned separately."""
     pieces, end = [], 0
     for start, stop in matches:
