@@ -153,6 +153,7 @@ CODES: Final[dict[str, Code]] = {
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
     "ROUTE_NOT_FOUND": Code(NotFound, 404, 4, "See /openapi.json."),
+    "PATH_NOT_FOUND": Code(NotFound, 404, 4),
     "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
@@ -246,7 +247,7 @@ CODES: Final[dict[str, Code]] = {
         1,
         "Rename one of the notes named last in the job, then run `vault-agent index` again.",
     ),
-    "INDEXER_FAILED": Code(Failed, None, 1, _INDEX_AGAIN),
+    "INDEXER_FAILED": Code(Failed, 503, 1, _INDEX_AGAIN),
     "JOB_CANCELLED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
     "JOB_INTERRUPTED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
     # Warnings of replies and of the server.
@@ -272,6 +273,7 @@ CODES: Final[dict[str, Code]] = {
     "REPLY_TRUNCATED": Code(
         *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."
     ),
+    "MENTIONS_LIMITED": Code(*_WARNING),
     "WARNINGS_TRUNCATED": Code(*_WARNING),
     "SERVER_EXPOSED": Code(*_WARNING),
     # Warnings of index jobs.

@@ -93,6 +93,10 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
         ("/jobs/{jobId}", "DELETE", f"/jobs/{once}", None),
         ("/jobs/{jobId}/events", "GET", f"/jobs/{once}/events", None),
     ]
+    found += [
+        (f"/notes/{{noteId}}/{part}", "GET", f"/notes/{once}/{part}", None)
+        for part in ("links", "backlinks", "mentions", "graph")
+    ]
     body = {"query": "frost", "filters": {"paths": [spelling]}}
     found += [
         ("/related", "POST", "/related", json.dumps({"id": spelling}).encode()),

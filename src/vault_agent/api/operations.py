@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_agent.api.graph import GRAPH_OPERATIONS
+from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
 from vault_agent.library.open_vault import JobOptions
@@ -273,5 +275,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     WATCH,
     SCAN,
     EVENTS,
+    *LINK_OPERATIONS,
+    *GRAPH_OPERATIONS,
 )
 """Every operation, in the order of the reference."""

@@ -142,7 +142,7 @@ def _show_one(result: dict[str, Any], number: int, vault: LocalVault | None) -> 
     order = f"{number:>2}  " if vault is not None else ""
     say(f"{order}{score}{path}{'  ' + headings if headings else ''}")
     if result["snippet"]:
-        for line in fitted(_marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
+        for line in fitted(marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
             say(f"{_MARGIN}{line}")
     if vault is None:
         say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
@@ -164,7 +164,7 @@ def _listed(value: object) -> str:
     return str(value)
 
 
-def _marked(snippet: str, matches: list[list[int]]) -> str:
+def marked(snippet: str, matches: list[list[int]]) -> str:
     """Return a snippet with its matches highlighted. Each piece is cleaned separately."""
     pieces, end = [], 0
     for start, stop in matches:

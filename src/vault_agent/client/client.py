@@ -10,17 +10,18 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeGuard, TypeVar
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeGuard, TypeVar
+from urllib.parse import quote, urlencode
 
 import orjson
 
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.parts import LINK_ENTRIES, LINK_PARTS, Parts
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
     from types import TracebackType
 
     from vault_agent.client.exchange import Response
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 Data = TypeVar("Data")
 
+Parameter: TypeAlias = "str | int | bool | Sequence[str] | None"
+"""A parameter in a query string. A list is a repeated parameter."""
+
 _CONNECT_SECONDS = 5.0
 _READ_SECONDS = 120.0  # between two reads: a query may wait until the model is loaded
 _SILENCE_SECONDS = 30.0  # the heartbeat comes every 5 s
@@ -53,7 +57,7 @@ MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
 # The parts of each reply that commands read from the JSON, without importing pydantic.
-_PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
+_PARTS: dict[str, Parts] = {
     "HealthData": {"status": str, "vault": dict},
     "OneJob": {"job": dict},
     "JobList": {"jobs": list},
@@ -63,12 +67,13 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "AttachmentData": {"path": str},
     "NamedData": {"notes": list},
     "WatchReport": {"state": str, "batches": list},
+    **LINK_PARTS,
 }
-_INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
+_INNER: dict[str, dict[str, Parts]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
     "OneJob": {"job": {"id": str}},
 }
-_RESULT_PARTS: dict[str, type | tuple[type, ...]] = {
+_RESULT_PARTS: Parts = {
     "id": str,
     "path": str,
     "headingPath": list,
@@ -76,10 +81,16 @@ _RESULT_PARTS: dict[str, type | tuple[type, ...]] = {
     "matches": list,
     "score": (int, float),
 }
-_NAMED_PARTS: dict[str, type | tuple[type, ...]] = {"noteId": str, "path": str}
+_NAMED_PARTS: Parts = {"noteId": str, "path": str}
 
 
 _LISTS = {"NamedData"}  # models in `wire.lists`
+# The parts of the entries of each list.
+_ENTRIES: dict[str, dict[str, Parts]] = {
+    "ResultsData": {"results": _RESULT_PARTS},
+    "NamedData": {"notes": _NAMED_PARTS},
+    **LINK_ENTRIES,
+}
 
 
 class Reply(Generic[Data]):
@@ -266,6 +277,20 @@ class Client:
                 elif line.startswith(b"data:"):
                     yield name, _object(line[5:]) or {}
 
+    async def get(self, path: str, model: str, **parameters: Parameter) -> Reply[Any]:
+        """Return the reply to a GET request. Parameters that are None are left out.
+
+        `path` is complete and quoted, and `model` is the name of the reply's data. The calls about
+        links in `client.links` use this.
+        """
+        given = [
+            (name.rstrip("_"), _written(value))
+            for name, values in parameters.items()
+            for value in (values if isinstance(values, (tuple, list)) else (values,))
+            if value is not None
+        ]
+        return await self._call("GET", f"{path}?{urlencode(given)}" if given else path, model)
+
     # --- internals ----------------------------------------------------------------------------
 
     async def _call(
@@ -390,8 +415,11 @@ def _is_reply(envelope: dict[str, Any], model: str) -> bool:
         and all(_has(each, {"code": str, "message": str}) for each in warnings)
         and _has(data, _PARTS[model])
         and all(_has(data[name], parts) for name, parts in _INNER.get(model, {}).items())
-        and (model != "ResultsData" or all(_has(each, _RESULT_PARTS) for each in data["results"]))
-        and (model != "NamedData" or all(_has(each, _NAMED_PARTS) for each in data["notes"]))
+        and all(
+            _has(each, parts)
+            for name, parts in _ENTRIES.get(model, {}).items()
+            for each in data[name]
+        )
     )
 
 
@@ -417,6 +445,10 @@ def _read(model: str, content: bytes) -> Any:
             "INTERNAL_ERROR",
             "unexpected reply: client and server may have different versions",
         ) from None
+
+
+def _written(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _segment(text: str) -> str:

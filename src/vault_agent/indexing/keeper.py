@@ -23,6 +23,7 @@ from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.protocol import (
     Answer,
+    Cluster,
     Compare,
     Crashed,
     Done,
@@ -136,6 +137,10 @@ class _Keeper:
             return await compare(request.task)
         if isinstance(request, Verify):
             return Verified(await self._verify(request))
+        if isinstance(request, Cluster):
+            from vault_agent.indexing.cluster import cluster
+
+            return await cluster(request.task)
         if isinstance(request, WarmUp):
             await self._warm_up()
             return WarmedUp()

@@ -21,6 +21,7 @@ from vault_agent.errors import (
     VaultAgentError,
 )
 from vault_agent.indexing.protocol import (
+    Cluster,
     Compare,
     Compared,
     Index,
@@ -34,6 +35,7 @@ from vault_agent.library.checks import Checks, set_damaged_aside
 from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
+from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News
 from vault_agent.library.watch import Watch
@@ -139,6 +141,7 @@ class OpenVault:
             on_change=self.news.add,
             on_crash=shared.on_crash,
         )
+        self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
 
     @property
     def identity(self) -> str:
@@ -392,6 +395,8 @@ class OpenVault:
             # Not cancelled: it opens files.
             await to_its_end(self._index.refresh())
         finally:
+            latest = self._index.latest
+            self.links.forget(latest.revision if latest is not None else None)
             self._refreshed.set()
             self._refreshed = anyio.Event()
 

@@ -105,10 +105,8 @@ class LinkResolver:
             return _UNRESOLVED
         folder = fold(_parent(source_path))
         files = self._files
-        path, beside = folded, folder
+        path, beside = _asked(folded, folder)
         rooted = folded.startswith("/")
-        if rooted or folded.startswith(("./", "../")):
-            path, beside = _joined("" if rooted else folder, folded), ""
         for name in _file_names(path):
             found = files.at(name, beside, target)
             if found is None and not rooted:
@@ -116,6 +114,26 @@ class LinkResolver:
             if found is not None:
                 return found
         return self._by_alias(folded) if kind in _BY_ALIAS else _UNRESOLVED
+
+    def candidates(self, source_path: str, target: str, kind: LinkKind) -> list[str]:
+        """Return the files that an ambiguous link can mean, the chosen one first.
+
+        Return at most one for any other link.
+        """
+        chosen = self.resolve(source_path, target, kind)
+        if chosen.path is None or not chosen.ambiguous:
+            return [chosen.path] if chosen.path is not None else []
+        rivals = self._files.spelled_like(chosen.path)
+        if len(rivals) == 1:
+            folder = fold(_parent(source_path))
+            path, _ = _asked(_slashed(fold(target.strip())), folder)
+            endings = (self._files.paths_ending_in(name, folder) for name in _file_names(path))
+            rivals = next((found for found in endings if chosen.path in found), [])
+        if not rivals:
+            rivals = self._aliases.get(_slashed(fold(target.strip())), [])
+        depth = chosen.path.count("/")
+        others = {path for path in rivals if path.count("/") <= depth} - {chosen.path}
+        return [chosen.path, *sorted(others, key=_length_and_name)]
 
     def _by_alias(self, folded: str) -> Resolution:
         """Return the best of the notes with an alias. The choice is cached."""
@@ -125,6 +143,15 @@ class LinkResolver:
         if found is None:
             found = self._chosen[folded] = _choice(self._aliases[folded])
         return found
+
+
+def _asked(folded: str, folder: str) -> tuple[str, str]:
+    """Return the path that a folded target asks for, and the folder beside which it may lie."""
+    if folded.startswith("/"):
+        return _joined("", folded), ""
+    if folded.startswith(("./", "../")):
+        return _joined(folder, folded), ""
+    return folded, folder
 
 
 def _file_names(target: str) -> Iterator[str]:
@@ -181,6 +208,16 @@ class _Files:
         if choices is None:
             choices = self._below[name] = _best_below(self._candidates(name))
         return choices.get(folder) or choices.get("")
+
+    def spelled_like(self, path: str) -> list[str]:
+        """Return the files whose paths are equal to this one, but for letter case."""
+        return self._at[fold(path)]
+
+    def paths_ending_in(self, name: str, folder: str) -> list[str]:
+        """Return all files among which `ending_in` chooses."""
+        paths = [path for _, path in self._candidates(name)]
+        below = [path for path in paths if folder and fold(path).startswith(f"{folder}/")]
+        return below or paths
 
     def _candidates(self, name: str) -> list[_Candidate]:
         last = name.rpartition("/")[2]

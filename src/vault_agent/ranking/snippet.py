@@ -22,6 +22,10 @@ MOST_OF_A_CHUNK = 2 / 3
 """The largest share of a chunk that a snippet shows, unless the chunk is short."""
 
 _SHORT = 60  # characters
+_SHORTEST = 30
+_NEAR = 1_000  # characters on each side of a range that are converted; markup may hide most of them
+_START, _END = "\ue000", "\ue001"  # private characters that mark a range; no markup contains them
+_MARKS = re.compile("[\ue000\ue001]")
 _GRAMMAR = 0.2  # terms with less than this share of the best term's information are ignored
 _LEAD = 60  # characters before the first match, if its sentence starts too far away
 _ELLIPSIS = "…"
@@ -99,6 +103,44 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
     words = dict.fromkeys(line[match.start : match.end] for match in inside)
     at = _line_with(text, list(words), excerpt, heading[0].count("\n") if heading else 0)
     return Snippet(before + excerpt + after, _merged(inside, shift), at)
+
+
+def snippet_around(text: str, start: int, end: int) -> Snippet:
+    """Return the snippet of a chunk around a range, such as a link, by the same rules.
+
+    The range is shown without its markup, and is the only match.
+    """
+    before, inside, after = (
+        _MARKS.sub(" ", part) for part in (text[:start], text[start:end], text[end:])
+    )
+    # Only the text near the range is shown, so only that is converted. Cut at line ends, because
+    # markup of blocks begins there.
+    first = before.rfind("\n", 0, max(0, len(before) - _NEAR)) + 1
+    last = after.find("\n", _NEAR)
+    shorter = first > 0 or last >= 0
+    marked = f"{before[first:]}{_START}{inside}{_END}{after[: last if last >= 0 else None]}"
+    line = plain_line(marked)
+    if _START not in line or _END not in line:
+        line = _written_line(marked.replace("#", " "))  # it stands in the chunk's own heading
+    line, from_here = _without(line, _START)
+    line, to_here = _without(line, _END)
+    room = SNIPPET_CHARACTERS if shorter else int(len(line) * MOST_OF_A_CHUNK)
+    room = min(SNIPPET_CHARACTERS, room) - 2 * len(_ELLIPSIS)
+    if room < _SHORTEST:
+        return Snippet("", ())
+    to_here = min(to_here, from_here + room)
+    begin, stop = _borders(line, from_here, to_here, room)
+    left = _ELLIPSIS if begin > 0 or first > 0 else ""
+    right = _ELLIPSIS if stop < len(line) or last >= 0 else ""
+    shift = len(left) - begin
+    match = ((from_here + shift, to_here + shift),) if to_here > from_here else ()
+    return Snippet(left + line[begin:stop] + right, match)
+
+
+def _without(line: str, mark: str) -> tuple[str, int]:
+    """Return a line without a mark, and where it was."""
+    at = max(line.find(mark), 0)
+    return line.replace(mark, ""), at
 
 
 def plain_line(markdown: str) -> str:

@@ -59,6 +59,15 @@ def not_modified(request: web.BaseRequest, etag: str) -> web.Response | None:
     return web.Response(status=304, headers={**SAFE_HEADERS, **caching(etag)})
 
 
+def accepts_gzip(request: web.BaseRequest) -> bool:
+    """Whether the client accepts a reply that is compressed by gzip."""
+    for coding in ",".join(request.headers.getall("Accept-Encoding", ())).split(","):
+        name, _, weight = coding.partition(";")
+        if name.strip().lower() in {"gzip", "*"}:
+            return weight.replace(" ", "").rstrip("0.") != "q="
+    return False
+
+
 def quoted(etag: str) -> str:
     """Return an entity tag as it is written in headers."""
     return f'"{etag}"'

@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import lists, operations
+from vault_agent.api import graph, links, lists, operations
 from vault_agent.api.operation import Operation
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers
@@ -157,6 +157,19 @@ ROUTES: tuple[Route, ...] = (
         handler=handlers.events,
         media=("text/event-stream",),
     ),
+    Route("GET", "/notes/{noteId}/links", links.LINKS),
+    Route("GET", "/notes/{noteId}/backlinks", links.BACKLINKS),
+    Route("GET", "/notes/{noteId}/mentions", links.MENTIONS),
+    Route("GET", "/notes/{noteId}/graph", graph.LOCAL_GRAPH),
+    Route("GET", "/graph", graph.GRAPH, handler=handlers.whole_graph, tagged=True),
+    Route("GET", "/graph/path", graph.GRAPH_PATH),
+    Route("GET", "/graph/orphans", graph.ORPHANS),
+    Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
+    Route("GET", "/graph/central", graph.CENTRAL),
+    Route("GET", "/graph/communities", graph.COMMUNITIES),
+    Route("GET", "/links/broken", links.BROKEN_LINKS),
+    Route("GET", "/tags", links.TAGS),
+    Route("GET", "/folders", links.FOLDERS),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 

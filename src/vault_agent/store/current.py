@@ -11,7 +11,7 @@ from vault_agent.errors import IndexUnavailable
 from vault_agent.store.database import Readers, mapped_files, open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta
-from vault_agent.system.cancelling import open_in_thread
+from vault_agent.system.cancelling import open_in_thread, to_its_end
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
@@ -86,6 +86,11 @@ class Snapshot:
         self.threads = threads
 
     @property
+    def revision(self) -> str:
+        """The generation and its revision, as replies name them."""
+        return f"{self.meta.generation}.{self.meta.revision}"
+
+    @property
     def embedded_share(self) -> float:
         """Share of the chunks that have a vector."""
         if not self.meta.chunks:
@@ -121,6 +126,31 @@ class Snapshot:
         with self.held.in_threads.lend() as connection:
             self.held.files.check()
             yield connection
+
+    @asynccontextmanager
+    async def unchanged(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Lend a read-only connection that reads this revision only, for several statements.
+
+        Use it briefly, because SQLite's log grows meanwhile.
+
+        Raises:
+            SnapshotOutdated: if the database already has a later revision.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+        """
+        async with self.connection() as connection:
+            with translated():
+                await connection.execute_fetchall("BEGIN")
+            try:
+                if await read_meta(connection) != self.meta:
+                    raise SnapshotOutdated
+                yield connection
+            finally:
+                await to_its_end(_end_reading(connection))
+
+
+async def _end_reading(connection: aiosqlite.Connection) -> None:
+    with translated():
+        await connection.execute_fetchall("ROLLBACK")
 
 
 class CurrentIndex:

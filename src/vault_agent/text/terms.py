@@ -306,3 +306,18 @@ def located_terms(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
             following = units[index + 1] if index + 1 < len(units) else ""
             yield word_terms(unit + following)[:1], start, start + len(unit) + len(following)
             start += len(unit)
+
+
+def folded_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word of `text` as (folded, start, end): as terms are, but without stemming.
+
+    In unspaced scripts each character is a word.
+    """
+    for match in _WORD.finditer(text):
+        word, (start, end) = match[0], match.span()
+        if match.lastgroup is None:
+            yield (word.lower() if word.isascii() else _fold_cached(word).strip()), start, end
+            continue
+        for unit in _clusters(word):
+            yield unit, start, start + len(unit)
+            start += len(unit)

@@ -28,6 +28,24 @@ _CODES = {
     "chunkIndex": "INVALID_ID",
     "jobId": "INVALID_ID",
     "path": "INVALID_PATH",
+    "from": "INVALID_ID",
+    "to": "INVALID_ID",
+    "depth": "INVALID_LIMIT",
+    "contexts": "INVALID_LIMIT",
+    "max": "INVALID_LIMIT",
+    # Filters in a query string. Those of a body are in `filters`.
+    "paths": "INVALID_FILTER",
+    "tags": "INVALID_FILTER",
+    "types": "INVALID_FILTER",
+    "after": "INVALID_FILTER",
+    "before": "INVALID_FILTER",
+    "prefix": "INVALID_FILTER",
+    "minDegree": "INVALID_FILTER",
+    "status": "INVALID_FILTER",
+    "kind": "INVALID_FILTER",
+    "kinds": "INVALID_FILTER",
+    "by": "INVALID_FILTER",
+    "groupBy": "INVALID_FILTER",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""
 

@@ -105,6 +105,21 @@ class FulltextReader:
             query = self._notes.clauses.term("name", key, positions=False)
             return self._notes.first(query, _NAMED)
 
+    def notes_with(self, phrase: Sequence[str], limit: int) -> tuple[int, list[int]]:
+        """Return how many notes contain a phrase, and the best `limit` of them."""
+        with guarded():
+            self._files.check()
+            query = self._notes.clauses.phrase("body", phrase)
+            found = self._notes.searcher.search(query, 1, count=True)
+            count: int = found.count or 0  # type: ignore[attr-defined]
+            return count, list(self._notes.top(query, limit)) if count else []
+
+    def notes_named_with(self, phrase: Sequence[str], limit: int) -> list[int]:
+        """Return notes with a title, alias or file name that contains a phrase."""
+        with guarded():
+            self._files.check()
+            return self._notes.first(self._notes.clauses.phrase("names", phrase), limit)
+
     def admitted(
         self,
         filters: Filters,
