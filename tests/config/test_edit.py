@@ -132,6 +132,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "watch.rescan_seconds": "30",
         "watch.poll_seconds": "2",
         "watch.embed_delay_seconds": "0",
+        "search.regex_seconds": "1.5",
         "embedding.model": "m",
         "embedding.enabled": "true",
         "embedding.endpoint": "http://127.0.0.1:2/v1/embeddings",

@@ -47,6 +47,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/links/broken"): ("/links/broken", None, 200),
     ("GET", "/tags"): ("/tags", None, 200),
     ("GET", "/folders"): ("/folders", None, 200),
+    ("POST", "/grep"): ("/grep", b'{"pattern": "frost"}', 200),
     ("GET", "/openapi.json"): ("/openapi.json", None, 200),
 }
 # The same errors for unknown routes and methods.

@@ -36,6 +36,7 @@ CONTRACT = {
     "GET /notes/{noteId}/graph", "GET /graph", "GET /graph/path", "GET /graph/orphans",
     "GET /graph/dead-ends", "GET /graph/central", "GET /graph/communities", "GET /links/broken",
     "GET /tags", "GET /folders",
+    "POST /grep",
 }  # fmt: skip
 
 

@@ -44,6 +44,7 @@ COMMANDS = (
     "graph",
     "tags",
     "folders",
+    "grep",
     "get",
     "jobs",
     "status",

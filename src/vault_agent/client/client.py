@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.lists import Lists
 from vault_agent.client.parts import LINK_ENTRIES, LINK_PARTS, Parts
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
@@ -68,6 +69,7 @@ _PARTS: dict[str, Parts] = {
     "NamedData": {"notes": list},
     "WatchReport": {"state": str, "batches": list},
     **LINK_PARTS,
+    "GrepData": {"lines": list},
 }
 _INNER: dict[str, dict[str, Parts]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -84,7 +86,6 @@ _RESULT_PARTS: Parts = {
 _NAMED_PARTS: Parts = {"noteId": str, "path": str}
 
 
-_LISTS = {"NamedData"}  # models in `wire.lists`
 # The parts of the entries of each list.
 _ENTRIES: dict[str, dict[str, Parts]] = {
     "ResultsData": {"results": _RESULT_PARTS},
@@ -137,6 +138,7 @@ class Client:
         self.endpoint = endpoint.rstrip("/")
         self._address = Address.of(endpoint)
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self.lists = Lists(self._call)
 
     async def __aenter__(self) -> Self:
         return self
@@ -436,9 +438,8 @@ def _read(model: str, content: bytes) -> Any:
     from vault_agent.wire import lists, replies
 
     try:
-        return getattr(lists if model in _LISTS else replies, model).model_validate_json(
-            content, extra="ignore"
-        )
+        known = getattr(replies, model, None) or getattr(lists, model)
+        return known.model_validate_json(content, extra="ignore")
     except ValidationError:
         # The server may have another version. The content must not be part of the message.
         raise Failed(
@@ -460,6 +461,12 @@ def _query(**flags: bool) -> str:
     return f"?{given}" if given else ""
 
 
+def filters_body(filters: Filters) -> dict[str, Any]:
+    """Return filters as they are in a request's body."""
+    given = {**asdict(filters), "properties": dict(filters.properties)}
+    return {key: value for key, value in given.items() if value}
+
+
 def _ranking(
     mode: Mode | None, limit: int, filters: Filters | None, *, explain: bool
 ) -> dict[str, Any]:
@@ -467,7 +474,7 @@ def _ranking(
     if mode is not None:
         body["mode"] = mode
     if filters is not None:
-        body["filters"] = {key: value for key, value in asdict(filters).items() if value}
+        body["filters"] = filters_body(filters)
     if explain:
         body["explain"] = True
     return body

@@ -63,6 +63,7 @@ _ALL = (
     Key("watch.rescan_seconds", "time between scans of the whole vault"),
     Key("watch.poll_seconds", "time between scans where there are no events"),
     Key("watch.embed_delay_seconds", "wait after a change before new chunks are embedded"),
+    Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
     Key("embedding.enabled", "whether semantic search is on"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),
     Key("embedding.model", "model name to send to the provider"),

@@ -105,6 +105,12 @@ class WatchSettings(_Section):
     embed_delay_seconds: Annotated[Count, Field(ge=0, le=3_600)] = 5
 
 
+class SearchSettings(_Section):
+    """The limits of searches."""
+
+    regex_seconds: Annotated[float, BeforeValidator(_number), Field(gt=0, le=60)] = 2.0
+
+
 class EmbeddingSettings(_Section):
     """The local embedding provider. Off by default."""
 
@@ -142,6 +148,7 @@ class Config(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     watch: WatchSettings = WatchSettings()
+    search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()

@@ -122,7 +122,6 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = anyio.Event()
-        self.lists = Lists(self._read, (task.root, str(config.vault.root)))
         self._checks = Checks(
             index,
             directory,
@@ -142,6 +141,12 @@ class OpenVault:
             on_crash=shared.on_crash,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.lists = Lists(
+            self._read,
+            (task.root, str(config.vault.root)),
+            warnings=self._checks.warnings,
+            regex_seconds=config.search.regex_seconds,
+        )
 
     @property
     def identity(self) -> str:

@@ -170,6 +170,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/links/broken", links.BROKEN_LINKS),
     Route("GET", "/tags", links.TAGS),
     Route("GET", "/folders", links.FOLDERS),
+    Route("POST", "/grep", lists.GREP, body=True),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 

@@ -120,6 +120,12 @@ class FulltextReader:
             self._files.check()
             return self._notes.first(self._notes.clauses.phrase("names", phrase), limit)
 
+    def unknown_paths(self, filters: Filters) -> list[str]:
+        """Return the paths of filters that are neither a folder with notes nor a note."""
+        with guarded():
+            self._files.check()
+            return [path for path in filters.paths if self._notes.clauses.names_nothing(path)]
+
     def admitted(
         self,
         filters: Filters,
