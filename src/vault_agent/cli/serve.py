@@ -45,6 +45,7 @@ def _folders(
     help="Folder for the indexes.",
     shell_complete=_folders,
 )
+@click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
 @click.pass_obj
 async def command(
     invocation: Invocation,
@@ -52,6 +53,8 @@ async def command(
     host: str | None,
     port: int | None,
     index_dir: str | None,
+    *,
+    mcp: bool,
 ) -> None:
     """Start the server.
 
@@ -66,6 +69,7 @@ async def command(
         "server.host": host,
         "server.port": port,
         "index.dir": index_dir,
+        "mcp.enabled": mcp or None,
     }
     config = build_config(invocation.layers(flags))
     exposed = not rules.is_loopback(config.server.host)

@@ -67,6 +67,9 @@ _ALL = (
     Key("embedding.document_prefix", "text added before a chunk, for models that need it"),
     Key("cors.enabled", "whether listed web origins may call the server"),
     Key("cors.allowed_origins", "the web origins that may call the server", many=True),
+    Key("mcp.enabled", "whether agents may call the server at /mcp"),
+    Key("mcp.max_reply_bytes", "most bytes in a reply of a tool"),
+    Key("mcp.idle_minutes", "minutes until a server that an agent started ends by itself"),
 )
 
 KEYS: dict[str, Key] = {key.name: key for key in _ALL}

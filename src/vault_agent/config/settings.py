@@ -113,6 +113,14 @@ class CorsSettings(_Section):
     allowed_origins: Origins = ()
 
 
+class McpSettings(_Section):
+    """The MCP endpoint for agents. Off by default."""
+
+    enabled: Switch = False
+    max_reply_bytes: Annotated[Count, Field(ge=2_000, le=200_000)] = 24_000
+    idle_minutes: Annotated[Count, Field(ge=1, le=1_440)] = 15
+
+
 class Config(BaseSettings):
     """All settings. Made by `load_config`. Tests may use keyword arguments."""
 
@@ -123,6 +131,7 @@ class Config(BaseSettings):
     index: IndexSettings = IndexSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cors: CorsSettings = CorsSettings()
+    mcp: McpSettings = McpSettings()
 
     @classmethod
     def settings_customise_sources(

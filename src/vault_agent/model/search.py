@@ -84,6 +84,8 @@ class Hit:
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
+    start_line: int | None = None  # of the chunk, in the note's file; None for a note
+    end_line: int | None = None  # inclusive
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
-from vault_agent.server.keys import ACCESS, LIBRARY, LOG, TRACE, Trace
+from vault_agent.server.keys import ACCESS, LIBRARY, LOG, MCP, TRACE, Trace
 from vault_agent.server.log import Level
-from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error
+from vault_agent.server.mcp import is_mcp
+from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error, rpc_error_reply
 from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _PREFLIGHT = {
     "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "600",
 }
+
+_MCP_HEADERS = ", MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID"
 
 
 @web.middleware
@@ -61,7 +64,8 @@ async def gate(
             trace.fields["status"] = 500 if request.transport else _CLIENT_GONE
             _log(request, trace, began)
             raise ConnectionResetError from None
-        response = error_reply(known, trace.request_id, _headers_of(error))
+        reply = rpc_error_reply if MCP in request.app and is_mcp(request.path) else error_reply
+        response = reply(known, trace.request_id, _headers_of(error))
         if request.body_exists and not request.content.is_eof():
             response.force_close()
     trace.fields.setdefault("status", response.status)
@@ -111,7 +115,10 @@ def _preflight(request: web.Request, trace: Trace) -> web.Response | None:
     """Return the reply to the preflight of an allowed origin, which carries no key."""
     if trace.origin is None or not _is_preflight(request):
         return None
-    return web.Response(status=204, headers={**SAFE_HEADERS, **_PREFLIGHT})
+    headers = {**SAFE_HEADERS, **_PREFLIGHT}
+    if MCP in request.app:
+        headers["Access-Control-Allow-Headers"] += _MCP_HEADERS
+    return web.Response(status=204, headers=headers)
 
 
 def _gone(request: web.Request) -> bool:

@@ -15,8 +15,10 @@ from vault_agent.server.log import EventLog, Fields
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from vault_agent.config import Config
     from vault_agent.library.library import Library
     from vault_agent.server.events import JobStreams
+    from vault_agent.server.mcp import Endpoint
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
@@ -25,6 +27,8 @@ STOPPING = web.AppKey("stopping", asyncio.Event)
 JOB_STREAMS: web.AppKey[JobStreams] = web.AppKey("job_streams")
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 LIBRARY: web.AppKey[Library] = web.AppKey("library")
+CONFIG: web.AppKey[Config] = web.AppKey("config")
+MCP: web.AppKey[Endpoint] = web.AppKey("mcp")  # only if MCP is switched on
 
 
 @dataclass(slots=True)
