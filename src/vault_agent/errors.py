@@ -204,6 +204,13 @@ CODES: Final[dict[str, Code]] = {
         1,
         "Check that `vault-agent serve` runs there, or name another server with --endpoint.",
     ),
+    "SERVER_FAILED": Code(
+        Failed,
+        None,
+        1,
+        "See server.log in the folder of the index, below the one that `vault-agent config get"
+        " index.dir` prints.",
+    ),
     "OUTPUT_FAILED": Code(Failed, None, 1),
     "DEMO_FAILED": Code(Failed, None, 1),
     "CONFIG_INVALID": Code(Misconfigured, None, 2),

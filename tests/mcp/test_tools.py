@@ -139,7 +139,8 @@ def test_one_line_longer_than_a_page_is_cut_between_characters(agent):
             {"path": "Late frost", "section": "Nothing"},
             (
                 "HEADING_NOT_FOUND: The note has no such heading or block. Name one of its"
-                " headings.\n- # Late frost\n- ## Protecting seedlings\n- ### Cloches\n- ## Records",
+                " headings.\n- # Late frost\n- ## Protecting seedlings\n- ### Cloches\n"
+                "- ## Records"
             ),
         ),
         (

@@ -19,7 +19,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, style
 from vault_agent.errors import Failed, Unavailable
-from vault_agent.system.processes import end_process, start_process
+from vault_agent.system.processes import PROGRAM, end_process, start_process
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Client
 
-# -P keeps the current folder off the import path.
-_PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
 _SECONDS_TO_START = 30.0
 _SECONDS_TO_STOP = 5.0
 
@@ -125,7 +123,7 @@ async def _run(environment: dict[str, str], *arguments: str) -> None:
     """Print a command as a user would type it, and run it."""
     _show_line(*arguments)
     process = await start_process(
-        *_PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
+        *PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
     )
     try:
         code = await process.wait()
@@ -144,7 +142,7 @@ def _show_line(*arguments: str) -> None:
 async def _server(environment: dict[str, str]) -> AsyncIterator[Process]:
     _show_line("serve")
     process = await start_process(
-        *_PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
+        *PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
     )
     try:
         yield process

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.terminal import clean, complain, counted, envelope, leave_line, say, style
+from vault_agent.cli.terminal import (
+    clean,
+    complain,
+    counted,
+    envelope,
+    leave_line,
+    say,
+    style,
+    tell,
+)
 from vault_agent.cli.wrap import fitted
 from vault_agent.config import rules
+from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import CODES, Misconfigured
+from vault_agent.system.address import live_address
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
@@ -46,39 +58,43 @@ def _folders(
     shell_complete=_folders,
 )
 @click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
+@click.option("--background", is_flag=True, help="Run it in the background.")
+@click.option("--stop", is_flag=True, help="Stop the server of this vault.")
 @click.pass_obj
 async def command(
     invocation: Invocation,
-    vault_root: str | None,
-    host: str | None,
-    port: int | None,
-    index_dir: str | None,
+    /,
     *,
-    mcp: bool,
+    background: bool,
+    stop: bool,
+    **given: str | int | None,
 ) -> None:
     """Start the server.
 
-    It runs in the foreground. Ctrl-C stops it. The first start also builds the index.
+    It runs in the foreground, and Ctrl-C stops it. The first start also builds the index. With
+    --background it runs until `vault-agent serve --stop`, or until the computer restarts.
     """
-    from vault_agent.config import build_config
-    from vault_agent.config.access import require_key_off_loopback
-    from vault_agent.server.serve import require_bindable, serve
-
+    if background and stop:
+        raise click.UsageError("--background and --stop exclude each other")
     flags = {
-        "vault.root": vault_root,
-        "server.host": host,
-        "server.port": port,
-        "index.dir": index_dir,
-        "mcp.enabled": mcp or None,
+        "vault.root": given["vault_root"],
+        "server.host": given["host"],
+        "server.port": given["port"],
+        "index.dir": given["index_dir"],
+        "mcp.enabled": given["mcp"] or None,
     }
-    config = build_config(invocation.layers(flags))
-    exposed = not rules.is_loopback(config.server.host)
-    if exposed:
-        # A key is written to the user's config file only for an address that can be bound.
-        require_bindable(config.server.host, config.server.port)
-    config, made = require_key_off_loopback(config, invocation.config)
-    if exposed:
-        _warn_of_the_network(made=made)
+    if stop:
+        await _stop(invocation, flags)
+    elif background:
+        await _start(invocation, flags)
+    else:
+        await _serve(invocation, flags)
+
+
+async def _serve(invocation: Invocation, flags: dict[str, Any]) -> None:
+    from vault_agent.server.serve import serve
+
+    config = _checked(invocation, flags)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)
@@ -95,6 +111,78 @@ async def command(
             raise
         raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
     leave_line()
+
+
+async def _start(invocation: Invocation, flags: dict[str, Any]) -> None:
+    from vault_agent.cli import detached
+    from vault_agent.config import build_config, index_directory
+    from vault_agent.config.layers import config_path
+    from vault_agent.server.serve import require_bindable
+
+    layers = invocation.layers(flags)
+    folder = index_directory(build_config(layers))
+    address = live_address(folder)
+    running = address is not None
+    if address is None:
+        config = _checked(invocation, flags)
+        if config.vault.root is None or not config.vault.root.is_dir():
+            await _serve(invocation, flags)  # reports what is wrong with the folder
+            return
+        if not any("server.port" in layer.values for layer in layers):
+            try:
+                require_bindable(config.server.host, config.server.port)
+            except Misconfigured as error:
+                if error.code != "PORT_IN_USE":
+                    raise
+                flags = {**flags, "server.port": "0"}
+        named = invocation.config is not None or CONFIG_ENV in os.environ
+        how = detached.start_of(
+            invocation.layers(flags), config_path(invocation.config) if named else None
+        )
+        address = await detached.start(how, folder)
+    options = _options(invocation, address.endpoint)
+    if invocation.json:
+        envelope({**address._asdict(), "started": not running})
+        return
+    state = "already runs" if running else "runs in the background"
+    say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
+    say(f"  {'process':<{_NAMES}}{address.pid}")
+    if not running:
+        say(f"  {'log':<{_NAMES}}{clean(str(folder / detached.LOG))}")
+    say()
+    say("Next:")
+    say(f'  vault-agent search "what I look for"{options}')
+    say(f"  vault-agent serve --stop{_which_vault(invocation, flags)}")
+
+
+async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
+    from vault_agent.cli import detached
+    from vault_agent.config import build_config, index_directory
+
+    address = await detached.stop(index_directory(build_config(invocation.layers(flags))))
+    if invocation.json:
+        envelope({"stopped": address is not None})
+    elif address is None:
+        tell("No server runs for this vault.")
+    else:
+        say(f"The server at {address.endpoint} has stopped.")
+
+
+def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
+    """Return the settings of a server. Warn if other computers can reach it."""
+    from vault_agent.config import build_config
+    from vault_agent.config.access import require_key_off_loopback
+    from vault_agent.server.serve import require_bindable
+
+    config = build_config(invocation.layers(flags))
+    exposed = not rules.is_loopback(config.server.host)
+    if exposed:
+        # A key is written to the user's config file only for an address that can be bound.
+        require_bindable(config.server.host, config.server.port)
+    config, made = require_key_off_loopback(config, invocation.config)
+    if exposed:
+        _warn_of_the_network(made=made)
+    return config
 
 
 def _with_source(error: Misconfigured, source: str) -> Misconfigured:
@@ -140,6 +228,16 @@ def _options(invocation: Invocation, endpoint: str) -> str:
     if connection(read_layers(chosen=invocation.config)).endpoint != endpoint:
         flags += f" --endpoint {endpoint}"
     return clean(flags)
+
+
+def _which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
+    """Return the flags that name the same vault and index again."""
+    named = {
+        "--config": invocation.config,
+        "--vault-root": flags["vault.root"],
+        "--index-dir": flags["index.dir"],
+    }
+    return clean("".join(f" {flag} {shlex.quote(str(at))}" for flag, at in named.items() if at))
 
 
 def _announce(

@@ -89,6 +89,18 @@ def vault_identity(root: Path) -> str:
     return identify(os.path.realpath(root))
 
 
+def index_folder(root: Path, parent: Path | None) -> Path:
+    """Return the folder of a vault's index: `{parent or user data}/indexes/{identity}`."""
+    return Path(os.path.realpath(data_folder(parent))) / "indexes" / vault_identity(root)
+
+
+def data_folder(parent: Path | None) -> Path:
+    """Return the folder for all indexes: `parent`, which is `index.dir`, or the user's data."""
+    from platformdirs import user_data_path
+
+    return parent or user_data_path("vault-agent", appauthor=False)
+
+
 def text_list(value: object) -> tuple[str, ...]:
     """Return a list of texts from a list, a JSON list, or text separated by commas."""
     if isinstance(value, str):

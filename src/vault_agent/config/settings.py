@@ -249,9 +249,7 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
 
 def index_parent(config: Config) -> Path:
     """Return the folder for all indexes: `index.dir`, or the user's data folder."""
-    from platformdirs import user_data_path
-
-    return config.index.dir or user_data_path("vault-agent", appauthor=False)
+    return rules.data_folder(config.index.dir)
 
 
 def index_directory(config: Config) -> Path:
@@ -265,8 +263,7 @@ def index_directory(config: Config) -> Path:
             "VAULT_NOT_FOUND",
             "no vault is set.",
         )
-    parent = Path(os.path.realpath(index_parent(config)))
-    directory = parent / "indexes" / rules.vault_identity(config.vault.root)
+    directory = rules.index_folder(config.vault.root, config.index.dir)
     if directory.is_relative_to(os.path.realpath(config.vault.root)):
         raise invalid([Problem("index.dir", "must be outside the vault")])
     if not _is_text(directory):

@@ -352,7 +352,7 @@ class OpenVault:
         self._keeper.announce_query()
 
     async def listening_at(self, address: str) -> None:
-        """Record the server's address for the error message of a second server."""
+        """Record the server's address for clients and for the error of a second server."""
         await asyncio.to_thread(self._directory.note_address, address)
 
     def _open_vault(self) -> VaultRoot:

@@ -86,6 +86,7 @@ class Hit:
     explanation: Mapping[str, Any] | None = None
     start_line: int | None = None  # of the chunk, in the note's file; None for a note
     end_line: int | None = None  # inclusive
+    line: int | None = None  # of the match in the file, from 1; None for a match of the note's name
 
 
 @dataclass(frozen=True, slots=True)

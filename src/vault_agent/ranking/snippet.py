@@ -1,9 +1,9 @@
 """Snippets: the part of a chunk where the query's terms are closest together.
 
 A snippet is one line of at most 240 characters. It is cut at the border of a sentence if one is
-near, and else at the border of a word. It never contains the whole chunk: if the chunk is too
-short, the snippet is empty. Markdown syntax is removed, and so are the addresses of links, unless
-the terms are nowhere else.
+near, and else at the border of a word. It never contains the whole chunk. Of a short chunk it shows
+all but the heading, or all but one word. Markdown syntax is removed, and so are the addresses of
+links, unless the terms are nowhere else.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SNIPPET_CHARACTERS = 240
 MOST_OF_A_CHUNK = 2 / 3
-"""The largest share of a chunk that a snippet shows."""
+"""The largest share of a chunk that a snippet shows, unless the chunk is short."""
 
-_SHORTEST = 30
+_SHORT = 60  # characters
 _GRAMMAR = 0.2  # terms with less than this share of the best term's information are ignored
 _LEAD = 60  # characters before the first match, if its sentence starts too far away
 _ELLIPSIS = "…"
@@ -53,10 +53,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
 
 
 class Snippet(NamedTuple):
-    """An excerpt, and the (start, end) of the query's terms in it, in characters."""
+    """An excerpt, and the (start, end) of the query's terms in it, in characters.
+
+    `line` is the line of the chunk with the terms, from 0. It is None if no line has them.
+    """
 
     text: str
     matches: tuple[tuple[int, int], ...]
+    line: int | None = None
 
 
 class _Match(NamedTuple):
@@ -77,18 +81,23 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
         written = _written_line(text)
         if found := _matches(written, information):
             line, matches = written, found
-    room = min(SNIPPET_CHARACTERS, int(len(line) * MOST_OF_A_CHUNK))
-    room -= 2 * len(_ELLIPSIS)
-    if room < _SHORTEST:
-        return Snippet("", ())
-    first, last = _densest(matches, information, room)
-    start, end = _borders(line, first, last, room)
+    heading = _FIRST_HEADING.match(text)
+    if len(line) <= _SHORT:
+        start, end = (0, len(line)) if heading else _all_but_a_word(line, matches)
+    else:
+        room = min(SNIPPET_CHARACTERS, max(int(len(line) * MOST_OF_A_CHUNK), _SHORT))
+        room -= 2 * len(_ELLIPSIS)
+        start, end = _borders(line, *_densest(matches, information, room), room)
     excerpt = line[start:end]
+    if not excerpt:
+        return Snippet("", ())
     before = _ELLIPSIS if start > 0 else ""
     after = _ELLIPSIS if end < len(line) else ""
     shift = len(before) - start
     inside = [match for match in matches if start <= match.start and match.end <= end]
-    return Snippet(before + excerpt + after, _merged(inside, shift))
+    words = dict.fromkeys(line[match.start : match.end] for match in inside)
+    at = _line_with(text, list(words), excerpt, heading[0].count("\n") if heading else 0)
+    return Snippet(before + excerpt + after, _merged(inside, shift), at)
 
 
 def plain_line(markdown: str) -> str:
@@ -163,6 +172,44 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
         near = bool(ends) and ends[-1] - start > room // 2
         end = ends[-1] if near else _word_end(line, last, end)
     return start, end
+
+
+def _all_but_a_word(line: str, matches: Sequence[_Match]) -> tuple[int, int]:
+    """Return the range of a line without its last word, or without its first one.
+
+    A single word is left out. Of one in an unspaced script, a character is left out.
+    """
+    first, last = line.find(" ") + 1, line.rfind(" ")
+    if last < 0:
+        if line.isascii():
+            return 0, 0
+        first, last = 1, len(line) - 1
+        while last > 0 and continues(line, last):
+            last -= 1
+        while first < len(line) and continues(line, first):
+            first += 1
+    ends_in_match = bool(matches) and matches[-1].end > last
+    begins_in_match = bool(matches) and matches[0].start < first
+    return (first, len(line)) if ends_in_match and not begins_in_match else (0, last)
+
+
+def _line_with(markdown: str, words: Sequence[str], excerpt: str, skipped: int) -> int | None:
+    """Return the line of a chunk that has most of the words as written, or None.
+
+    The first `skipped` lines are left out. Of several lines, the one with most of the excerpt wins.
+    """
+    if not words:
+        return None
+    if "\r" in markdown:
+        markdown = markdown.replace("\r\n", "\n").replace("\r", "\n")
+    lines = markdown.split("\n")
+    found = [(sum(word in lines[at] for word in words), at) for at in range(skipped, len(lines))]
+    most = max(found, default=(0, 0))[0]
+    best = [at for number, at in found if number == most]
+    if not most or len(best) == 1:
+        return best[0] if most else None
+    around = excerpt.split()
+    return max(best, key=lambda at: (sum(word in lines[at] for word in around), -at))
 
 
 def _word_start(line: str, position: int, most: int) -> int:

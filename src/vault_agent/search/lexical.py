@@ -120,4 +120,10 @@ def _hit(
         explanation={"votes": place.votes} if explain else None,
         start_line=chunk.start_line if chunk is not None and index is not None else None,
         end_line=chunk.end_line if chunk is not None and index is not None else None,
+        line=_line(chunk, excerpt) if index is not None else None,
     )
+
+
+def _line(chunk: StoredChunk | None, excerpt: Snippet) -> int | None:
+    """Return the line of the match in the note's file, or else the first line of the chunk."""
+    return None if chunk is None else chunk.start_line + (excerpt.line or 0)

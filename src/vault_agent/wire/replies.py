@@ -120,6 +120,10 @@ class ResultData(Model):
     matches: tuple[tuple[int, int], ...] = Field(
         description="Ranges of the snippet that match, in characters, the end exclusive."
     )
+    line: int | None = Field(
+        default=None,
+        description="The line of the match in the note's file as indexed, counted from 1.",
+    )
     score: float = Field(ge=0, le=1)
     reason: Reason
     metadata: MetadataData
