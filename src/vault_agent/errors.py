@@ -265,6 +265,7 @@ CODES: Final[dict[str, Code]] = {
     "EMBEDDING_INCOMPLETE": Code(
         *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
     ),
+    "PATH_NOT_FOUND": Code(*_WARNING),
     "REPLY_TRUNCATED": Code(
         *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."
     ),

@@ -52,6 +52,13 @@ def ranking_options(function: _Function) -> _Function:
             help="Only with this tag. Repeat to require several tags.",
         ),
         click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`."),
+        click.option(
+            "--property",
+            "properties",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Only with this frontmatter property. Repeat to require several.",
+        ),
         click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
         click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
         click.option("--explain", is_flag=True, help="Show how each score is made."),
@@ -68,6 +75,7 @@ def ranking(
     paths: Iterable[str],
     tags: Iterable[str],
     types: Iterable[str],
+    properties: Iterable[str],
     after: str | None,
     before: str | None,
     explain: bool,
@@ -77,6 +85,7 @@ def ranking(
         paths=tuple(paths),
         tags=tuple(tag.removeprefix("#") for tag in tags),
         types=tuple(types),
+        properties=tuple(map(_named_value, properties)),
         after=after,
         before=before,
     )
@@ -86,6 +95,13 @@ def ranking(
         filters=filters if filters != Filters() else None,
         explain=explain,
     )
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise click.UsageError("--property takes NAME=VALUE")
+    return name.strip(), value.strip()
 
 
 def show(reply: Reply[ResultsData], *, as_json: bool) -> None:

@@ -397,7 +397,8 @@ def _ranking(
     if mode is not None:
         body["mode"] = mode
     if filters is not None:
-        body["filters"] = {key: value for key, value in asdict(filters).items() if value}
+        given = {**asdict(filters), "properties": dict(filters.properties)}
+        body["filters"] = {key: value for key, value in given.items() if value}
     if explain:
         body["explain"] = True
     return body

@@ -40,6 +40,9 @@ class Filters:
     paths: tuple[str, ...] = ()  # folders, notes or globs; any of them
     tags: tuple[str, ...] = ()  # all of them; a tag includes those nested under it
     types: tuple[str, ...] = ()  # any of them
+    properties: tuple[tuple[str, str], ...] = ()  # all names; any value of one name
+    places: tuple[str, ...] = ()  # as `paths`, else parts of paths; any of them
+    files: tuple[str, ...] = ()  # parts of file names, or globs; any of them
     after: str | None = None  # ISO dates, inclusive
     before: str | None = None
 

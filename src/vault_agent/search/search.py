@@ -11,6 +11,7 @@ from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
+from vault_agent.search.unknown import path_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,7 @@ async def search(
             unavailable.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
+    warnings += await path_warnings(snapshot, query.filters)
     mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     compiled = compile_query(query.query)
     if mode is Mode.LEXICAL or not compiled.text:  # operators only: no text to embed

@@ -18,6 +18,7 @@ from vault_agent.server.handlers import Call
 from vault_agent.server.keys import TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
+from vault_agent.wire.queries import repeatable
 from vault_agent.wire.requests import DownloadRequest, NoParams
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Route:
         check_size(request)
         if not self.takes_body and request.body_exists:
             raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
-        given = _query_values(request)
+        given = _query_values(request, repeatable(self.request))
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
@@ -210,9 +211,15 @@ def _path_values(route: Route, request: web.Request) -> dict[str, str]:
     return values
 
 
-def _query_values(request: web.Request) -> dict[str, str]:
-    """Return the query parameters. A repeated one is refused."""
-    values = dict(request.query)
-    if len(values) != len(request.query):
-        raise InvalidRequest("INVALID_REQUEST", "A query parameter appears twice.")
+def _query_values(
+    request: web.Request, repeated: frozenset[str]
+) -> dict[str, str | tuple[str, ...]]:
+    """Return the query parameters. Only those in `repeated`, which are lists, may appear twice."""
+    values: dict[str, str | tuple[str, ...]] = dict(request.query)
+    for name in values:
+        several = request.query.getall(name)
+        if name in repeated:
+            values[name] = tuple(several)
+        elif len(several) > 1:
+            raise InvalidRequest("INVALID_REQUEST", "A query parameter appears twice.")
     return values

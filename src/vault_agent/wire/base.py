@@ -84,7 +84,7 @@ def parse(model: type[AnyModel], body: bytes) -> AnyModel:
     return request
 
 
-def parse_strings(model: type[AnyModel], values: Mapping[str, str]) -> AnyModel:
+def parse_strings(model: type[AnyModel], values: Mapping[str, str | tuple[str, ...]]) -> AnyModel:
     """Parse path or query parameters as a request. Raises InvalidRequest."""
     try:
         return model.model_validate(values, by_alias=True, by_name=False)

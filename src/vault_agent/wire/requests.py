@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import date
 from typing import Annotated, Literal, LiteralString
@@ -46,6 +47,11 @@ def _flag(value: object) -> bool:
     return value == "true"
 
 
+def _scalar(value: object) -> object:
+    """Return a number or boolean as it is written in frontmatter."""
+    return json.dumps(value) if isinstance(value, (bool, int, float)) else value
+
+
 def _number(value: object) -> int:
     # Each number has one form, as in an ID: no sign, no leading zero, only ASCII digits.
     written = str(value) if type(value) in (int, str) else ""
@@ -83,6 +89,9 @@ Index = Annotated[
 """A whole number. In a path it is written in digits."""
 
 _FilterText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+_PropertyValue = Annotated[
+    str, BeforeValidator(_scalar), StringConstraints(strip_whitespace=True, max_length=500)
+]
 _FilterList = Annotated[tuple[_FilterText, ...], Field(max_length=50)]
 
 
@@ -98,6 +107,10 @@ class FiltersBody(Model):
     types: _FilterList = Field(
         default=(), description="Values of `type` in the frontmatter. One must match."
     )
+    properties: Annotated[dict[_FilterText, _PropertyValue], Field(max_length=50)] = Field(
+        default_factory=dict,
+        description="Values of frontmatter properties. All must match. A list matches by any value",
+    )
     after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
 
@@ -107,6 +120,7 @@ class FiltersBody(Model):
             paths=self.paths,
             tags=self.tags,
             types=self.types,
+            properties=tuple(self.properties.items()),
             after=self.after,
             before=self.before,
         )

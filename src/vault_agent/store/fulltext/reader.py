@@ -95,6 +95,12 @@ class FulltextReader:
             query = self._notes.clauses.term("name", key, positions=False)
             return self._notes.first(query, _NAMED)
 
+    def unknown_paths(self, filters: Filters) -> list[str]:
+        """Return the paths of filters that are neither a folder with notes nor a note."""
+        with guarded():
+            self._files.check()
+            return [path for path in filters.paths if self._notes.clauses.names_nothing(path)]
+
     def admitted(
         self,
         filters: Filters,

@@ -8,8 +8,8 @@ notes   one document a note: `body` (its whole text, its names and tags; in
 chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
 
 Notes also have the fields of filters: `path`, `folder` (every folder above), `tag` (with its parent
-tags), `type`, `day`. Chunks do not repeat them, since a note with many tags and many chunks would
-take the product of both. A chunk passes a filter if its note does.
+tags), `type`, `property`, `day`. Chunks do not repeat them, since a note with many tags and many
+chunks would take the product of both. A chunk passes a filter if its note does.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 ANALYZER = "terms"
 _MAX_ANCESTOR = 4_096
+_MAX_PROPERTY = 200
+"""Characters of a property's value. A longer one is text, and no filter asks for it."""
 _ISO_DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 
 
@@ -40,7 +42,7 @@ def notes_schema() -> Schema:
     builder.add_unsigned_field("rowid", indexed=True, fast=True)
     builder.add_text_field("body", tokenizer_name=ANALYZER, index_option="position")
     builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="position")
-    for field in ("name", "path", "folder", "tag", "type"):
+    for field in ("name", "path", "folder", "tag", "type", "property"):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("day", indexed=True, fast=True)
     return builder.build()
@@ -68,6 +70,7 @@ class FulltextNote(NamedTuple):
     folder: list[str]
     tag: list[str]
     type: list[str]
+    property: list[str]
     day: int | None
     chunks: list[tuple[str, str, str]]
     """For each chunk: text, context, and `name_key` of its own heading."""
@@ -90,6 +93,13 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         folder=_ancestors(comparable.rpartition("/")[0]),
         tag=list(dict.fromkeys(each for tag in note.tags for each in _ancestors(tag_key(tag)))),
         type=list(dict.fromkeys(map(type_key, note.types))),
+        property=list(
+            dict.fromkeys(
+                property_key(each.name, each.value)
+                for each in note.properties
+                if len(each.value) <= _MAX_PROPERTY
+            )
+        ),
         day=first_day(note.date, note.created, note.updated),
         chunks=[
             (
@@ -120,6 +130,14 @@ def tag_key(tag: str) -> str:
 def type_key(name: str) -> str:
     """Return a type in the form in which types are compared. A wikilink gives its note's name."""
     return tag_key(shown_name(name))
+
+
+def property_key(name: str, value: str) -> str:
+    """Return a property and its value in the form in which they are compared.
+
+    White space and letter case do not matter, and a wikilink is its note's name.
+    """
+    return _comparable(f"{name.strip()}\x1f{' '.join(shown_name(value).split())}")
 
 
 def _comparable(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tantivy import Index, Order, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.fulltext.clauses import Clauses, combined, is_glob, silent
+from vault_agent.store.fulltext.clauses import Clauses, combined, is_costly, silent
 from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.terms import analyzer
 
@@ -40,7 +40,7 @@ class Shelf:
         index.register_tokenizer(ANALYZER, analyzer())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()
-        self.clauses = Clauses(index.schema)
+        self.clauses = Clauses(index.schema, self.searcher)
         self._key = key
 
     def top(self, query: Query, limit: int) -> dict[int, float]:
@@ -138,9 +138,8 @@ class Passing:
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
         self._verdicts = bytearray(notes.last_key() + 1)
         self.few: list[int] | None = None
-        patterns = {*filters.paths, *wanted.paths, *unwanted.paths}
         # A pattern reads every path, and a search runs several queries. So it is evaluated once.
-        costly = any(map(is_glob, patterns))
+        costly = any(map(is_costly, (filters, wanted, unwanted)))
         passing = notes.first(query, max(notes.searcher.num_docs, 1)) if costly else None
         if passing is None:
             found = notes.searcher.search(query, 1, count=True)

@@ -203,8 +203,8 @@ def _segments(directory: Path) -> list[dict[str, Any]]:
 def _filtered(note: FulltextNote) -> Document:
     document = Document()
     document.add_text("path", note.path)
-    for field, values in (("folder", note.folder), ("tag", note.tag), ("type", note.type)):
-        for value in values:
+    for field in ("folder", "tag", "type", "property"):
+        for value in getattr(note, field):
             document.add_text(field, value)
     if note.day is not None:
         document.add_integer("day", note.day)

@@ -12,7 +12,7 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import aiosqlite
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """SQLite's `user_version`. An index with another version must be rebuilt."""
 
 
