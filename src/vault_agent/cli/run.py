@@ -38,6 +38,7 @@ COMMANDS = (
     "related",
     "get",
     "jobs",
+    "mcp",
     "config",
     "embedding",
     "completion",

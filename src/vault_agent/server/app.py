@@ -14,6 +14,7 @@ from vault_agent.server.events import JobStreams
 from vault_agent.server.gate import gate, stamp
 from vault_agent.server.keys import (
     ACCESS,
+    ACTIVITY,
     CONFIG,
     JOB_STREAMS,
     LIBRARY,
@@ -22,6 +23,7 @@ from vault_agent.server.keys import (
     MCP,
     OPENAPI,
     STOPPING,
+    Activity,
 )
 from vault_agent.server.mcp import Endpoint, add_mcp
 from vault_agent.server.openapi import openapi_json
@@ -45,6 +47,7 @@ def create_app(
 ) -> web.Application:
     """Return the application. `open_library` is entered at its start and left at its end."""
     app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
+    app[ACTIVITY] = Activity()
     app[CONFIG] = config
     app[LOG] = log
     app[LIMITS] = limits or Limits()

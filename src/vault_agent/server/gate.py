@@ -16,7 +16,7 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
-from vault_agent.server.keys import ACCESS, LIBRARY, LOG, MCP, TRACE, Trace
+from vault_agent.server.keys import ACCESS, ACTIVITY, LIBRARY, LOG, MCP, TRACE, Trace
 from vault_agent.server.log import Level
 from vault_agent.server.mcp import is_mcp
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error, rpc_error_reply
@@ -48,7 +48,8 @@ async def gate(
     try:
         _admit(request, trace)
         trace.admitted = True
-        response = _preflight(request, trace) or await handler(request)
+        with request.app[ACTIVITY].request():
+            response = _preflight(request, trace) or await handler(request)
     except Exception as error:  # the last handler: no other may reply with an error
         if isinstance(error, ConnectionError) and _gone(request):
             trace.fields["status"] = _CLIENT_GONE

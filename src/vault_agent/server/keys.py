@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,7 @@ from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from vault_agent.config import Config
     from vault_agent.library.library import Library
@@ -42,4 +44,28 @@ class Trace:
     fields: Fields = field(default_factory=Fields)
 
 
+class Activity:
+    """When the server was last used."""
+
+    def __init__(self) -> None:
+        self._used_at = time.monotonic()
+        self._in_flight = 0
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request."""
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            self._used_at = time.monotonic()
+
+    @property
+    def idle_seconds(self) -> float:
+        """The time since the last request; 0 while one is in flight."""
+        return 0.0 if self._in_flight else time.monotonic() - self._used_at
+
+
+ACTIVITY = web.AppKey("activity", Activity)
 TRACE = web.RequestKey("trace", Trace)
