@@ -153,6 +153,7 @@ CODES: Final[dict[str, Code]] = {
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
+    "AGENT_NOT_FOUND": Code(NotFound, None, 4, "Run `vault-agent agents list` to list them."),
     "ROUTE_NOT_FOUND": Code(NotFound, 404, 4, "See /openapi.json."),
     "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),
     "NOT_ACCEPTABLE": Code(Unsupported, 406, 1, "Accept application/json."),

@@ -216,7 +216,7 @@ def test_errors_of_the_server_have_the_id_of_their_request(agent):
     with relay(agent, "--agent", "nobody") as pipe:
         reply = pipe.ask({**PING, "id": 8})
         assert reply["id"] == 8
-        assert reply["error"]["message"].startswith("There is no such route.")
+        assert reply["error"]["message"] == "There is no agent of this name."
 
 
 def test_many_requests_run_side_by_side(agent):

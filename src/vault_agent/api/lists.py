@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
 
 
-async def _resolve(vault: OpenVault, _: Caller, sent: ResolveRequest) -> Found:
+async def _resolve(vault: OpenVault, caller: Caller, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
-    found = await vault.lists.resolve(sent.name)
+    found = await vault.lists.resolve(sent.name, caller.scope)
     data = NamedData(
         notes=[NamedNoteData.model_validate(each, from_attributes=True) for each in found.notes],
         has_more=found.has_more,
@@ -34,6 +34,7 @@ RESOLVE = Operation(
     (Reply[NamedData],),
     ("INVALID_PATH", "PATH_OUTSIDE_VAULT", "NOTE_NOT_FOUND", *INDEX_CODES),
     listed="notes",
+    scoped=True,
 )
 
 LIST_OPERATIONS: tuple[Operation[Any, Any], ...] = (RESOLVE,)

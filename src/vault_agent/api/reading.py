@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DIGITS = 8  # of the hash that a cursor contains
 
 
-async def _read(vault: OpenVault, _: Caller, sent: PartRequest) -> Found:
+async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
     if sent.cursor is not None:
@@ -31,6 +31,7 @@ async def _read(vault: OpenVault, _: Caller, sent: PartRequest) -> Found:
         first_line=sent.first_line,
         last_line=sent.last_line,
         offset=max(0, int(offset)) if offset is not None else None,
+        scope=caller.scope,
     )
     page = await vault.part(sent.note_id, wanted, max_bytes=sent.max_bytes)
     state = page.etag[:_DIGITS]
@@ -72,4 +73,5 @@ READ = Operation(
         "VAULT_NOT_FOUND",
         *INDEX_CODES,
     ),
+    scoped=True,
 )

@@ -39,6 +39,7 @@ COMMANDS = (
     "get",
     "jobs",
     "mcp",
+    "agents",
     "config",
     "embedding",
     "completion",

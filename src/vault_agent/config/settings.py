@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vault_agent.config import rules
+from vault_agent.config.agents import AgentSettings, named
 from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
@@ -132,6 +133,7 @@ class Config(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     cors: CorsSettings = CorsSettings()
     mcp: McpSettings = McpSettings()
+    agents: Annotated[dict[str, AgentSettings], BeforeValidator(named)] = {}
 
     @classmethod
     def settings_customise_sources(
@@ -193,6 +195,8 @@ def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
     for layer in reversed(layers):
         for name, value in layer.values.items():
             sections.setdefault(KEYS[name].section, {})[KEYS[name].option] = value
+        if layer.agents:
+            sections["agents"] = dict(layer.agents)
     return sections
 
 
@@ -210,7 +214,7 @@ def convert(name: str, text: str) -> object:
 def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem]:
     found: dict[str, Problem] = {}
     for item in error.errors(include_url=False, include_context=False, include_input=False):
-        name = ".".join(str(part) for part in item["loc"][:2])
+        name = ".".join(str(part) for part in item["loc"][: 3 if item["loc"][0] == "agents" else 2])
         found.setdefault(name, Problem(name, _rule(item), _origin(layers, name)))
     return list(found.values())
 

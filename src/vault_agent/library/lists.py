@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.resolve import resolve
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from vault_agent.model.names import Named
+    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
 
     Read: TypeAlias = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
@@ -24,7 +26,9 @@ class Lists:
         self._read = read
         self._roots = roots
 
-    async def resolve(self, name: str) -> Named:
-        """Return the notes that a name means."""
-        found: Named = await self._read(lambda now: resolve(now, name, roots=self._roots))
+    async def resolve(self, name: str, scope: Scope = EVERYTHING) -> Named:
+        """Return the notes of `scope` that a name means."""
+        found: Named = await self._read(
+            lambda now: resolve(now, name, roots=self._roots, scope=scope)
+        )
         return found

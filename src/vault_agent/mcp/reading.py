@@ -45,19 +45,19 @@ async def _read(view: View, given: Mapping[str, Any]) -> str:
         },
     )
     reply = await view.perform(READ, request)
-    return "\n".join([*_page(reply.data, given["view"]), *warning_lines(reply.warnings)])
+    return "\n".join([*_page(view, reply.data, given["view"]), *warning_lines(reply.warnings)])
 
 
-def _page(page: PartData, view: str) -> list[str]:
-    if not page.text and view == "properties":
+def _page(view: View, page: PartData, shown: str) -> list[str]:
+    if not page.text and shown == "properties":
         return ["The note has no properties."]
-    if not page.text and view == "outline":
+    if not page.text and shown == "outline":
         return ["The note has no headings."]
-    if view == "text":
+    if shown == "text":
         lines = f"{page.start_line}-{page.end_line} of {page.lines}"
     else:
-        lines = f"{view} of {page.lines}"
-    text = [fenced(page.path, lines, printable(page.text))]
+        lines = f"{shown} of {page.lines}"
+    text = [fenced(view.shown(page.path), lines, printable(page.text))]
     if page.note_hash is not None:
         text.append(f"hash: {page.note_hash[:HASH_DIGITS]}")
     if page.section_hash is not None:

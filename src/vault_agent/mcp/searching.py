@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.operations import RELATED, SEARCH
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.text import excerpt, hidden, size, title, visible
+from vault_agent.mcp.text import excerpt, size, title
 from vault_agent.mcp.tool import PATH, Tool, limit
 from vault_agent.text.names import fold, stem
 from vault_agent.wire.base import parse_values
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
+    pattern = view.pattern(given.get("path", ""))
     filters = {
-        "paths": (hidden(given["path"]).strip("/"),) if given.get("path", "/").strip("/") else (),
+        "paths": () if pattern is None else (pattern,),
         "tags": tuple(given.get("tags", ())),
         "after": given.get("after"),
         "before": given.get("before"),
@@ -47,12 +48,12 @@ def _results_text(view: View, reply: Reply[ResultsData], hint: str, *, reasons: 
     results = reply.data.results
     places = "1 place" if len(results) == 1 else f"{len(results)} places"
     lines = [f"{places} · {reply.data.used_mode.value}" if results else f"0 places.{hint}"]
-    lines += (_result_text(result, reason=reasons) for result in results)
+    lines += (_result_text(view, result, reason=reasons) for result in results)
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
 
 
-def _result_text(result: ResultData, *, reason: bool) -> str:
-    place = visible(result.path)
+def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
+    place = view.shown(result.path)
     if result.start_line is not None:
         place += f":{result.start_line}-{result.end_line}"
     name = stem(result.path)

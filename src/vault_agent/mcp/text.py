@@ -71,12 +71,15 @@ def excerpt(snippet: str, matches: Iterable[tuple[int, int]]) -> str:
 
 
 def fenced(path: str, lines: str, text: str) -> str:
-    """Return note text between two marks with the same random digits, which it does not contain."""
+    """Return note text between two marks with the same random digits, which it does not contain.
+
+    `path` is visible already.
+    """
     digits = secrets.token_hex(4)
     while digits in text or digits in path:
         digits = secrets.token_hex(4)
     end = "" if text.endswith("\n") else "\n"
-    shown = visible(path).replace('"', "\\u{22}")
+    shown = path.replace('"', "\\u{22}")
     return f'<note path="{shown}" lines="{lines}" b={digits}>\n{text}{end}</note {digits}>'
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.operation import Found, Operation, perform
+from vault_agent.mcp.text import hidden, visible
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -21,6 +22,18 @@ class View:
     vault: OpenVault
     caller: Caller
     max_bytes: int
+
+    def shown(self, path: str) -> str:
+        """Return a path of the vault as this client sees it: relative to its folder, visible."""
+        return visible(self.caller.scope.inner(path))
+
+    def pattern(self, given: str) -> str | None:
+        """Return a folder or glob of this client as one of the vault, or None for everything."""
+        path = hidden(given).strip("/")
+        if not path:
+            return None
+        # A glob without a slash is matched with file names in any folder.
+        return path if "/" not in path and "*" in path else self.caller.scope.outer(path)
 
     async def perform(self, operation: Operation[Any, Found], sent: Model) -> Reply[Any]:
         """Run an operation as this client's caller.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from vault_agent.model.scope import EVERYTHING, Scope
+
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
 
@@ -24,6 +26,7 @@ class Wanted:
     first_line: int = 1
     last_line: int | None = None
     offset: int | None = None
+    scope: Scope = EVERYTHING  # of the caller
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from vault_agent.model.scope import EVERYTHING, Scope
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -45,6 +47,7 @@ class Filters:
     files: tuple[str, ...] = ()  # parts of file names, or globs; any of them
     after: str | None = None  # ISO dates, inclusive
     before: str | None = None
+    scope: Scope = EVERYTHING  # of the caller
 
 
 @dataclass(frozen=True, slots=True)

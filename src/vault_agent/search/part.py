@@ -39,7 +39,7 @@ async def part(
         TooLarge: `NOTE_TOO_LARGE` over 16 MiB.
     """
     async with snapshot.connection() as connection:
-        stored = await named_note(connection, note_id)
+        stored = await named_note(connection, note_id, wanted.scope)
     return await in_thread(_part, root, stored, wanted, max_bytes)
 
 

@@ -59,6 +59,9 @@ def create_app(
         host=config.server.host,
         api_key=config.server.api_key,
         origins=config.cors.allowed_origins if config.cors.enabled else (),
+        agents={
+            name: agent.key_sha256 for name, agent in config.agents.items() if agent.key_sha256
+        },
     )
 
     async def library(app: web.Application) -> AsyncIterator[None]:

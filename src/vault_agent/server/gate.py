@@ -18,7 +18,7 @@ from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
 from vault_agent.server.keys import ACCESS, ACTIVITY, LIBRARY, LOG, MCP, TRACE, Trace
 from vault_agent.server.log import Level
-from vault_agent.server.mcp import is_mcp
+from vault_agent.server.mcp import agent_of, is_mcp
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error, rpc_error_reply
 from vault_agent.system.crash import describe_crash
 
@@ -105,7 +105,7 @@ def _admit(request: web.Request, trace: Trace) -> None:
     if trace.origin is None:
         access.check_site(request.headers.getall("Sec-Fetch-Site", []))
     if not (trace.origin and _is_preflight(request)):
-        access.check_key(request.headers.getall("Authorization", []))
+        access.check_key(request.headers.getall("Authorization", []), agent_of(request.path))
 
 
 def _is_preflight(request: web.Request) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from vault_agent.api.caller import OWNER
-from vault_agent.errors import Busy, Misconfigured, Unsupported
+from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
+from vault_agent.model.scope import Scope
 from vault_agent.server.body import check_media, check_size, read_body
 from vault_agent.server.keys import CONFIG, LIBRARY, MCP, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
@@ -78,11 +79,17 @@ def is_mcp(path: str) -> bool:
     return path == PATH or path.startswith(f"{PATH}/")
 
 
+def agent_of(path: str) -> str | None:
+    """Return the name of the agent that a request's path names, or None."""
+    return path.removeprefix(f"{PATH}/") if path.startswith(f"{PATH}/") else None
+
+
 def add_mcp(router: web.UrlDispatcher) -> None:
     """Register the endpoint."""
-    resource = router.add_resource(PATH)
-    resource.add_route("POST", _post, expect_handler=_expect)
-    resource.add_route("*", _other, expect_handler=_expect)
+    for path in (PATH, f"{PATH}/{{agent:[^/]*}}"):
+        resource = router.add_resource(path)
+        resource.add_route("POST", _post, expect_handler=_expect)
+        resource.add_route("*", _other, expect_handler=_expect)
 
 
 async def _expect(_: web.Request) -> None:
@@ -95,14 +102,27 @@ async def _other(request: web.Request) -> web.StreamResponse:
 
 
 async def _post(request: web.Request) -> web.StreamResponse:
-    request[TRACE].route = PATH
+    request[TRACE].route = f"{PATH}/{{agent}}" if "agent" in request.match_info else PATH
     endpoint = _require_enabled(request)
+    caller = _caller(request)
     check_media(request)
     check_size(request)
     takes_stream = _accepted(request)
     body = await read_body(request)
     async with endpoint.turn():
-        return await _answered(request, await endpoint.server(), body, takes_stream=takes_stream)
+        server = await endpoint.server()
+        return await _answered(request, server, caller, body, takes_stream=takes_stream)
+
+
+def _caller(request: web.Request) -> Caller:
+    """Return the owner, or the agent that the path names."""
+    name = request.match_info.get("agent")
+    if name is None:
+        return OWNER
+    agent = request.app[CONFIG].agents.get(name)
+    if agent is None:
+        raise NotFound("ROUTE_NOT_FOUND", "There is no agent of this name.", remedy="")
+    return Caller(CallerKind.AGENT, name, Scope(agent.folder, agent.deny))
 
 
 def _require_enabled(request: web.Request) -> Endpoint:
@@ -126,14 +146,14 @@ def _accepted(request: web.Request) -> bool:
 
 
 async def _answered(
-    request: web.Request, server: Server[Any], body: bytes, *, takes_stream: bool
+    request: web.Request, server: Server[Any], caller: Caller, body: bytes, *, takes_stream: bool
 ) -> web.StreamResponse:
     """Run one exchange, and stop it if the client disconnects."""
     from vault_agent.mcp.exchange import Post, exchange
     from vault_agent.mcp.view import View
 
     view = View(
-        request.app[LIBRARY].default, OWNER, max_bytes=request.app[CONFIG].mcp.max_reply_bytes
+        request.app[LIBRARY].default, caller, max_bytes=request.app[CONFIG].mcp.max_reply_bytes
     )
     stream = _Stream(request)
     task = asyncio.create_task(
