@@ -112,6 +112,7 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_REQUEST": Code(InvalidRequest, 400, 2),
     "INVALID_QUERY": Code(InvalidRequest, 400, 2),
     "INVALID_MODE": Code(InvalidRequest, 400, 2),
+    "REGEX_UNSUPPORTED": Code(InvalidRequest, 400, 2),
     "INVALID_LIMIT": Code(InvalidRequest, 400, 2),
     "INVALID_ID": Code(InvalidRequest, 400, 2),
     "INVALID_FILTER": Code(InvalidRequest, 400, 2),
@@ -267,6 +268,7 @@ CODES: Final[dict[str, Code]] = {
         *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
     ),
     "PATH_NOT_FOUND": Code(*_WARNING),
+    "REGEX_INCOMPLETE": Code(*_WARNING, "Continue with the cursor, or search fewer notes."),
     "REPLY_TRUNCATED": Code(
         *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."
     ),

@@ -124,6 +124,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "index.dir": "/data",
         "index.max_note_bytes": "5",
         "index.at_start": "true",
+        "search.regex_seconds": "1.5",
         "embedding.model": "m",
         "embedding.enabled": "true",
         "embedding.endpoint": "http://127.0.0.1:2/v1/embeddings",

@@ -36,6 +36,7 @@ COMMANDS = (
     "reindex",
     "search",
     "related",
+    "grep",
     "get",
     "jobs",
     "mcp",

@@ -17,6 +17,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
+from vault_agent.client.lists import Lists
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
 
@@ -60,6 +61,8 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "NoteData": {"content": str},
     "ChunkData": {"content": str},
     "AttachmentData": {"path": str},
+    "NamedData": {"notes": list},
+    "GrepData": {"lines": list},
 }
 _INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -117,6 +120,7 @@ class Client:
         self._endpoint = str(URL(endpoint)).rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
+        self.lists = Lists(self._call)
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -369,10 +373,11 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import replies
+    from vault_agent.wire import lists, replies
 
     try:
-        return getattr(replies, model).model_validate_json(content, extra="ignore")
+        known = getattr(replies, model, None) or getattr(lists, model)
+        return known.model_validate_json(content, extra="ignore")
     except ValidationError:
         # The server may have another version. The content must not be part of the message.
         raise Failed(
@@ -390,6 +395,12 @@ def _query(**flags: bool) -> str:
     return f"?{given}" if given else ""
 
 
+def filters_body(filters: Filters) -> dict[str, Any]:
+    """Return filters as they are in a request's body."""
+    given = {**asdict(filters), "properties": dict(filters.properties)}
+    return {key: value for key, value in given.items() if value}
+
+
 def _ranking(
     mode: Mode | None, limit: int, filters: Filters | None, *, explain: bool
 ) -> dict[str, Any]:
@@ -397,8 +408,7 @@ def _ranking(
     if mode is not None:
         body["mode"] = mode
     if filters is not None:
-        given = {**asdict(filters), "properties": dict(filters.properties)}
-        body["filters"] = {key: value for key, value in given.items() if value}
+        body["filters"] = filters_body(filters)
     if explain:
         body["explain"] = True
     return body

@@ -52,6 +52,7 @@ _ALL = (
     Key("index.dir", "folder for the indexes", path=True),
     Key("index.max_note_bytes", "the text of larger notes is not searched"),
     Key("index.at_start", "whether the server updates the index when it starts"),
+    Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
     Key("embedding.enabled", "whether semantic search is on"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),
     Key("embedding.model", "model name to send to the provider"),

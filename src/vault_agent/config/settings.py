@@ -92,6 +92,12 @@ class IndexSettings(_Section):
     at_start: Switch = False
 
 
+class SearchSettings(_Section):
+    """The limits of searches."""
+
+    regex_seconds: Annotated[float, BeforeValidator(_number), Field(gt=0, le=60)] = 2.0
+
+
 class EmbeddingSettings(_Section):
     """The local embedding provider. Off by default."""
 
@@ -130,6 +136,7 @@ class Config(BaseSettings):
     vault: VaultSettings = VaultSettings()
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
+    search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cors: CorsSettings = CorsSettings()
     mcp: McpSettings = McpSettings()

@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.search.grep import grep
 from vault_agent.search.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeAlias
 
+    from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
     from vault_agent.model.names import Named
     from vault_agent.model.scope import Scope
+    from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
 
     Read: TypeAlias = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
     """Answers from the current snapshot, and again if a run replaces it meanwhile."""
 
 
-class Lists:
-    """The names and lists of one vault. `roots` are the vault's absolute paths."""
+_SCANS = 2
+"""Scans of the whole vault at once. Others wait."""
 
-    def __init__(self, read: Read, roots: Sequence[str]) -> None:
+
+class Lists:
+    """The names and lists of one vault.
+
+    `roots` are the vault's absolute paths, and `warnings` returns those of every reply.
+    """
+
+    def __init__(
+        self,
+        read: Read,
+        roots: Sequence[str],
+        *,
+        warnings: Callable[[], tuple[Warning, ...]],
+        regex_seconds: float,
+    ) -> None:
+        self._warnings = warnings
         self._read = read
         self._roots = roots
+        self._regex_seconds = regex_seconds
+        self._scans = anyio.Semaphore(_SCANS)
 
     async def resolve(self, name: str, scope: Scope = EVERYTHING) -> Named:
         """Return the notes of `scope` that a name means."""
@@ -32,3 +55,11 @@ class Lists:
             lambda now: resolve(now, name, roots=self._roots, scope=scope)
         )
         return found
+
+    async def grep(self, query: GrepQuery, start: Place | None = None) -> GrepAnswer:
+        """Return the lines that match a pattern, after the place `start`."""
+        async with self._scans:
+            found: GrepAnswer = await self._read(
+                lambda now: grep(now, query, seconds=self._regex_seconds, start=start)
+            )
+        return replace(found, warnings=(*self._warnings(), *found.warnings))

@@ -120,7 +120,6 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = anyio.Event()
-        self.lists = Lists(self._read, (task.root, str(config.vault.root)))
         self._checks = Checks(
             index,
             directory,
@@ -128,6 +127,12 @@ class OpenVault:
             compare=lambda: keeper.ask(Compare(task)),
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
+        )
+        self.lists = Lists(
+            self._read,
+            (task.root, str(config.vault.root)),
+            warnings=self._checks.warnings,
+            regex_seconds=config.search.regex_seconds,
         )
 
     @property

@@ -148,6 +148,7 @@ ROUTES: tuple[Route, ...] = (
         tagged=True,
     ),
     Route("GET", "/resolve", lists.RESOLVE),
+    Route("POST", "/grep", lists.GREP, body=True),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 

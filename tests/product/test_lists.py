@@ -1,0 +1,139 @@
+"""Names, lines and lists of a real vault, over HTTP and from the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.product.program import PROGRAM, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Return a program that serves a small vault."""
+    made = Program(tmp_path_factory.mktemp("lists"))
+    made.write(
+        "Garden/Late frost.md",
+        "---\ntags: [garden, cold]\nstatus: open\ndate: 2025-04-28\n---\n# Late frost\n\n"
+        "Fleece keeps two degrees.\n\n- [ ] Buy fleece 📅 2025-05-01 #shop\n"
+        "- [x] Dig ✅ 2025-04-02\n",
+    )
+    made.write("Garden/Beds.md", "---\ntags: [garden]\n---\n# Beds\n\nSee [[Late frost]].\n")
+    made.write("Kitchen/Bread.md", "# Bread\n\nFleece is no flour: \x1b[31mred\n\n- [ ] Bake\n")
+    made.start()
+    made.index()
+    yield made
+    made.close()
+
+
+def posted(served: Program, path: str, **body: Any) -> Any:
+    reply = served.call("POST", path, body)
+    assert reply.status == 200, reply.body
+    return reply.data
+
+
+def got(served: Program, path: str) -> Any:
+    reply = served.call("GET", path)
+    assert reply.status == 200, reply.body
+    return reply.data
+
+
+def at_terminal(served: Program, *arguments: str) -> str:
+    """Return what a command prints at a terminal."""
+    ours, theirs = pty.openpty()
+    variables = {**served.environment, "TERM": "xterm"}
+    del variables["NO_COLOR"]
+    ended = subprocess.Popen([*PROGRAM, *arguments], env=variables, stdout=theirs, stdin=theirs)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert ended.wait(PATIENCE) == 0
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_a_note_is_resolved_by_name_and_by_absolute_path(served: Program):
+    for name in ("late frost", str(served.vault / "Garden/Late frost.md"), "[[Late frost#x]]"):
+        data = got(served, f"/resolve?name={quote(name)}")
+        assert [note["path"] for note in data["notes"]] == ["Garden/Late frost.md"]
+    reply = served.call("GET", "/resolve?name=late+frosts")
+    assert (reply.status, reply.code) == (404, "NOTE_NOT_FOUND")
+    assert reply.body["error"]["details"]["suggestions"] == ["Garden/Late frost.md"]
+    assert served.call("GET", "/resolve").code == "INVALID_REQUEST"
+
+
+def test_lines_are_found_and_paged(served: Program):
+    first = posted(served, "/grep", pattern="(?i)fleece", limit=2)
+    assert [line["path"] for line in first["lines"]] == ["Garden/Late frost.md"] * 2
+    assert (first["lines"][0]["line"], first["hasMore"]) == (8, True)
+    cursor = first["nextCursor"]
+    assert len(cursor) <= 300
+    second = posted(served, "/grep", pattern="(?i)fleece", limit=50, cursor=cursor)
+    assert [line["path"] for line in second["lines"]] == ["Kitchen/Bread.md"]
+    assert (second["hasMore"], second["nextCursor"]) == (False, None)
+    other = served.call("POST", "/grep", {"pattern": "x", "cursor": cursor})
+    assert (other.status, other.code) == (400, "INVALID_CURSOR")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"pattern": ""}, "INVALID_REQUEST"),
+        ({"pattern": "x" * 1_001}, "INVALID_REQUEST"),
+        ({"pattern": "x", "limit": 201}, "INVALID_LIMIT"),
+        ({"pattern": "x", "limit": 0}, "INVALID_LIMIT"),
+        ({"pattern": "x", "context": 4}, "INVALID_REQUEST"),
+        ({"pattern": "x", "cursor": "e" * 10_000}, "INVALID_CURSOR"),
+        ({"pattern": "x", "cursor": "!"}, "INVALID_CURSOR"),
+        ({"pattern": "(?=x)"}, "REGEX_UNSUPPORTED"),
+    ],
+)
+def test_a_wrong_request_for_lines_is_refused(served: Program, body: dict[str, Any], code: str):
+    reply = served.call("POST", "/grep", body)
+    assert (reply.status, reply.code) == (400, code)
+
+
+def test_grep_prints_lines_that_editors_can_open(served: Program):
+    ended = served.run("grep", "-n", "^Fleece", "-C", "1")
+    assert ended.stdout.splitlines() == [
+        "Garden/Late frost.md-7-",
+        "Garden/Late frost.md:8:Fleece keeps two degrees.",
+        "Garden/Late frost.md-9-",
+        "Kitchen/Bread.md-2-",
+        "Kitchen/Bread.md:3:Fleece is no flour: \\x1b[31mred",
+        "Kitchen/Bread.md-4-",
+    ]
+    nothing = served.run("grep", "no such line")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr == "No lines found.\n"
+    page = served.run("grep", "(?i)fleece", "--limit", "1")
+    cursor = page.stderr.split("--cursor ")[1].strip()
+    more = served.run("grep", "(?i)fleece", "--limit", "1", "--cursor", cursor)
+    assert more.stdout.startswith("Garden/Late frost.md:10:")
+    assert json.loads(served.run("--json", "grep", "Bake").stdout)["data"]["lines"]
+    refused = served.run("grep", "(")
+    assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "REGEX_UNSUPPORTED")
+
+
+def test_grep_groups_lines_by_note_at_a_terminal(served: Program):
+    text = at_terminal(served, "grep", "^Fleece", "--tag", "#garden")
+    assert text == (
+        "\x1b[1mGarden/Late frost.md\x1b[0m\n"
+        "\x1b[2m8:\x1b[0m\x1b[33m\x1b[1mFleece\x1b[0m keeps two degrees.\n"
+    )
