@@ -42,6 +42,37 @@ def test_search_is_limited_by_folder_tags_and_dates(agent):
     assert text == "0 places. Try without the filters."
 
 
+def test_lines_are_found_by_a_regular_expression(agent):
+    text = agent.tool("vault_search", query=r"\bfle{2}ce\b", match="regex")
+    assert text.startswith("1 line · regex\nGarden/Beds/Late frost.md:17: A cloche of glass")
+    text = agent.tool("vault_search", query="lamps", match="regex", path="Long", limit=3)
+    first, *lines = text.split("\n")
+    cursor = first.rpartition("next: ")[2]
+    assert lines[0] == "Long.md:3: Line 1 of the long note about lamps."
+    more = agent.tool(
+        "vault_search", query="lamps", match="regex", path="Long", limit=3, cursor=cursor
+    )
+    assert "Long.md:6: Line 4 of the long note" in more
+    assert agent.tool("vault_search", query="NOTHING", match="regex") == (
+        "0 lines. Try (?i) to ignore letter case."
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "begins"),
+    [
+        ({"query": "(?=x)", "match": "regex"}, "REGEX_UNSUPPORTED: "),
+        ({"query": "(", "match": "regex"}, "REGEX_UNSUPPORTED: "),
+        ({"query": "x", "match": "regex", "cursor": "abc"}, "INVALID_CURSOR: "),
+        ({"query": "x", "cursor": "abc"}, "INVALID_CURSOR: "),
+        ({"query": "x", "match": "regex", "mode": "hybrid"}, "INVALID_MODE: "),
+        ({"query": "x", "match": "fuzzy"}, "INVALID_REQUEST: match must be one of "),
+    ],
+)
+def test_wrong_searches_are_refused_with_a_reason(agent, arguments, begins):
+    assert agent.failing("vault_search", **arguments).startswith(begins)
+
+
 def test_related_gives_the_reason_first(agent):
     text = agent.tool("vault_related", path="Garden/Index")
     assert re.search(r"^\w+ Garden/Beds/Late frost\.md", text, re.MULTILINE)

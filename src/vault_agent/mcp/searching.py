@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api.lists import GREP
 from vault_agent.api.operations import RELATED, SEARCH
+from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
-from vault_agent.mcp.text import excerpt, size, title
-from vault_agent.mcp.tool import PATH, Tool, limit
+from vault_agent.mcp.text import excerpt, printable, size, title
+from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.text.names import fold, stem
 from vault_agent.wire.base import parse_values
+from vault_agent.wire.lists import GrepBody
 from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:
@@ -27,15 +30,51 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
         "after": given.get("after"),
         "before": given.get("before"),
     }
+    if given["match"] == "regex":
+        return await _lines(view, given, filters)
+    if "cursor" in given:
+        raise InvalidRequest("INVALID_CURSOR", "only `match: regex` has pages.", remedy="")
     body = {"query": given["query"], "limit": given["limit"], "filters": filters}
     if "mode" in given:
         body["mode"] = given["mode"]
     reply = await view.perform(SEARCH, parse_values(SearchBody, body))
     hint = ""
     if not reply.data.results:
-        filtered = any(name in given for name in ("path", "tags", "after", "before"))
-        hint = " Try without the filters." if filtered else " Try other or fewer words."
+        hint = " Try without the filters." if _filtered(given) else " Try other or fewer words."
     return _results_text(view, reply, hint, reasons=False)
+
+
+def _filtered(given: Mapping[str, Any]) -> bool:
+    return any(name in given for name in ("path", "tags", "after", "before"))
+
+
+async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any]) -> str:
+    """Return the lines that match a regular expression."""
+    if "mode" in given:
+        raise InvalidRequest("INVALID_MODE", "`mode` is for `match: best` only.")
+    body = {
+        "pattern": given["query"],
+        "limit": given["limit"],
+        "filters": filters,
+        "cursor": given.get("cursor"),
+    }
+    reply = await view.perform(GREP, parse_values(GrepBody, body))
+    found = reply.data.lines
+    count = "1 line" if len(found) == 1 else f"{len(found)} lines"
+    head = f"{count} · regex"
+    if not found and not reply.data.has_more:
+        head = "0 lines. " + (
+            "Try without the filters." if _filtered(given) else "Try (?i) to ignore letter case."
+        )
+    if reply.data.next_cursor is not None:
+        head += f" · next: {reply.data.next_cursor}"
+    lines = [head]
+    for each in found:
+        place = f"{view.shown(each.path)}:{each.line}"
+        lines.append(f"{place}: {printable(each.text).strip()}")
+        if each.more_in_note:
+            lines.append("  more lines of this note match: search with its path")
+    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
 
 
 async def _related(view: View, given: Mapping[str, Any]) -> str:
@@ -100,8 +139,15 @@ SEARCH_TOOL = Tool(
         },
         "after": {"type": "string", "description": "YYYY-MM-DD"},
         "before": {"type": "string", "description": "YYYY-MM-DD"},
+        "match": {
+            "type": "string",
+            "enum": ["best", "regex"],
+            "default": "best",
+            "description": "regex: lines that match an RE2 pattern",
+        },
         "mode": {"type": "string", "enum": ["lexical", "embedding", "hybrid"]},
         "limit": limit(50, 10),
+        "cursor": CURSOR,
     },
     ("query",),
     _search,
