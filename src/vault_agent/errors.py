@@ -150,12 +150,16 @@ CODES: Final[dict[str, Code]] = {
         NotFound, 404, 4, "A renamed note has a new ID: search for the note again."
     ),
     "NOTE_AMBIGUOUS": Code(NotFound, 404, 4, "Give its path."),
+    "HEADING_NOT_FOUND": Code(NotFound, 404, 4, "Name one of its headings."),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
+    "AGENT_NOT_FOUND": Code(NotFound, None, 4, "Run `vault-agent agents list` to list them."),
     "ROUTE_NOT_FOUND": Code(NotFound, 404, 4, "See /openapi.json."),
     "PATH_NOT_FOUND": Code(NotFound, 404, 4),
     "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),
+    "NOT_ACCEPTABLE": Code(Unsupported, 406, 1, "Accept application/json."),
+    "SERVER_BUSY": Code(Busy, 503, 5, "Try again in a moment."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),

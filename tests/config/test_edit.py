@@ -146,6 +146,9 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "cli.open_in": "editor",
         "cors.enabled": "true",
         "cors.allowed_origins": "https://a.example",
+        "mcp.enabled": "true",
+        "mcp.max_reply_bytes": "9000",
+        "mcp.idle_minutes": "5",
     }
     assert set(values) == set(KEYS)
     for name, text in values.items():

@@ -26,9 +26,9 @@ _CURSOR_CODES = ("INVALID_CURSOR", "CURSOR_EXPIRED")
 INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
 
 
-async def _resolve(vault: OpenVault, _: Caller, sent: ResolveRequest) -> Found:
+async def _resolve(vault: OpenVault, caller: Caller, sent: ResolveRequest) -> Found:
     """Find the notes that a path, name, title, link or ID means."""
-    found = await vault.lists.resolve(sent.name)
+    found = await vault.lists.resolve(sent.name, caller.scope)
     data = NamedData(
         notes=[NamedNoteData.model_validate(each, from_attributes=True) for each in found.notes],
         has_more=found.has_more,
@@ -38,13 +38,13 @@ async def _resolve(vault: OpenVault, _: Caller, sent: ResolveRequest) -> Found:
     return Found(Reply[NamedData](data=data))
 
 
-async def _grep(vault: OpenVault, _: Caller, sent: GrepBody) -> Found:
+async def _grep(vault: OpenVault, caller: Caller, sent: GrepBody) -> Found:
     """Find lines by a regular expression."""
     start = None
     if sent.cursor is not None:
         position = decode_cursor(sent, sent.cursor, str, int, int, vault=vault.identity).position
         start = Place(str(position[0]), int(position[1]), int(position[2]))
-    found = await vault.lists.grep(sent.to_query(), start)
+    found = await vault.lists.grep(sent.to_query(caller.scope), start)
     data = GrepData(
         lines=[GrepLineData.model_validate(each, from_attributes=True) for each in found.lines],
         incomplete=found.incomplete,
@@ -61,6 +61,7 @@ RESOLVE = Operation(
     (Reply[NamedData],),
     ("INVALID_PATH", "PATH_OUTSIDE_VAULT", "NOTE_NOT_FOUND", *INDEX_CODES),
     listed="notes",
+    scoped=True,
 )
 
 GREP = Operation(
@@ -70,6 +71,7 @@ GREP = Operation(
     (Reply[GrepData],),
     ("REGEX_UNSUPPORTED", "INVALID_LIMIT", *_CURSOR_CODES, *INDEX_CODES),
     listed="lines",
+    scoped=True,
 )
 
 LIST_OPERATIONS: tuple[Operation[Any, Any], ...] = (RESOLVE, GREP)

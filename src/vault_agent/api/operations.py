@@ -77,14 +77,14 @@ async def _health(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     return Found(Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings)))
 
 
-async def _search(vault: OpenVault, _: Caller, sent: SearchBody) -> Found:
+async def _search(vault: OpenVault, caller: Caller, sent: SearchBody) -> Found:
     """Find chunks and notes by lexical search, semantic search, or both."""
-    return _results(await vault.search(sent.to_query()), sent.fields)
+    return _results(await vault.search(sent.to_query(caller.scope)), sent.fields)
 
 
-async def _related(vault: OpenVault, _: Caller, sent: RelatedBody) -> Found:
+async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    return _results(await vault.related(sent.to_query()), sent.fields)
+    return _results(await vault.related(sent.to_query(caller.scope)), sent.fields)
 
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
@@ -201,6 +201,7 @@ SEARCH = Operation(
     _RESULTS,
     ("INVALID_QUERY", *_RANKING_CODES),
     listed="results",
+    scoped=True,
 )
 RELATED = Operation(
     "related",
@@ -209,6 +210,7 @@ RELATED = Operation(
     _RESULTS,
     ("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_RANKING_CODES),
     listed="results",
+    scoped=True,
 )
 NOTE = Operation(
     "note",

@@ -49,6 +49,8 @@ COMMANDS = (
     "jobs",
     "status",
     "watch",
+    "mcp",
+    "agents",
     "config",
     "embedding",
     "completion",

@@ -60,6 +60,8 @@ def _folders(
 @click.option(
     "--watch/--no-watch", default=None, help="Notice changes of notes. Default: watch.enabled."
 )
+@click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
+@click.option("--until-idle", is_flag=True, help="End after mcp.idle_minutes without requests.")
 @click.option("--background", is_flag=True, help="Run it in the background.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault.")
 @click.pass_obj
@@ -69,6 +71,7 @@ async def command(
     *,
     background: bool,
     stop: bool,
+    until_idle: bool,
     **given: str | int | bool | None,
 ) -> None:
     """Start the server.
@@ -84,16 +87,19 @@ async def command(
         "server.port": given["port"],
         "index.dir": given["index_dir"],
         "watch.enabled": given["watch"],
+        "mcp.enabled": given["mcp"] or None,
     }
     if stop:
         await _stop(invocation, flags)
     elif background:
-        await _start(invocation, flags)
+        await _start(invocation, flags, until_idle=until_idle)
     else:
-        await _serve(invocation, flags)
+        await _serve(invocation, flags, until_idle=until_idle)
 
 
-async def _serve(invocation: Invocation, flags: dict[str, Any]) -> None:
+async def _serve(
+    invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
+) -> None:
     from vault_agent.server.serve import serve
 
     config = _checked(invocation, flags)
@@ -107,7 +113,7 @@ async def _serve(invocation: Invocation, flags: dict[str, Any]) -> None:
 
     keep_new_files_private()
     try:
-        await serve(config, announce=announce)
+        await serve(config, announce=announce, until_idle=until_idle)
     except Misconfigured as error:
         if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
             raise
@@ -115,7 +121,7 @@ async def _serve(invocation: Invocation, flags: dict[str, Any]) -> None:
     leave_line()
 
 
-async def _start(invocation: Invocation, flags: dict[str, Any]) -> None:
+async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
     from vault_agent.cli import detached
     from vault_agent.config import build_config, index_directory
     from vault_agent.config.layers import config_path
@@ -141,6 +147,8 @@ async def _start(invocation: Invocation, flags: dict[str, Any]) -> None:
         how = detached.start_of(
             invocation.layers(flags), config_path(invocation.config) if named else None
         )
+        if until_idle:
+            how = how._replace(arguments=(*how.arguments, "--until-idle"))
         address = await detached.start(how, folder)
     options = _options(invocation, address.endpoint)
     if invocation.json:

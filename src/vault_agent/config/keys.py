@@ -80,6 +80,9 @@ _ALL = (
     Key("cli.open_in", "where `open` opens notes: auto, editor, obsidian or ui"),
     Key("cors.enabled", "whether listed web origins may call the server"),
     Key("cors.allowed_origins", "the web origins that may call the server", many=True),
+    Key("mcp.enabled", "whether agents may call the server at /mcp"),
+    Key("mcp.max_reply_bytes", "most bytes in a reply of a tool"),
+    Key("mcp.idle_minutes", "minutes until a server that an agent started ends by itself"),
 )
 
 KEYS: dict[str, Key] = {key.name: key for key in _ALL}

@@ -193,3 +193,11 @@ def endpoint_of(bind_host: str, bind_port: int) -> str:
         )
     name = f"[{address}]" if address.version == 6 else str(address)
     return f"http://{name}:{bind_port}"
+
+
+def vault_folder(value: str) -> str:
+    """Return a folder of the vault as a path with `/`, without outer slashes; "" is the vault."""
+    parts = [part for part in value.replace("\\", "/").split("/") if part not in ("", ".")]
+    if ".." in parts or "\0" in value or any(":" in part for part in parts[:1]):
+        raise ValueError("must be a folder of the vault, relative to it")
+    return "/".join(parts)

@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vault_agent.config import rules
+from vault_agent.config.agents import AgentSettings, named
 from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
@@ -139,6 +140,14 @@ class CorsSettings(_Section):
     allowed_origins: Origins = ()
 
 
+class McpSettings(_Section):
+    """The MCP endpoint for agents. Off by default."""
+
+    enabled: Switch = False
+    max_reply_bytes: Annotated[Count, Field(ge=2_000, le=200_000)] = 24_000
+    idle_minutes: Annotated[Count, Field(ge=1, le=1_440)] = 15
+
+
 class Config(BaseSettings):
     """All settings. Made by `load_config`. Tests may use keyword arguments."""
 
@@ -152,6 +161,8 @@ class Config(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()
+    mcp: McpSettings = McpSettings()
+    agents: Annotated[dict[str, AgentSettings], BeforeValidator(named)] = {}
 
     @classmethod
     def settings_customise_sources(
@@ -216,6 +227,8 @@ def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
     for layer in reversed(layers):
         for name, value in layer.values.items():
             sections.setdefault(KEYS[name].section, {})[KEYS[name].option] = value
+        if layer.agents:
+            sections["agents"] = dict(layer.agents)
     return sections
 
 
@@ -233,7 +246,7 @@ def convert(name: str, text: str) -> object:
 def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem]:
     found: dict[str, Problem] = {}
     for item in error.errors(include_url=False, include_context=False, include_input=False):
-        name = ".".join(str(part) for part in item["loc"][:2])
+        name = ".".join(str(part) for part in item["loc"][: 3 if item["loc"][0] == "agents" else 2])
         found.setdefault(name, Problem(name, _rule(item), _origin(layers, name)))
     return list(found.values())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.grep import grep
 from vault_agent.search.resolve import resolve
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
     from vault_agent.model.names import Named
+    from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
 
@@ -47,9 +49,11 @@ class Lists:
         self._regex_seconds = regex_seconds
         self._scans = anyio.Semaphore(_SCANS)
 
-    async def resolve(self, name: str) -> Named:
-        """Return the notes that a name means."""
-        found: Named = await self._read(lambda now: resolve(now, name, roots=self._roots))
+    async def resolve(self, name: str, scope: Scope = EVERYTHING) -> Named:
+        """Return the notes of `scope` that a name means."""
+        found: Named = await self._read(
+            lambda now: resolve(now, name, roots=self._roots, scope=scope)
+        )
         return found
 
     async def grep(self, query: GrepQuery, start: Place | None = None) -> GrepAnswer:

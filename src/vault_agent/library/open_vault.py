@@ -44,6 +44,7 @@ from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import Revision
 from vault_agent.search import fetch
+from vault_agent.search.part import part
 from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from vault_agent.library.keeper_process import News as Event
     from vault_agent.library.waiting import Batch
     from vault_agent.model.jobs import Job
+    from vault_agent.model.reading import NotePart, Wanted
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.store.current import Snapshot
@@ -186,6 +188,13 @@ class OpenVault:
         async with opened_in_thread(self._open_vault) as root:
             return await self._read(
                 lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
+            )
+
+    async def part(self, note_id: str, wanted: Wanted, *, max_bytes: int) -> NotePart:
+        """Return a page of a part of a note's current text."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(
+                lambda now: part(now, root, note_id, wanted, max_bytes=max_bytes)
             )
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from vault_agent.model.scope import EVERYTHING, Scope
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -54,6 +56,7 @@ class Filters:
     files: tuple[str, ...] = ()  # parts of file names, or globs; any of them
     after: str | None = None  # ISO dates, inclusive
     before: str | None = None
+    scope: Scope = EVERYTHING  # of the caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,8 @@ class Hit:
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
+    start_line: int | None = None  # of the chunk, in the note's file; None for a note
+    end_line: int | None = None  # inclusive
     line: int | None = None  # of the match in the file, from 1; None for a match of the note's name
 
 

@@ -123,6 +123,8 @@ def _hit(
         reason=reason,
         metadata=note.metadata,
         explanation={"votes": place.votes} if explain else None,
+        start_line=chunk.start_line if chunk is not None and index is not None else None,
+        end_line=chunk.end_line if chunk is not None and index is not None else None,
         line=_line(chunk, excerpt) if index is not None else None,
     )
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from vault_agent.model.lexical import LexicalQuery
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Hit, RelatedQuery
     from vault_agent.model.warning import Warning
     from vault_agent.ranking.cosine import Floats
@@ -77,7 +78,7 @@ async def related(
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
     mode = query.mode or (Mode.EMBEDDING if embeddings else Mode.LEXICAL)
-    asked = await _input(snapshot, query.id)
+    asked = await _input(snapshot, query.id, query.filters.scope)
     vector = None
     if mode is not Mode.LEXICAL:
         try:
@@ -115,7 +116,7 @@ class _Text(NamedTuple):
     information: Mapping[str, float]
 
 
-async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
+async def _input(snapshot: Snapshot, identifier: str, scope: Scope) -> _Asked:
     """Return the requested note, the chunks that represent it, and its links."""
     match = _ID.fullmatch(identifier)
     if match is None:
@@ -124,7 +125,7 @@ async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
             "A note ID is 32 lowercase hexadecimal digits; a chunk ID adds a colon and an index.",
         )
     async with snapshot.connection() as connection:
-        note = await named_note(connection, match[1])
+        note = await named_note(connection, match[1], scope)
         if match[2]:
             chunks = [await named_chunk(connection, note, int(match[2]))]
             keys = [chunk.key for chunk in chunks]

@@ -15,6 +15,7 @@ from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.markdown.resolve import target_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Match, Named, NamedNote
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.suggest import similar_notes
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import notes as reading
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from urllib.parse import SplitResult
 
+    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredNote
@@ -45,11 +47,13 @@ class _Asked(NamedTuple):
     heading: str | None = None
 
 
-async def resolve(snapshot: Snapshot, name: str, *, roots: Sequence[str] = ()) -> Named:
+async def resolve(
+    snapshot: Snapshot, name: str, *, roots: Sequence[str] = (), scope: Scope = EVERYTHING
+) -> Named:
     """Return the notes that `name` means, at most `MAX_NOTES`, shortest path first.
 
     `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
-    vault.
+    vault. Only notes of `scope` are found, and paths are relative to its folder.
 
     Raises:
         InvalidRequest: `INVALID_PATH` if the name contains a control character.
@@ -64,21 +68,24 @@ async def resolve(snapshot: Snapshot, name: str, *, roots: Sequence[str] = ()) -
     async with snapshot.connection() as connection:
         if known := _ID.fullmatch(name.strip()):
             note = await reading.note_by_id(connection, known[1])
-            found = [note] if note is not None else []
+            found = [note] if note is not None and scope.contains(note.path) else []
         if not found and asked.path:
-            match, paths = await _by_path(connection, asked.path)
+            match, paths = await _by_path(connection, asked.path, scope)
             found = await _notes_at(connection, paths)
         if not found and asked.path:
-            match, found = "title", await _by_title(snapshot, connection, asked.path)
+            match, found = "title", await _by_title(snapshot, connection, asked.path, scope)
     if not found:
         raise NotFound(
             "NOTE_NOT_FOUND",
             "No note has this path, name, alias or title.",
-            {"suggestions": await similar_notes(snapshot, asked.path) if asked.path else []},
+            {"suggestions": await similar_notes(snapshot, asked.path, scope) if asked.path else []},
             remedy="Search for the note.",
         )
     return Named(
-        tuple(NamedNote(note.id, note.path, note.title, match) for note in found[:MAX_NOTES]),
+        tuple(
+            NamedNote(note.id, scope.inner(note.path), note.title, match)
+            for note in found[:MAX_NOTES]
+        ),
         has_more=len(found) > MAX_NOTES,
         line=asked.line,
         heading=asked.heading,
@@ -149,9 +156,12 @@ def _normal(path: str, roots: Sequence[str]) -> str:
     return "/".join(parts)
 
 
-async def _by_path(connection: Connection, path: str) -> tuple[Match, list[str]]:
+async def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, list[str]]:
     """Return the paths that `path` means: itself, in another spelling, its end, or an alias."""
     candidates = await places.notes_named(connection, [name_hash(target_key(path))])
+    candidates = [
+        (scope.inner(found), names) for found, names in candidates if scope.contains(found)
+    ]
     paths = sorted((found for found, _ in candidates), key=lambda each: (len(each), each))
     folded = fold(path)
     end = f"/{folded}"
@@ -170,7 +180,8 @@ async def _by_path(connection: Connection, path: str) -> tuple[Match, list[str]]
             ),
         ),
     )
-    return next(((match, found) for match, found in ways if found), ("path", []))
+    match, found = next(((match, found) for match, found in ways if found), ("path", []))
+    return match, [scope.outer(each) for each in found]
 
 
 def _spellings(path: str) -> tuple[str, ...]:
@@ -187,12 +198,14 @@ async def _notes_at(connection: Connection, paths: Sequence[str]) -> list[Stored
     return [note for note in found if note is not None]
 
 
-async def _by_title(snapshot: Snapshot, connection: Connection, title: str) -> list[StoredNote]:
+async def _by_title(
+    snapshot: Snapshot, connection: Connection, title: str, scope: Scope
+) -> list[StoredNote]:
     """Return the notes with this title, which need not be the name of their file."""
     rowids = await snapshot.threads.run(snapshot.fulltext.named, title)
     folded = fold(title)
     # A title may end in what looks like a suffix of notes.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
     notes = await reading.notes_by_rowid(connection, rowids)
-    found = [note for note in notes if fold(note.title) in wanted]
+    found = [note for note in notes if fold(note.title) in wanted and scope.contains(note.path)]
     return sorted(found, key=lambda note: (len(note.path), note.path))

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
 
 SUGGESTIONS = 5
@@ -21,10 +23,17 @@ _SIMILAR = 60.0
 _MAX_CHARACTERS = 200
 
 
-async def similar_notes(snapshot: Snapshot, name: str) -> list[str]:
-    """Return the paths of up to five notes whose name or alias is similar, the closest first."""
+async def similar_notes(snapshot: Snapshot, name: str, scope: Scope = EVERYTHING) -> list[str]:
+    """Return the paths of up to five notes whose name or alias is similar, the closest first.
+
+    Only notes of `scope` count, and paths are relative to its folder.
+    """
     async with snapshot.connection() as connection:
-        known = await reading.names(connection)
+        known = [
+            (scope.inner(path), aliases)
+            for path, aliases in await reading.names(connection)
+            if scope.contains(path)
+        ]
     return await snapshot.threads.run(_closest, known, stem(name))
 
 

@@ -8,9 +8,10 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
 from vault_agent.errors import explained
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
 from vault_agent.store.index import notes as reading
-from vault_agent.text.names import fold
+from vault_agent.text.names import NOTE_SUFFIXES, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,17 +29,32 @@ async def path_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, 
     """Return a warning if a path of the filters is neither a folder with notes nor a note."""
     if not filters.paths:
         return ()
+    scope = filters.scope
     unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
-    if not unknown:
+    if not unknown and scope == EVERYTHING:
         return ()
     async with snapshot.connection() as connection:
-        known = await reading.names(connection)
-    folders = await snapshot.threads.run(_nearest, [path for path, _ in known], unknown[0])
+        known = [path for path, _ in await reading.names(connection) if scope.contains(path)]
+    if scope != EVERYTHING:
+        unknown = [path for path in filters.paths if _names_nothing(known, path)]
+        if not unknown:
+            return ()
+    inner = [scope.inner(path) for path in known]
+    folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
     what = "No folder or note of the index has this path."
     if folders:
         what = f"{what} Similar folders: {', '.join(folders)}."
     code = "FOLDER_NOT_FOUND"
     return (Warning(code, explained(code, what), {"suggestions": folders}),)
+
+
+def _names_nothing(known: Iterable[str], path: str) -> bool:
+    """Whether a path is neither a folder nor a note of these, whatever else the vault has."""
+    if "*" in path or "?" in path:
+        return False
+    folded = fold(path.strip("/"))
+    starts = (f"{folded}/", *(folded + suffix for suffix in NOTE_SUFFIXES))
+    return not any(fold(each).startswith(starts) or fold(each) == folded for each in known)
 
 
 def _nearest(paths: Iterable[str], wanted: str) -> list[str]:

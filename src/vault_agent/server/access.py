@@ -16,7 +16,7 @@ from vault_agent.config.rules import is_loopback
 from vault_agent.errors import Forbidden, Unauthorized
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pydantic import SecretStr
 
@@ -28,10 +28,18 @@ class Access:
     """The access rules of one server.
 
     `host` is the address that the server binds. `origins` are the web origins that may call it,
-    empty if CORS is off.
+    empty if CORS is off. `agents` has the SHA-256 of each agent's key, in hexadecimal digits.
     """
 
-    def __init__(self, *, host: str, api_key: SecretStr | None, origins: Iterable[str]) -> None:
+    def __init__(
+        self,
+        *,
+        host: str,
+        api_key: SecretStr | None,
+        origins: Iterable[str],
+        agents: Mapping[str, str] | None = None,
+    ) -> None:
+        self._agents = {name: bytes.fromhex(digest) for name, digest in (agents or {}).items()}
         self._host = _name(host)
         self._origins = frozenset(origins)
         self._digest = _digest(api_key.get_secret_value()) if api_key else None
@@ -81,8 +89,10 @@ class Access:
         if any(site not in ("same-origin", "none") for site in sites):
             raise _origin_not_allowed()
 
-    def check_key(self, authorization: list[str]) -> None:
+    def check_key(self, authorization: list[str], agent: str | None = None) -> None:
         """Raise UNAUTHORIZED unless there is exactly one Authorization header with the key.
+
+        `agent` is the agent that the request's path names, if any. Its key is accepted too.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.
@@ -92,7 +102,9 @@ class Access:
         given = b""
         if len(authorization) == 1 and (match := _BEARER.fullmatch(authorization[0].strip(" \t"))):
             given = _digest(match[1])
-        if not hmac.compare_digest(given, self._digest):
+        # An unknown agent and one without a key take the same time as one with a key.
+        of_agent = self._agents.get(agent or "", self._digest)
+        if not (hmac.compare_digest(given, self._digest) | hmac.compare_digest(given, of_agent)):
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
 
 

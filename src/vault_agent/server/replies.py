@@ -27,6 +27,10 @@ _UNSTORED = {"Cache-Control": "no-store"}
 _REVALIDATED = {"Cache-Control": "private, no-cache"}
 
 
+_RPC_SERVER_ERROR = -32000
+"""JSON-RPC's code for errors of a server before it reads the message."""
+
+
 def status_of(code: str) -> int:
     """Return the HTTP status of a code, or 500 for a code that is not for replies."""
     known = CODES.get(code)
@@ -77,10 +81,6 @@ def error_reply(
     error: VaultAgentError, request_id: str, headers: Mapping[str, str] | None = None
 ) -> web.Response:
     """Return an error in the contract's envelope."""
-    status = status_of(error.code)
-    every: CIMultiDict[str] = CIMultiDict({**SAFE_HEADERS, **_UNSTORED, **(headers or {})})
-    if status == 401:
-        every["WWW-Authenticate"] = "Bearer"
     body = {
         "error": {
             "code": error.code,
@@ -88,6 +88,25 @@ def error_reply(
             "details": {**error.details, "requestId": request_id},
         }
     }
+    return _refusal(body, error.code, headers)
+
+
+def rpc_error_reply(
+    error: VaultAgentError, request_id: str, headers: Mapping[str, str] | None = None
+) -> web.Response:
+    """Return an error of the gate at the MCP endpoint: a JSON-RPC error without a request's ID."""
+    data = {"code": error.code, "requestId": request_id}
+    content = {"code": _RPC_SERVER_ERROR, "message": error.message, "data": data}
+    return _refusal({"jsonrpc": "2.0", "error": content}, error.code, headers)
+
+
+def _refusal(
+    body: Mapping[str, object], code: str, headers: Mapping[str, str] | None
+) -> web.Response:
+    status = status_of(code)
+    every: CIMultiDict[str] = CIMultiDict({**SAFE_HEADERS, **_UNSTORED, **(headers or {})})
+    if status == 401:
+        every["WWW-Authenticate"] = "Bearer"
     return web.Response(
         body=orjson.dumps(body), status=status, headers=every, content_type="application/json"
     )

@@ -19,7 +19,7 @@ from vault_agent.errors import Misconfigured, Unauthorized
 from vault_agent.library.library import open_library
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
-from vault_agent.server.keys import LIBRARY
+from vault_agent.server.keys import ACTIVITY, LIBRARY, Activity
 from vault_agent.server.log import (
     EventLog,
     Level,
@@ -51,6 +51,7 @@ class Listening:
     host: str
     port: int
     library: Library
+    activity: Activity
 
 
 async def serve(
@@ -58,8 +59,11 @@ async def serve(
     *,
     announce: Callable[[Listening, Health], None],
     open_library: Callable[..., AbstractAsyncContextManager[Library]] = open_library,
+    until_idle: bool = False,
 ) -> None:
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
+
+    With `until_idle` it also ends after `mcp.idle_minutes` without requests or jobs.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
     errors of `open_library`, all before `announce` is called.
@@ -74,8 +78,22 @@ async def serve(
                 await server.library.default.listening_at(endpoint_of(server.host, server.port))
                 await server.library.default.watch.settled(WATCH_START_SECONDS)
                 announce(server, await server.library.default.health())
-                await stopped.wait()
+                if until_idle:
+                    await _wait(stopped, server, config.mcp.idle_minutes * 60)
+                else:
+                    await stopped.wait()
                 log.emit(Level.INFO, "stopping")
+
+
+async def _wait(stopped: asyncio.Event, server: Listening, idle_seconds: float) -> None:
+    """Wait for a signal, or for the end of the time without requests and jobs."""
+    while not stopped.is_set():
+        left = idle_seconds - server.activity.idle_seconds
+        if left <= 0 and server.library.default.jobs.running is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(left, 1.0)):
+                await stopped.wait()
 
 
 @asynccontextmanager
@@ -113,7 +131,7 @@ async def listening(
             cors_enabled=config.cors.enabled,
             embeddings_enabled=config.embedding.enabled,
         )
-        yield Listening(host, sockets[0].getsockname()[1], app[LIBRARY])
+        yield Listening(host, sockets[0].getsockname()[1], app[LIBRARY], app[ACTIVITY])
     finally:
         for server in servers:
             server.close()

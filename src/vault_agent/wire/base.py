@@ -110,6 +110,11 @@ def parse_strings(model: type[AnyModel], values: Mapping[str, str | tuple[str, .
         raise invalid(model, error) from None
 
 
+def parse_values(model: type[AnyModel], values: Mapping[str, Any]) -> AnyModel:
+    """Parse arguments that were read from JSON as a request. Raises InvalidRequest."""
+    return parse(model, orjson.dumps(values))
+
+
 def dump(model: Model) -> bytes:
     """Return a model as JSON."""
     return orjson.dumps(model.model_dump(mode="json"))

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from vault_agent.model.grep import GrepQuery
 from vault_agent.model.names import Match
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import CursorText
 from vault_agent.wire.requests import FiltersBody
@@ -63,14 +64,14 @@ class GrepBody(Model):
     filters: FiltersBody = FiltersBody()
     cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
 
-    def to_query(self) -> GrepQuery:
-        """Return the domain value."""
+    def to_query(self, scope: Scope = EVERYTHING) -> GrepQuery:
+        """Return the domain value for a caller with this scope."""
         return GrepQuery(
             pattern=self.pattern,
             ignore_case=self.ignore_case,
             context=self.context,
             limit=self.limit,
-            filters=self.filters.to_filters(),
+            filters=self.filters.to_filters(scope),
         )
 
 

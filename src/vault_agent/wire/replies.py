@@ -180,6 +180,10 @@ class ResultData(Model):
     title: str
     heading: str | None
     heading_path: tuple[str, ...]
+    start_line: int | None = Field(
+        default=None, description="The first line of the chunk in the note's file, from 1."
+    )
+    end_line: int | None = Field(default=None, description="The last line, inclusive.")
     snippet: str
     matches: tuple[tuple[int, int], ...] = Field(
         description="Ranges of the snippet that match, in characters, the end exclusive."

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, LiteralString
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
 
@@ -114,8 +115,8 @@ class FiltersBody(Model):
     after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
 
-    def to_filters(self) -> Filters:
-        """Return the domain value."""
+    def to_filters(self, scope: Scope = EVERYTHING) -> Filters:
+        """Return the domain value for a caller with this scope."""
         return Filters(
             paths=self.paths,
             tags=self.tags,
@@ -123,6 +124,7 @@ class FiltersBody(Model):
             properties=tuple(self.properties.items()),
             after=self.after,
             before=self.before,
+            scope=scope,
         )
 
 
@@ -145,13 +147,13 @@ class SearchBody(_RankingBody):
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)
     ] = Field(description="Any text. The length is counted after trimming.")
 
-    def to_query(self) -> SearchQuery:
-        """Return the domain value."""
+    def to_query(self, scope: Scope = EVERYTHING) -> SearchQuery:
+        """Return the domain value for a caller with this scope."""
         return SearchQuery(
             query=self.query,
             mode=self.mode,
             limit=self.limit,
-            filters=self.filters.to_filters(),
+            filters=self.filters.to_filters(scope),
             explain=self.explain,
         )
 
@@ -165,13 +167,13 @@ class RelatedBody(_RankingBody):
         description="Whether results may be linked with the note: `exclude` for suggestions.",
     )
 
-    def to_query(self) -> RelatedQuery:
-        """Return the domain value."""
+    def to_query(self, scope: Scope = EVERYTHING) -> RelatedQuery:
+        """Return the domain value for a caller with this scope."""
         return RelatedQuery(
             id=self.id,
             mode=self.mode,
             limit=self.limit,
-            filters=self.filters.to_filters(),
+            filters=self.filters.to_filters(scope),
             explain=self.explain,
             linked=self.linked,
         )

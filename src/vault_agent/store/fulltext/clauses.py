@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tantivy import FieldType, Occur, Query
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.fulltext.schema import (
     comparable_path,
     day_number,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from tantivy import Schema, Searcher
 
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
 
 _GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
@@ -89,7 +91,15 @@ class Clauses:
                 clauses.append(any_of([clause(pattern) for pattern in patterns]))
         if filters.after is not None or filters.before is not None:
             clauses.append(self._days(filters.after, filters.before))
+        if filters.scope != EVERYTHING:
+            clauses.append(self._in_scope(filters.scope))
         return [silent(clause) for clause in clauses]
+
+    def _in_scope(self, scope: Scope) -> Query:
+        folder = comparable_path(scope.folder)
+        inside = self._raw("folder", folder) if folder else Query.all_query()
+        denied = [self._path(each) for each in scope.deny]
+        return combined(must=[inside], must_not=denied)
 
     def excluded(self, filters: Filters) -> list[Query]:
         """Return clauses of which none may match.

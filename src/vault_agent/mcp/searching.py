@@ -1,0 +1,162 @@
+"""`vault_search` and `vault_related`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.lists import GREP
+from vault_agent.api.operations import RELATED, SEARCH
+from vault_agent.errors import InvalidRequest
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.text import excerpt, printable, size, title
+from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.text.names import fold, stem
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.lists import GrepBody
+from vault_agent.wire.requests import RelatedBody, SearchBody
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.replies import Reply, ResultData, ResultsData, WarningData
+
+
+async def _search(view: View, given: Mapping[str, Any]) -> str:
+    pattern = view.pattern(given.get("path", ""))
+    filters = {
+        "paths": () if pattern is None else (pattern,),
+        "tags": tuple(given.get("tags", ())),
+        "after": given.get("after"),
+        "before": given.get("before"),
+    }
+    if given["match"] == "regex":
+        return await _lines(view, given, filters)
+    if "cursor" in given:
+        raise InvalidRequest("INVALID_CURSOR", "only `match: regex` has pages.", remedy="")
+    body = {"query": given["query"], "limit": given["limit"], "filters": filters}
+    if "mode" in given:
+        body["mode"] = given["mode"]
+    reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+    hint = ""
+    if not reply.data.results:
+        hint = " Try without the filters." if _filtered(given) else " Try other or fewer words."
+    return _results_text(view, reply, hint, reasons=False)
+
+
+def _filtered(given: Mapping[str, Any]) -> bool:
+    return any(name in given for name in ("path", "tags", "after", "before"))
+
+
+async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any]) -> str:
+    """Return the lines that match a regular expression."""
+    if "mode" in given:
+        raise InvalidRequest("INVALID_MODE", "`mode` is for `match: best` only.")
+    body = {
+        "pattern": given["query"],
+        "limit": given["limit"],
+        "filters": filters,
+        "cursor": given.get("cursor"),
+    }
+    reply = await view.perform(GREP, parse_values(GrepBody, body))
+    found = reply.data.lines
+    count = "1 line" if len(found) == 1 else f"{len(found)} lines"
+    head = f"{count} · regex"
+    if not found and not reply.data.has_more:
+        head = "0 lines. " + (
+            "Try without the filters." if _filtered(given) else "Try (?i) to ignore letter case."
+        )
+    if reply.data.next_cursor is not None:
+        head += f" · next: {reply.data.next_cursor}"
+    lines = [head]
+    for each in found:
+        place = f"{view.shown(each.path)}:{each.line}"
+        lines.append(f"{place}: {printable(each.text).strip()}")
+        if each.more_in_note:
+            lines.append("  more lines of this note match: search with its path")
+    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+
+async def _related(view: View, given: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, given["path"])
+    body = parse_values(RelatedBody, {"id": note.note_id, "limit": given["limit"]})
+    return _results_text(view, await view.perform(RELATED, body), "", reasons=True)
+
+
+def _results_text(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> str:
+    results = reply.data.results
+    places = "1 place" if len(results) == 1 else f"{len(results)} places"
+    lines = [f"{places} · {reply.data.used_mode.value}" if results else f"0 places.{hint}"]
+    lines += (_result_text(view, result, reason=reasons) for result in results)
+    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+
+def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
+    place = view.shown(result.path)
+    if result.start_line is not None:
+        place += f":{result.start_line}-{result.end_line}"
+    name = stem(result.path)
+    if fold(result.title) != fold(name):
+        place += f' "{title(result.title)}"'
+    if result.heading is not None and fold(result.heading) not in (fold(result.title), fold(name)):
+        place += f" > {title(result.heading)}"
+    if reason:
+        place = f"{result.reason.value.removeprefix('related_')} {place}"
+    shown = excerpt(result.snippet, result.matches)
+    return f"{place}\n  {shown}" if shown else place
+
+
+def warning_lines(warnings: list[WarningData]) -> list[str]:
+    """Return the lines at the end of a reply that show its warnings."""
+    return [f"! {warning.code}: {warning.message}" for warning in warnings]
+
+
+def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:
+    """Return the lines that fit, and the last ones, which always do."""
+    left = max_bytes - sum(size(line) + 1 for line in last) - 40
+    kept: list[str] = []
+    for line in lines:
+        left -= size(line) + 1
+        if left < 0:
+            last = [f"[{len(lines) - len(kept)} more do not fit into the reply]", *last]
+            break
+        kept.append(line)
+    return "\n".join([*kept, *last])
+
+
+SEARCH_TOOL = Tool(
+    "vault_search",
+    "Search the user's notes. Returns ranked places (path:lines) with short excerpts; read them"
+    " with vault_read.",
+    {
+        "query": {"type": "string", "minLength": 1, "maxLength": 1000},
+        "path": {**PATH, "description": "Only this folder or glob"},
+        "tags": {
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": 50,
+            "description": "Notes with all of these",
+        },
+        "after": {"type": "string", "description": "YYYY-MM-DD"},
+        "before": {"type": "string", "description": "YYYY-MM-DD"},
+        "match": {
+            "type": "string",
+            "enum": ["best", "regex"],
+            "default": "best",
+            "description": "regex: lines that match an RE2 pattern",
+        },
+        "mode": {"type": "string", "enum": ["lexical", "embedding", "hybrid"]},
+        "limit": limit(50, 10),
+        "cursor": CURSOR,
+    },
+    ("query",),
+    _search,
+)
+
+RELATED_TOOL = Tool(
+    "vault_related",
+    "Find notes similar to a note or linked with it, the reason first.",
+    {"path": PATH, "limit": limit(50, 10)},
+    ("path",),
+    _related,
+)

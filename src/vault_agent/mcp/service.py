@@ -1,0 +1,141 @@
+"""The SDK's server with our handlers."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import Server
+
+from vault_agent import __version__
+from vault_agent.errors import IndexUnavailable, VaultAgentError
+from vault_agent.mcp.arguments import check
+from vault_agent.mcp.exchange import TeachingError
+from vault_agent.mcp.messages import INVALID_PARAMS
+from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import mcp_types as types
+    from mcp.server.context import ServerRequestContext
+
+    from vault_agent.mcp.exchange import Call, Progress
+    from vault_agent.mcp.tool import Tool
+    from vault_agent.mcp.view import View
+
+NAME = "vault-agent"
+FIRST_INDEX_SECONDS = 10.0
+"""How long a call waits for the first index."""
+
+_COMPLETE = {"resultType": "complete"}
+"""Every result says so. The SDK leaves it out for older revisions."""
+_LIST_TTL_MS = 300_000
+_PROGRESS_AFTER_SECONDS = 1.0
+
+
+_FOR_MODELS = {
+    "PATH_OUTSIDE_VAULT": "give a path inside the vault, as results show it.",
+    "INVALID_PATH": "give a path inside the vault, as results show it.",
+}
+"""Messages for models, where the usual ones speak of commands."""
+
+
+def make_server() -> Server[Any]:
+    """Return a server with our tools. What a client may see comes with each request."""
+    by_name = {tool.name: tool for tool in TOOLS}
+    listed = {**_COMPLETE, "tools": [tool.listed for tool in TOOLS]}
+
+    async def list_tools(
+        _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+    ) -> dict[str, Any]:
+        return listed
+
+    async def call_tool(
+        context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> dict[str, Any]:
+        tool = by_name.get(params.name)
+        if tool is None:
+            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(by_name)}.")
+        call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
+        return await _result(tool, call.view, params.arguments, call.progress)
+
+    server: Server[Any] = Server(
+        NAME,
+        version=__version__,
+        title="vault-agent",
+        instructions=INSTRUCTIONS,
+        cache_hints={
+            "tools/list": CacheHint(ttl_ms=_LIST_TTL_MS),
+            "server/discover": CacheHint(ttl_ms=_LIST_TTL_MS),
+        },
+        on_list_tools=list_tools,  # type: ignore[arg-type]  # a dict is a result too
+        on_call_tool=call_tool,  # type: ignore[arg-type]
+    )
+    server.middleware.clear()  # OpenTelemetry: nothing of ours is traced
+    return server
+
+
+async def _result(
+    tool: Tool, view: View, arguments: Mapping[str, Any] | None, progress: Progress
+) -> dict[str, Any]:
+    """Run a tool. Its failure is a result that the model sees, and not an error."""
+    try:
+        checked = check(tool.name, tool.schema, arguments)
+        text = await _with_index(tool, view, checked, progress)
+    except VaultAgentError as error:
+        return _text(error_text(error), is_error=True)
+    return _text(text, is_error=False)
+
+
+def error_text(error: VaultAgentError) -> str:
+    """Return an error as a model reads it: the code, what is wrong, what to do, suggestions."""
+    details = error.details
+    lines = [f"{error.code}: {_FOR_MODELS.get(error.code, error.message)}"]
+    lines += (f"- {each}" for each in details.get("suggestions", ()))
+    lines += (f"- {each}" for each in details.get("headings", ()))
+    if details.get("more"):
+        lines.append(f"… and {details['more']} more: use view: outline")
+    return "\n".join(lines)
+
+
+def _text(text: str, *, is_error: bool) -> dict[str, Any]:
+    return {**_COMPLETE, "content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+async def _with_index(
+    tool: Tool, view: View, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Run a tool. While the first index is being built, wait for it for some seconds.
+
+    Raises:
+        IndexUnavailable: `INDEX_NOT_FOUND` with how far the job is.
+        VaultAgentError: as the tool.
+    """
+    deadline = time.monotonic() + FIRST_INDEX_SECONDS
+    shown_at = time.monotonic() + _PROGRESS_AFTER_SECONDS
+    while True:
+        try:
+            return await tool.run(view, arguments)
+        except IndexUnavailable as error:
+            job_id = error.details.get("jobId")
+            if error.code != "INDEX_NOT_FOUND" or job_id is None:
+                raise
+            job = await view.vault.jobs.get(job_id)
+            # The text of a note is parsed once. The other phases are short.
+            phase = next((each for each in job.phases if each.name == "parse"), None)
+            done, total = (phase.done, phase.total) if phase is not None else (0, None)
+            if time.monotonic() >= deadline:
+                far = f"{done:,} of {total:,} notes" if total else f"{done:,} notes so far"
+                seconds = max(1, round(job.eta_seconds)) if job.eta_seconds else 10
+                raise IndexUnavailable(
+                    "INDEX_NOT_FOUND",
+                    f"The first index is being built: {far}; call again in about {seconds} s.",
+                    remedy="",
+                ) from None
+            if time.monotonic() >= shown_at:
+                shown_at = time.monotonic() + _PROGRESS_AFTER_SECONDS
+                await progress(done, total, "The first index is being built.")
+        await anyio.sleep(0.2)
