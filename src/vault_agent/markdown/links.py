@@ -299,8 +299,9 @@ def _address(destination: str) -> tuple[str, str] | None:
     match = _ADDRESS.match(destination)
     if match is None or len(destination) > 3 * MAX_TARGET_CHARS:
         return None
-    host = _PORT.sub("", match["host"]).lower()
-    url = f"{match['scheme'] or ''}//{match['host']}{match['path']}"
+    scheme, written, path = match.group("scheme", "host", "path")
+    host = (_PORT.sub("", written) if ":" in written else written).lower()
+    url = f"{scheme or ''}//{written}{path}"
     return (url[:MAX_TARGET_CHARS].replace(MASK, "\ufffd"), host) if host else None
 
 

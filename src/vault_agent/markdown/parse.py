@@ -183,7 +183,7 @@ def _warnings(problem: str | None, path: str) -> tuple[Warning, ...]:
 
 def _inline_tags(masked: str, structure: Structure, ranges: list[tuple[int, int]]) -> Iterable[str]:
     """Return the body's inline tags. `ranges` are those of its wikilinks."""
-    if "#" not in masked:
+    if not tags.may_have_tags(masked):
         return ()
     # A "#" in a wikilink or a destination starts a fragment.
     ranges = [*ranges, *((link.tail, link.end) for link in structure.links)]

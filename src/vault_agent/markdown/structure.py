@@ -159,7 +159,9 @@ def _blanked(source: str, ranges: Iterable[tuple[int, int]]) -> str:
     pieces: list[str] = []
     done = 0
     for start, end in ranges:
-        pieces += source[done:start], _NOT_LINE_END.sub("x", source[start:end])
+        text = source[start:end]
+        blank = _NOT_LINE_END.sub("x", text) if "\n" in text else "x" * len(text)
+        pieces += source[done:start], blank
         done = end
     pieces.append(source[done:])
     return "".join(pieces)

@@ -28,6 +28,11 @@ _SEPARATORS = re.compile(r"[,\s]+")
 MAX_TAG_CHARS = 200
 
 
+def may_have_tags(text: str) -> bool:
+    """Whether a text has something like a tag, even if only in a link."""
+    return _TAG.search(text) is not None
+
+
 def inline_tags(text: str) -> list[str]:
     """Return the `#tags` of a text in which code and links are masked.
 
