@@ -62,12 +62,11 @@ class MarkdownLink:
 class Structure:
     """The parts of a body. Offsets are characters, and each list is in document order.
 
-    `blocks` are the starts of top-level blocks and of the items of top-level lists. A long section
-    may be split there. `opaque` are code, HTML and comments, which contain no links or tags.
+    `opaque` are code, HTML and comments, which contain no links or tags.
     """
 
     headings: list[Heading] = field(default_factory=list)
-    blocks: list[int] = field(default_factory=list)
+    block_bytes: list[int] = field(default_factory=list)  # see `block_starts`
     code: list[tuple[int, int]] = field(default_factory=list)
     html: list[tuple[int, int]] = field(default_factory=list)
     comments: list[tuple[int, int]] = field(default_factory=list)
@@ -79,6 +78,17 @@ class Structure:
         """Code, HTML and comments together, sorted; ranges may touch or overlap."""
         return sorted([*self.code, *self.html, *self.comments])
 
+    def block_starts(self, source: str) -> list[int]:
+        """Return the line starts of top-level blocks and of the items of top-level lists.
+
+        A long section may be split there. Most notes have none, so this is not done before.
+        """
+        starts = self.block_bytes
+        if not source.isascii():
+            characters = _characters(source, starts)
+            starts = [characters[start] for start in starts]
+        return [source.rfind("\n", 0, start) + 1 for start in starts]
+
 
 def scan(source: str) -> Structure:
     """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises."""
@@ -88,7 +98,7 @@ def scan(source: str) -> Structure:
     comments = _comments(source, ())
     if all(_keeps_code(source, start, end) for start, end in comments):
         structure = _parsed(_blanked(source, comments))
-        if _comments(source, structure.code) == comments:
+        if not structure.code or _comments(source, structure.code) == comments:
             structure.comments = comments
             return structure
     # A comment may contain text like a fence, and a fence text like a comment. So blank the
@@ -149,6 +159,8 @@ def _comments(source: str, code: Iterable[tuple[int, int]]) -> list[tuple[int, i
 
 def _starts_line(source: str, at: int) -> bool:
     """Whether only indentation precedes `at` on its line."""
+    if not at or source[at - 1] == "\n":
+        return True
     floor = max(0, at - _MAX_INDENTATION)
     line = source.rfind("\n", floor, at) + 1
     return (line > 0 or floor == 0) and not source[line:at].strip()
@@ -191,7 +203,7 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
     """
     structure = Structure()
     data = written.encode() if written is not source else b""
-    headings, blocks, links = structure.headings, structure.blocks, structure.links
+    headings, blocks, links = structure.headings, structure.block_bytes, structure.links
     code, html = structure.code, structure.html
     autolinks = structure.autolinks
     open_links: list[tuple[int, MarkdownLink]] = []
@@ -298,10 +310,9 @@ def _heading_text(pieces: list[str]) -> str:
 
 
 def _to_characters(source: str, structure: Structure) -> None:
-    """Turn the parser's byte offsets into character offsets, and block starts into line starts."""
+    """Turn the parser's byte offsets into character offsets, except those of blocks."""
     if not source.isascii():
-        data = source.encode()
-        offsets = set(structure.blocks)
+        offsets: set[int] = set()
         for heading in structure.headings:
             offsets |= {heading.start, heading.end}
         for link in (*structure.links, *structure.autolinks):
@@ -309,13 +320,7 @@ def _to_characters(source: str, structure: Structure) -> None:
         for ranges in (structure.code, structure.html):
             for pair in ranges:
                 offsets.update(pair)
-        characters = {}
-        byte = character = 0
-        for offset in sorted(offsets):
-            character += len(data[byte:offset].decode("utf-8", "replace"))
-            characters[offset] = character
-            byte = offset
-        structure.blocks = [characters[block] for block in structure.blocks]
+        characters = _characters(source, offsets)
         structure.code = [(characters[a], characters[b]) for a, b in structure.code]
         structure.html = [(characters[a], characters[b]) for a, b in structure.html]
         for heading in structure.headings:
@@ -323,6 +328,17 @@ def _to_characters(source: str, structure: Structure) -> None:
         for link in (*structure.links, *structure.autolinks):
             link.start, link.end = characters[link.start], characters[link.end]
             link.tail = characters[link.tail]
-    structure.blocks = [source.rfind("\n", 0, block) + 1 for block in structure.blocks]
     for heading in structure.headings:
         heading.start = source.rfind("\n", 0, heading.start) + 1
+
+
+def _characters(source: str, offsets: Iterable[int]) -> dict[int, int]:
+    """Return the character offset of each byte offset."""
+    data = source.encode()
+    characters = {}
+    byte = character = 0
+    for offset in sorted(offsets):
+        character += len(data[byte:offset].decode("utf-8", "replace"))
+        characters[offset] = character
+        byte = offset
+    return characters

@@ -71,8 +71,8 @@ def _finished(marked: str) -> str:
     """Move the parts of names to the end, each once."""
     if _PARTS not in marked:
         return marked
-    names = _WITH_PARTS.findall(marked)
-    parts = dict.fromkeys(part for name in names for part in name.split(_PARTS))
+    names = dict.fromkeys(_WITH_PARTS.findall(marked))
+    parts = dict.fromkeys(_PARTS.join(names).split(_PARTS))
     return " ".join((_WITH_PARTS.sub("", marked), *map(_part_terms, parts)))
 
 
