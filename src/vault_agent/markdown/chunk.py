@@ -51,7 +51,7 @@ def chunk_body(body: str, source: str, structure: Structure, first_line: int) ->
     is_long = any(
         end - start > TARGET_CHARS for (start, _), end in zip(sections, ends_of, strict=True)
     )
-    blocks = structure.block_starts(source) if is_long else []
+    blocks = structure.block_starts() if is_long else []
     chunks: list[Chunk] = []
     line = first_line
     for (start, path), end in zip(sections, ends_of, strict=True):

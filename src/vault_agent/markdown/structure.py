@@ -65,6 +65,7 @@ class Structure:
     `opaque` are code, HTML and comments, which contain no links or tags.
     """
 
+    parsed: str = ""  # the body as it was parsed, with comments blanked
     headings: list[Heading] = field(default_factory=list)
     block_bytes: list[int] = field(default_factory=list)  # see `block_starts`
     code: list[tuple[int, int]] = field(default_factory=list)
@@ -78,12 +79,12 @@ class Structure:
         """Code, HTML and comments together, sorted; ranges may touch or overlap."""
         return sorted([*self.code, *self.html, *self.comments])
 
-    def block_starts(self, source: str) -> list[int]:
+    def block_starts(self) -> list[int]:
         """Return the line starts of top-level blocks and of the items of top-level lists.
 
         A long section may be split there. Most notes have none, so this is not done before.
         """
-        starts = self.block_bytes
+        source, starts = self.parsed, self.block_bytes
         if not source.isascii():
             characters = _characters(source, starts)
             starts = [characters[start] for start in starts]
@@ -201,7 +202,7 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
 
     `written` is `source` with the original brackets. It has the same length and supplies the texts.
     """
-    structure = Structure()
+    structure = Structure(source)
     data = written.encode() if written is not source else b""
     headings, blocks, links = structure.headings, structure.block_bytes, structure.links
     code, html = structure.code, structure.html
