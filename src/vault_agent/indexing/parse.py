@@ -36,11 +36,11 @@ GARBAGE_THRESHOLD = 100_000
 
 
 class FileTask(NamedTuple):
-    """A file to read, the hash of its content in the index, and a rowid for its note."""
+    """A file to read."""
 
     entry: FileEntry
-    known_hash: bytes | None
-    rowid: int
+    known_hash: bytes | None  # of its content in the index
+    rowid: int  # for its note, never used before
 
 
 class Folder(NamedTuple):

@@ -15,8 +15,9 @@ from .frontmatter import texts_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .frontmatter import Frontmatter, Scalar
+    from .frontmatter import Frontmatter
     from .places import Places
+    from .scalars import Scalar
     from .structure import MarkdownLink, Structure
 
 MASK = "\0"  # replaces code, HTML and comments; never in a note's text

@@ -22,7 +22,7 @@ from .tasks import MAX_TASKS, tasks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .frontmatter import Value
+    from .scalars import Value
     from .structure import Structure
 
 MAX_TITLE_CHARS = 500
