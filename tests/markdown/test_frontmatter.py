@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from tests.clocks import assert_linear
 
 from vault_agent.markdown import frontmatter
+from vault_agent.markdown.flat_yaml import load_flat
 from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.scalars import Scalar, Value
 
 
 def body_of(text: str) -> str:
@@ -202,15 +204,15 @@ _LINES = st.lists(
 
 @given(_LINES)
 def test_flat_frontmatter_gives_the_same_values_as_any(block: str):
-    flat = frontmatter._load_flat(block)
+    flat = load_flat(block)
     if flat is not None:
         values, _ = frontmatter._load_any(block)
         assert _written(flat) == _written(values)
 
 
-def _written(value: frontmatter.Value) -> object:
+def _written(value: Value) -> object:
     """Return a value with the places of its scalars, to compare."""
-    if isinstance(value, frontmatter.Scalar):
+    if isinstance(value, Scalar):
         return str(value), value.line, value.column, value.start, value.end, value.plain
     if isinstance(value, dict):
         return [(key, _written(each)) for key, each in value.items()]
@@ -222,4 +224,4 @@ def _written(value: frontmatter.Value) -> object:
     ["a: b\n", "tags: [a, 'b']\n", 'a:\n- b\n- "c"\n', "a:\n\nb: 12:30\n", "é: https://e.com\n"],
 )
 def test_common_frontmatter_is_flat(block: str):
-    assert frontmatter._load_flat(block) is not None
+    assert load_flat(block) is not None

@@ -18,9 +18,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
-from vault_agent.indexing.batches import NO_FILES, Parser, Pool, batch_parser
+from vault_agent.indexing.batches import NO_FILES, Parser, Pool
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import batch_parser
 from vault_agent.indexing.protocol import (
     Answer,
     Cluster,

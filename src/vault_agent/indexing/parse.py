@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import codecs
 import gc
+import os
 from dataclasses import replace
 from enum import Enum, auto
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.errors import Misconfigured
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import names_of, target_key
 from vault_agent.model.identifiers import content_hash
@@ -33,11 +36,37 @@ GARBAGE_THRESHOLD = 100_000
 
 
 class FileTask(NamedTuple):
-    """A file to read, the hash of its content in the index, and a rowid for its note."""
+    """A file to read."""
 
     entry: FileEntry
-    known_hash: bytes | None
-    rowid: int
+    known_hash: bytes | None  # of its content in the index
+    rowid: int  # for its note, never used before
+
+
+class Folder(NamedTuple):
+    """The identity of a folder. Another folder may be mounted at the same path."""
+
+    device: int
+    inode: int
+
+    @classmethod
+    def at(cls, path: str) -> Folder | None:
+        """Return the identity of the folder at a path, or None if there is none."""
+        try:
+            found = os.stat(path)  # noqa: PTH116 - the path is text here
+        except OSError:
+            return None
+        return cls(found.st_dev, found.st_ino)
+
+
+class Batch(NamedTuple):
+    """Files of one vault to parse. An empty batch only makes sure that a worker is ready."""
+
+    root: str
+    folder: Folder | None  # the folder at `root` when the run began
+    exclude: tuple[str, ...]
+    max_note_bytes: int
+    files: list[FileTask]
 
 
 class Outcome(Enum):
@@ -60,6 +89,29 @@ class ParsedFile(NamedTuple):
     text: FulltextNote | None = None
     aliases: tuple[str, ...] = ()
     warnings: tuple[Warning, ...] = ()
+
+
+def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
+    """Return the handler of a worker. It returns None if the batch's vault is missing."""
+
+    def parse_batch(batch: Batch) -> list[ParsedFile] | None:
+        if not batch.files:
+            return []
+        try:
+            root = VaultRoot.open(batch.root, _exclusions(batch.exclude))
+        except Misconfigured:
+            return None
+        with root:
+            if Folder.at(batch.root) != batch.folder:
+                return None
+            return [parse_file(root, file, batch.max_note_bytes) for file in batch.files]
+
+    return parse_batch
+
+
+@lru_cache(maxsize=8)
+def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
+    return Exclusions(patterns)
 
 
 def parser(

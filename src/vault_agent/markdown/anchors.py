@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vault_agent.model.notes import Anchor
@@ -20,6 +21,7 @@ _BLOCK = re.compile(r"\^([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
 _MAX_NAME_CHARS = 200
 
 
+@lru_cache(maxsize=1 << 12)
 def anchor_key(name: str) -> str:
     """Return the key by which a fragment is compared with a heading or block.
 

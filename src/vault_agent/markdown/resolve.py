@@ -31,6 +31,7 @@ from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_MAX_RESULTS = 1 << 17  # kept at once
 _BY_ALIAS = frozenset((LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.FRONTMATTER))
 
 _Candidate: TypeAlias = tuple[str, str]  # a path folded and reversed, and the path itself
@@ -89,6 +90,7 @@ class LinkResolver:
         self._files = _Files()
         self._aliases: dict[str, list[str]] = {}
         self._chosen: dict[str, Resolution] = {}  # by alias
+        self._results: dict[tuple[str, str, bool], Resolution] = {}
         for path, aliases in notes:
             self._files.add(path)
             for alias in aliases:
@@ -96,14 +98,24 @@ class LinkResolver:
         for path in attachments:
             self._files.add(path)
 
-    def resolve(self, source_path: str, target: str, kind: LinkKind) -> Resolution:
-        """Return the result of a link in the note at `source_path`."""
+    def resolve(self, source_path: str, target: str, kind: str) -> Resolution:
+        """Return the result of a link in the note at `source_path`; `kind` is a `LinkKind`."""
         if not target:
             return Resolution(source_path, is_note=True)
+        # Equal links in one folder have one result, and a folder has many of them.
+        link = _parent(source_path), target, kind in _BY_ALIAS
+        found = self._results.get(link)
+        if found is None:
+            if len(self._results) == _MAX_RESULTS:
+                self._results.clear()
+            found = self._results[link] = self._find(*link)
+        return found
+
+    def _find(self, folder: str, target: str, by_alias: bool) -> Resolution:
         folded = _slashed(fold(target.strip()))
         if folded.rpartition("/")[2] in ("", ".", ".."):
             return _UNRESOLVED
-        folder = fold(_parent(source_path))
+        folder = fold(folder)
         files = self._files
         path, beside = _asked(folded, folder)
         rooted = folded.startswith("/")
@@ -113,7 +125,7 @@ class LinkResolver:
                 found = files.ending_in(name, folder)
             if found is not None:
                 return found
-        return self._by_alias(folded) if kind in _BY_ALIAS else _UNRESOLVED
+        return self._by_alias(folded) if by_alias else _UNRESOLVED
 
     def candidates(self, source_path: str, target: str, kind: LinkKind) -> list[str]:
         """Return the files that an ambiguous link can mean, the chosen one first.

@@ -22,7 +22,7 @@ _PLACEHOLDER_BYTES = 255
 _PLACEHOLDER = "x" * _PLACEHOLDER_BYTES
 """Stands for a run that is too long to be a word. `splitter` removes it and keeps its position."""
 
-_MAX_WORDS = 1 << 16
+_MAX_WORDS = 1 << 17
 _MAX_WORD_BYTES = 200  # longer words hardly occur again
 
 # Marks in the terms of a word. Neither can be in a text, because both separate words.
@@ -71,8 +71,8 @@ def _finished(marked: str) -> str:
     """Move the parts of names to the end, each once."""
     if _PARTS not in marked:
         return marked
-    names = _WITH_PARTS.findall(marked)
-    parts = dict.fromkeys(part for name in names for part in name.split(_PARTS))
+    names = dict.fromkeys(_WITH_PARTS.findall(marked))
+    parts = dict.fromkeys(_PARTS.join(names).split(_PARTS))
     return " ".join((_WITH_PARTS.sub("", marked), *map(_part_terms, parts)))
 
 

@@ -153,6 +153,8 @@ def _link_rows(base: int, links: Iterable[Link], lookup_of: Callable[[str], str]
 
 def _shown(entries: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """Return the entries of a list that metadata shows, and whether others are cut."""
+    if not entries:
+        return (), False
     shown = tuple(entries[:MAX_SHOWN])
     sizes = accumulate(map(len, shown))
     shown = shown[: sum(size <= MAX_SHOWN_CHARS for size in sizes)]

@@ -198,7 +198,7 @@ class NoteWriter:
                 rows = await self._connection.execute_fetchall(
                     _LINKS_BY_LOOKUP.format(marks=marks), (*lookups, after, _PAGE)
                 )
-        return [StoredLink(*row) for row in rows]
+        return list(map(StoredLink._make, rows))
 
     async def links_of(self, rowids: Iterable[int]) -> list[StoredLink]:
         """Return the links in these notes."""
@@ -206,7 +206,7 @@ class NoteWriter:
         with translated():
             for rowid in rowids:
                 rows = await self._connection.execute_fetchall(_LINKS_OF_NOTE, keys_of(rowid))
-                found.extend(StoredLink(*row) for row in rows)
+                found.extend(map(StoredLink._make, rows))
         return found
 
     async def resolve(self, resolved: Iterable[ResolvedLink]) -> list[StoredLink]:
