@@ -30,8 +30,9 @@ READERS = 2
 
 A search reads for a tenth of its time, so its threads seldom wait for one.
 """
-SEARCH_THREADS = max(4, os.cpu_count() or 1)
-"""Searches at once; the full-text engine computes without the interpreter's lock."""
+SEARCH_THREADS = max(2, min(4, os.cpu_count() or 1))
+"""Searches at once. The engine computes without the interpreter's lock, and ranking holds it, so
+more threads would only wait for each other, and the event loop for all of them."""
 
 
 class SnapshotOutdated(Exception):
