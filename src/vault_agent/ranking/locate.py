@@ -11,10 +11,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from vault_agent.text.terms import is_pair, is_unit, located_terms
+from vault_agent.text.terms import is_pair, is_unit, located_terms, word_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]:
@@ -29,7 +29,13 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
         for start in _occurrences(text, term)
     ]
     for offset, stretch in _promising(text, wanted):
-        for terms, start, end in located_terms(stretch):
+        if stretch.isalnum() and stretch.isascii():  # nearly always: it is one word
+            parts: Iterable[tuple[tuple[str, ...], int, int]] = (
+                (word_terms(stretch), 0, len(stretch)),
+            )
+        else:
+            parts = located_terms(stretch)
+        for terms, start, end in parts:
             known = [(wanted[term], term) for term in terms if term in wanted]
             if known:
                 found.append((offset + start, offset + end, max(known)[1]))
@@ -81,11 +87,12 @@ def _begun(text: str, beginnings: Mapping[str, str]) -> list[tuple[int, str]]:
         lowered = "".join(each.lower() if each.isascii() else each for each in text)
     starts = []
     for beginning, part in beginnings.items():
-        for start in _occurrences(lowered, beginning):
+        start = lowered.find(beginning)
+        while start >= 0:
             before = text[start - 1] if start else " "
-            inside = before.isalnum() and not before.isupper() and text.startswith(part, start)
-            if inside or not before.isalnum():
+            if not before.isalnum() or (not before.isupper() and text.startswith(part, start)):
                 starts.append(start)
+            start = lowered.find(beginning, start + 1)
     words, end = [], 0
     for start in sorted(starts):
         match = _REST.match(text, start)

@@ -98,8 +98,9 @@ def _weights(plain: list[str]) -> dict[str, float]:
         in_place = sequence(word)
         counts.update(in_place)
         # Add the parts of a name, but not the last single units of unspaced runs.
-        parts = Counter(terms(word)) - Counter(in_place)
-        counts.update(term for term in parts.elements() if not is_unit(term))
+        if (whole := terms(word)) != in_place:
+            parts = Counter(whole) - Counter(in_place)
+            counts.update(term for term in parts.elements() if not is_unit(term))
     return {term: float(count) for term, count in counts.most_common(MAX_TERMS)}
 
 

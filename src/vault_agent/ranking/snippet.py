@@ -9,6 +9,7 @@ links, unless the terms are nowhere else.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.ranking.locate import locate
@@ -143,10 +144,12 @@ def _without(line: str, mark: str) -> tuple[str, int]:
     return line.replace(mark, ""), at
 
 
+@lru_cache(maxsize=256)
 def plain_line(markdown: str) -> str:
     """Return roughly the displayed text of Markdown, on one line.
 
-    A heading at the beginning is left out, because results contain it separately.
+    A heading at the beginning is left out, because results contain it separately. Cached, because
+    queries about one subject find the same chunks.
     """
     text = _BLOCK_SIGNS.sub("", _FIRST_HEADING.sub("", markdown, count=1))
     if "[[" in text:

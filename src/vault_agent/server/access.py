@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -119,6 +120,7 @@ def _origin_not_allowed() -> Forbidden:
     )
 
 
+@lru_cache(maxsize=64)
 def _name(host: str) -> str:
     try:
         return str(ip_address(host.partition("%")[0]))

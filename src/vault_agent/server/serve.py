@@ -41,6 +41,9 @@ WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
 _BACKLOG = 1024
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
+_SWITCH_SECONDS = 0.0005
+"""How long a thread may hold the interpreter's lock while another waits. With Python's own 5 ms,
+the event loop would wait that long for each search that is being ranked."""
 _SPARE_FILES = 256  # open files reserved for the index and for attachments
 
 
@@ -70,6 +73,7 @@ async def serve(
     """
     with private_stderr() as stream:
         log = EventLog(level_named(config.server.log_level), stream)
+        sys.setswitchinterval(_SWITCH_SECONDS)
         with captured_logging(log), _stop_signals() as stopped:
             # A Ctrl-C during the imports ends the server here, while nothing is open.
             await asyncio.sleep(0)

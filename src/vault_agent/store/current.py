@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2
-"""Connections of a snapshot that the event loop lends."""
-SEARCH_THREADS = max(4, os.cpu_count() or 1)
-"""Searches at once; the full-text engine computes without the interpreter's lock."""
+"""Connections of a snapshot for the event loop, and as many for the threads of searches.
+
+A search reads for a tenth of its time, so its threads seldom wait for one.
+"""
+SEARCH_THREADS = max(2, min(4, os.cpu_count() or 1))
+"""Searches at once. The engine computes without the interpreter's lock, and ranking holds it, so
+more threads would only wait for each other, and the event loop for all of them."""
 
 
 class SnapshotOutdated(Exception):
@@ -118,7 +122,7 @@ class Snapshot:
 
     @contextmanager
     def connection_here(self) -> Iterator[sqlite3.Connection]:
-        """Lend a read-only connection to one of `threads`. Each of them has one.
+        """Lend a read-only connection to the calling thread.
 
         Raises:
             IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
@@ -280,7 +284,7 @@ class CurrentIndex:
             check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
             folder = self._directory.fulltext(number, meta.revision)
             in_threads = stack.enter_context(
-                await open_in_thread(lambda: Readers(database, SEARCH_THREADS))
+                await open_in_thread(lambda: Readers(database, READERS))
             )
             fulltext = await asyncio.to_thread(FulltextReader, folder)
             stack.callback(fulltext.close)

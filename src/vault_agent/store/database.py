@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections import deque
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from importlib.resources import files
+from queue import LifoQueue
 from typing import TYPE_CHECKING, Self
 
 import aiosqlite
@@ -195,17 +195,17 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 
 class Readers:
-    """Read-only connections to a published database, for the threads of a pool: one for each.
+    """Read-only connections to a published database, which threads take in turns.
 
     A statement runs in the thread that asks. With aiosqlite it would run in another one, and each
     answer would take two changes of thread.
     """
 
     def __init__(self, path: Path, count: int) -> None:
-        self._idle: deque[sqlite3.Connection] = deque()  # its operations are atomic
+        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
         try:
             for _ in range(count):
-                self._idle.append(_connect_here(path))
+                self._idle.put(_connect_here(path))
         except BaseException:
             self.close()
             raise
@@ -218,17 +218,17 @@ class Readers:
 
     def close(self) -> None:
         """Close the connections. None may be lent."""
-        while self._idle:
-            self._idle.pop().close()
+        while not self._idle.empty():
+            self._idle.get().close()
 
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to a thread of the pool."""
-        connection = self._idle.pop()
+        """Lend a connection to the calling thread. Waits for one."""
+        connection = self._idle.get()
         try:
             yield connection
         finally:
-            self._idle.append(connection)
+            self._idle.put(connection)
 
 
 def _connect_here(path: Path) -> sqlite3.Connection:

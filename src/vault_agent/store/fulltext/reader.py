@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 NOTES = 60
 CHUNKS = 100
 NAMES = 30
-_MANY_NAMES = 4 * NAMES  # names are short, so many of them tie
 _NAMED = 50
 # A pair counts only if one of its words is in at most this share of the notes. Pairs of common
 # words take most of the time and gain nothing.
@@ -238,11 +237,7 @@ class _Search:
         text = self._text() if self._openings else {}
         go_on(self._stopped)
         pairs = self._pairs()
-        names = (
-            self._notes.top(self._names_query(), NAMES, wanted=_MANY_NAMES)
-            if self._openings
-            else {}
-        )
+        names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
         named = self._named()
         headed = self._headed()
         go_on(self._stopped)
