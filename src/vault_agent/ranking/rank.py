@@ -4,7 +4,7 @@ A note's score is the sum of the evidence for the whole note and for its best ch
 the scale of BM25:
 
     body + 0.5 · best chunk + 0.3 · pairs + 0.35 · (1 - 1/n) · names
-         + ceiling · (0.6 · name³ + 0.8 · heading¹² + 1 where a name is exactly the query
+         + ceiling · (0.6 · name³ + 0.8 · heading¹² + 2 where a name is exactly the query
                       + 0.2/n where the chunk has all words of the query)
 
 `n` is the number of chunks that have all words of the query. If there are few, they are meant. If
@@ -38,7 +38,7 @@ NAMES_WEIGHT = 0.35
 NAME_WEIGHT, NAME_POWER = 0.6, 3
 HEADING_WEIGHT, HEADING_POWER = 0.8, 12
 WHOLE_WEIGHT = 0.2
-EXACT_WEIGHT = 1.0
+EXACT_WEIGHT = 2.0
 SHORTLIST_LEAST = 40
 SHORTLIST_SPARE = 20
 SECOND_CHUNK_SHARE = 0.5
