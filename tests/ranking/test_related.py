@@ -69,6 +69,19 @@ def test_text_counts_most_then_neighbours_then_the_folder():
     assert fused[1].score > fused[2].score > fused[3].folder > 0
 
 
+def test_a_folder_of_all_candidates_says_nothing():
+    fused = fuse(Voices({1: 7.0, 2: 5.0}, {}, {1: 1.0, 2: 1.0}, {}))
+    assert fused[1].folder == fused[2].folder == 0
+    fused = fuse(Voices({1: 7.0, 2: 7.0}, {}, {1: 0.0, 2: 1.0}, {}))
+    assert fused[2].score > fused[1].score
+
+
+def test_a_neighbour_with_many_links_is_weak_evidence_even_if_it_is_the_best():
+    weak = fuse(Voices({1: 7.0}, shared_neighbours({9: set(range(500))}), {}, {}))
+    clear = fuse(Voices({1: 7.0}, shared_neighbours({9: {2, 3}}), {}, {}))
+    assert clear[2].score > 3 * weak[2].score
+
+
 def test_a_silent_voice_leaves_its_weight_to_the_others():
     assert fuse(Voices({1: 7.0}, {}, {}, {}))[1].score == pytest.approx(1)
     both = fuse(Voices({1: 7.0}, {1: 2.0, 2: 1.0}, {}, {}))

@@ -75,6 +75,7 @@ class ChunkEvidence(NamedTuple):
 
     text: float = 0.0  # BM25 of its text, plus CONTEXT_WEIGHT times that of title and headings
     headed: bool = False  # its heading is the query
+    whole: bool = False  # it has all words of the query, and only few chunks have
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +86,7 @@ class Candidates:
     chunks: dict[int, ChunkEvidence] = field(default_factory=dict)
     information: dict[str, float] = field(default_factory=dict)
     """Weight times inverse document frequency of each searched term."""
+    whole: int = 0
+    """How many chunks have all words of the query, as far as they were counted."""
     neighbours: dict[str, Terms] = field(default_factory=dict)
     """Words that are in no note, and the similar terms searched instead."""

@@ -3,12 +3,15 @@
 A note's score is the sum of the evidence for the whole note and for its best chunk. Both stay on
 the scale of BM25:
 
-    body + 0.5 · best chunk + 0.4 · pairs
-         + ceiling · (0.4 · name⁴ + 0.2 · heading⁴ + 1 where a name is exactly the query)
+    body + 0.5 · best chunk + 0.3 · pairs + 0.35 · (1 - 1/n) · names
+         + ceiling · (0.6 · name³ + 0.8 · heading¹² + 2 where a name is exactly the query
+                      + 0.2/n where the chunk has all words of the query)
 
+`n` is the number of chunks that have all words of the query. If there are few, they are meant. If
+there are many, the words are in many notes, and `names` decides: BM25 of the note's names.
 `name` and `heading` are the similarities of the best name and of the chunk's heading to the query:
-Dice's coefficient over terms, weighted by their inverse document frequency. The fourth power leaves
-all but near-exact matches to BM25. `ceiling` is the maximum of BM25. Every weight was measured; see
+Dice's coefficient over terms, weighted by their inverse document frequency. The powers leave all
+but near matches to BM25. `ceiling` is the maximum of BM25. Every weight was measured; see
 docs/explanation/ranking.md.
 """
 
@@ -31,11 +34,12 @@ if TYPE_CHECKING:
 
 
 CHUNK_WEIGHT = 0.5
-PAIR_WEIGHT = 0.4
-NAME_WEIGHT = 0.4
-HEADING_WEIGHT = 0.2
-EXACT_WEIGHT = 1.0
-NEARNESS_POWER = 4
+PAIR_WEIGHT = 0.3
+NAMES_WEIGHT = 0.35
+NAME_WEIGHT, NAME_POWER = 0.6, 3
+HEADING_WEIGHT, HEADING_POWER = 0.8, 12
+WHOLE_WEIGHT = 0.2
+EXACT_WEIGHT = 2.0
 SHORTLIST_LEAST = 40
 SHORTLIST_SPARE = 20
 SECOND_CHUNK_SHARE = 0.5
@@ -64,8 +68,8 @@ class Ranked(NamedTuple):
 
 
 _Votes = tuple[float, ...]
-_TEXT_VOTES = ("body", "chunk", "pairs")
-_VOTES = (*_TEXT_VOTES, "name", "heading", "exactName")
+_TEXT_VOTES = ("body", "chunk", "pairs", "whole")
+_VOTES = (*_TEXT_VOTES, "names", "name", "heading", "exactName")
 
 
 class _Scored(NamedTuple):
@@ -173,22 +177,29 @@ class _Weigher:
         self._total = sum(candidates.information.values())
         # A word of a name that is not in the query has the average weight of the query's words.
         self._average = self._total / len(self._information) if self._information else 1.0
+        # 1 if at most one chunk has all words of the query, and 0 if very many have.
+        self._few = 1 / max(1, candidates.whole)
         # The maximal sum of the votes, without those of names.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
     def text(self, note: NoteEvidence, key: int | None) -> _Votes:
         """Return the votes of a note's text and of one of its chunks."""
         chunk = self._candidates.chunks.get(key) if key is not None else None
-        by_chunk = CHUNK_WEIGHT * chunk.text if chunk is not None else 0.0
-        return note.body, by_chunk, PAIR_WEIGHT * note.pairs
+        return (
+            note.body,
+            CHUNK_WEIGHT * chunk.text if chunk is not None else 0.0,
+            PAIR_WEIGHT * note.pairs,
+            self.ceiling * WHOLE_WEIGHT * self._few if chunk and chunk.whole else 0.0,
+        )
 
     def names(self, note: NoteEvidence, own_names: Names | None, heading: str | None) -> _Votes:
         """Return the votes of a note's names and of the heading of its best chunk."""
         name = max(map(self._nearness, _all_names(own_names))) if own_names else 0.0
         under = self._nearness(heading) if heading else 0.0
         return (
-            self.ceiling * NAME_WEIGHT * name**NEARNESS_POWER,
-            self.ceiling * HEADING_WEIGHT * under**NEARNESS_POWER,
+            NAMES_WEIGHT * (1 - self._few) * note.names,
+            self.ceiling * NAME_WEIGHT * name**NAME_POWER,
+            self.ceiling * HEADING_WEIGHT * under**HEADING_POWER,
             self.ceiling * EXACT_WEIGHT if note.named else 0.0,
         )
 

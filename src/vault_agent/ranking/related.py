@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,8 +23,10 @@ COMMON_SHARE = 0.3
 """A term in a larger share of the notes is too common to characterise one of them."""
 LINK_WEIGHT = 0.3
 """Limit of the link score as the number of links grows."""
-TEXT_WEIGHT, NEIGHBOUR_WEIGHT, FOLDER_WEIGHT = 0.6, 0.3, 0.1
+TEXT_WEIGHT, NEIGHBOUR_WEIGHT, FOLDER_WEIGHT = 0.6, 0.3, 0.2
 """Measured by links that were taken out of real vaults, see docs/explanation/ranking.md."""
+CLEAR_NEIGHBOURS = 0.7
+"""Shared neighbours count in full from this score: one with 3 links, or two with 16."""
 
 
 class Voices(NamedTuple):
@@ -140,8 +143,8 @@ def fuse(voices: Voices) -> dict[int, Fused]:
     """
     weighted = [
         (TEXT_WEIGHT, scaled(voices.text)),
-        (NEIGHBOUR_WEIGHT, scaled(voices.neighbours)),
-        (FOLDER_WEIGHT, scaled(voices.folder)),
+        (NEIGHBOUR_WEIGHT, scaled(voices.neighbours, CLEAR_NEIGHBOURS)),
+        (FOLDER_WEIGHT, _distinctive(voices.folder)),
     ]
     total = sum(weight for weight, voice in weighted if voice) or 1.0
     fused = {}
@@ -153,9 +156,22 @@ def fuse(voices: Voices) -> dict[int, Fused]:
     return fused
 
 
-def scaled(voice: Mapping[int, float]) -> dict[int, float]:
-    """Divide by the highest score. Scores below 0 become 0."""
-    most = max(voice.values(), default=0.0)
-    if most <= 0:
+def _distinctive(nearness: Mapping[int, float]) -> dict[int, float]:
+    """Multiply each nearness by the share of notes that are less near.
+
+    To be in the same folder says nothing if nearly all candidates are.
+    """
+    order = sorted(nearness.values())
+    return {
+        rowid: near * bisect_left(order, near) / len(order)
+        for rowid, near in nearness.items()
+        if near
+    }
+
+
+def scaled(voice: Mapping[int, float], least: float = 0.0) -> dict[int, float]:
+    """Divide by the highest score, or by `least` if that is higher. Scores below 0 become 0."""
+    if max(voice.values(), default=0.0) <= 0:
         return {}
+    most = max(least, *voice.values())
     return {rowid: max(0.0, score / most) for rowid, score in voice.items()}

@@ -49,6 +49,11 @@ _NAMED = 50
 _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that replace a single character
+# Chunks with all words of the query: they are counted up to a limit, for queries of few words. If
+# all words are common, the limit would be reached, and looking for the chunks would take long.
+WHOLE = 50
+_WHOLE_WORDS = 12
+_COMMON_NOTES = 1_000
 _REMEMBERED_FILTERS = 8  # each takes a byte a note
 _NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
 
@@ -240,12 +245,15 @@ class _Search:
         names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
         named = self._named()
         headed = self._headed()
+        whole = self._whole()
         go_on(self._stopped)
-        self._complete(body, text, named | pairs.keys() | names.keys(), headed)
+        few = set(whole) if len(whole) < WHOLE else set()
+        self._complete(body, text, named | pairs.keys() | names.keys(), headed | few)
         if self._query.excluded and self._weights:
             # An excluded word excludes the whole note, also chunks without the word.
             text = {key: score for key, score in text.items() if key >> CHUNK_BITS in body}
             headed = {key for key in headed if key >> CHUNK_BITS in body}
+            few = {key for key in few if key >> CHUNK_BITS in body}
         return Candidates(
             notes={
                 rowid: NoteEvidence(
@@ -257,10 +265,11 @@ class _Search:
                 for rowid in sorted({*body, *named})
             },
             chunks={
-                key: ChunkEvidence(text.get(key, 0.0), key in headed)
-                for key in sorted({*text, *headed})
+                key: ChunkEvidence(text.get(key, 0.0), key in headed, key in few)
+                for key in sorted({*text, *headed, *few})
             },
             information=self._information(),
+            whole=len(whole),
             neighbours=self._neighbours,
         )
 
@@ -367,6 +376,34 @@ class _Search:
         if (passing := self._passing) is None:
             return set(self._chunks.first(query, _NAMED))
         return set(self._chunks.first_passing(query, _NAMED, passing))
+
+    def _whole(self) -> Collection[int]:
+        """Return the chunks that have all words of the query, at most `WHOLE`."""
+        words = [
+            found
+            for term in self._query.weights
+            if (found := [each for each in self._meant(term) if self._frequencies.get(each)])
+        ]
+        if not words or len(words) > _WHOLE_WORDS:
+            return set()
+        rarest = min(sum(self._frequencies[each] for each in found) for found in words)
+        if rarest > max(_RARE_SHARE * self._notes.searcher.num_docs, _COMMON_NOTES):
+            return range(WHOLE)
+        clauses = self._chunks.clauses
+        every = [
+            any_of([clauses.term(field, each) for each in found for field in ("text", "context")])
+            for found in words
+        ]
+        query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
+        if (passing := self._passing) is None:
+            return set(self._chunks.first(query, WHOLE))
+        return set(self._chunks.first_passing(query, WHOLE, passing))
+
+    def _meant(self, term: str) -> tuple[str, ...]:
+        """Return a term, or those that replace it. Chunks have no single characters."""
+        if is_unit(term):
+            return ()
+        return self._neighbours.get(term) or (term,)
 
     def _complete(
         self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]
