@@ -208,6 +208,11 @@ CODES: Final[dict[str, Code]] = {
         "See server.log in the folder of the index, below the one that `vault-agent config get"
         " index.dir` prints.",
     ),
+    "SERVICE_FAILED": Code(Failed, None, 1),
+    "SERVICE_NOT_FOUND": Code(NotFound, None, 4),
+    "SERVICE_UNSUPPORTED": Code(
+        Misconfigured, None, 2, "Use `vault-agent serve --background` instead."
+    ),
     "OPEN_FAILED": Code(Failed, None, 1),
     "OUTPUT_FAILED": Code(Failed, None, 1),
     "DEMO_FAILED": Code(Failed, None, 1),

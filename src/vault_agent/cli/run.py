@@ -42,6 +42,8 @@ COMMANDS = (
     "jobs",
     "status",
     "config",
+    "indexes",
+    "service",
     "embedding",
     "completion",
 )

@@ -467,6 +467,7 @@ async def open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault]
         with translated():
             directory.create()
             stack.enter_context(directory.serving())
+            directory.note_vault(path)
         store = await stack.enter_async_context(open_jobs(directory.jobs))
         stack.push_async_callback(index.close)
         background = Background(lambda report: shared.on_crash("server", report))
