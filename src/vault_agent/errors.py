@@ -104,6 +104,9 @@ class Code(NamedTuple):
 _WARNING: Final = (None, None, None)
 _FOLLOW = "Run `vault-agent jobs follow {jobId}` to follow the job."
 _INDEX_AGAIN = "Run `vault-agent index` again."
+EXCLUDED_REMEDY: Final = "Run `vault-agent index` to remove them."
+"""The remedy of INDEX_INCOMPATIBLE if the index has notes that are excluded now."""
+
 FILE_GONE_REMEDY: Final = "Run `vault-agent index` to remove it from the index."
 """The remedy of NOTE_NOT_FOUND if the note is still in the index."""
 
@@ -158,7 +161,7 @@ CODES: Final[dict[str, Code]] = {
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),
     "INDEX_INCOMPATIBLE": Code(
-        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index."
+        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index.", _FOLLOW
     ),
     "INDEX_BUSY": Code(Busy, 409, 5, _FOLLOW),
     "INDEX_LOCKED": Code(Busy, None, 5),

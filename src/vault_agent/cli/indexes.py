@@ -11,7 +11,7 @@ import asyncclick as click
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.cli.times import ago
-from vault_agent.errors import Busy, Failed, NotFound
+from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.system.address import is_serving, noted_vault
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _named(found: list[_Index], identifiers: tuple[str, ...]) -> list[_Index]:
     for identifier in dict.fromkeys(identifiers):
         known = [each for each in found if each.folder.name.startswith(identifier)]
         if len(known) != 1 or len(identifier) < _SHORTEST_ID:
-            raise NotFound(
+            raise IndexUnavailable(
                 "INDEX_NOT_FOUND",
                 "No index has this ID." if not known else "The ID is too short to be certain.",
                 remedy="Run `vault-agent indexes list` to see them.",

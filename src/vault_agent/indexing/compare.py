@@ -117,6 +117,8 @@ async def is_stale(task: IndexTask) -> bool:
     stored = await read_stored(IndexDirectory(Path(task.directory)), task)
     if stored is None:
         return False
+    if not stored.meta.has_exclusions_of(task.fingerprint):
+        return True
     with VaultRoot.open(task.root, Exclusions(task.exclude), identity=task.vault) as root:
         found = scan(root)
     return diff(stored.entries, found.notes, found.unlisted).differs

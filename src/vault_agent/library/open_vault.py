@@ -340,7 +340,9 @@ class OpenVault:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
         self._checks.verify_soon()
-        if self._index.meta is not None and self.config.index.at_start:
+        if self._index.has_other_exclusions or (
+            self._index.meta is not None and self.config.index.at_start
+        ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     def announce_query(self) -> None:
@@ -382,6 +384,13 @@ class OpenVault:
                 raise IndexUnavailable(
                     error.code,
                     "The first index is being built.",
+                    {"jobId": running.id},
+                    indexing=True,
+                ) from None
+            if running is not None and self._index.has_other_exclusions:
+                raise IndexUnavailable(
+                    error.code,
+                    "Notes that are excluded now are being removed from the index.",
                     {"jobId": running.id},
                     indexing=True,
                 ) from None
@@ -461,6 +470,7 @@ async def open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault]
         vault=identity,
         fingerprint=fingerprint,
         vectors=shared.embedder is not None,
+        is_excluded=exclusions.excludes,
     )
     # Closed in reverse order: jobs, background tasks, the keeper, the index.
     async with AsyncExitStack() as stack:
