@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeGuard, TypeVar
 from urllib.parse import quote
 
-import aiohttp
 import orjson
-from yarl import URL
 
+from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
     from types import TracebackType
 
+    from vault_agent.client.exchange import Response
     from vault_agent.model.search import Filters, Mode
     from vault_agent.wire.lists import NamedData
     from vault_agent.wire.replies import (
@@ -42,7 +42,6 @@ Data = TypeVar("Data")
 _CONNECT_SECONDS = 5.0
 _READ_SECONDS = 120.0  # between two reads: a query may wait until the model is loaded
 _SILENCE_SECONDS = 30.0  # the heartbeat comes every 5 s
-_BLOCK = 1 << 16
 
 MAX_REPLY_BYTES = 128 * 1024 * 1024
 """Limit of a JSON reply. A note has up to 64 MiB, and a line end takes two bytes in JSON."""
@@ -122,18 +121,11 @@ class Client:
         self.vault: str | None = None
         """The identity of the served vault, known after the first reply."""
         self._on_vault = on_vault
-        self.endpoint = str(URL(endpoint)).rstrip("/")
+        self.endpoint = endpoint.rstrip("/")
+        self._address = Address.of(endpoint)
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            headers=self._headers,
-            trust_env=False,
-            # The server never compresses. A compressed reply could decompress to any size.
-            auto_decompress=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
         return self
 
     async def __aexit__(
@@ -142,8 +134,7 @@ class Client:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._session is not None:
-            await self._session.close()
+        """Do nothing: no connection outlives its call."""
 
     # --- calls ---------------------------------------------------------------------------------
 
@@ -236,7 +227,7 @@ class Client:
                 raise self._not_vault_agent()
             if size > DOWNLOAD_LIMIT and not allow_large:
                 raise self._too_much(DOWNLOAD_LIMIT)
-            async for block in response.content.iter_chunked(_BLOCK):
+            async for block in response.blocks():
                 yield block
 
     async def events(self, job_id: str) -> AsyncGenerator[JobData]:
@@ -268,32 +259,34 @@ class Client:
         body: Mapping[str, Any] | None = None,
         *,
         silence: float = _READ_SECONDS,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    ) -> AsyncIterator[Response]:
         """Send a request and yield the successful response. Its body is not read yet."""
-        if self._session is None:
-            raise RuntimeError("use the client as an asynchronous context manager")
-        # The path is sent unchanged. The server refuses `..` and encoded slashes.
-        url = URL(self.endpoint + path, encoded=True)
-        headers = {"Content-Type": "application/json"} if body is not None else {}
-        content = orjson.dumps(body) if body is not None else None
-        timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=_CONNECT_SECONDS, sock_read=silence
-        )
+        headers = dict(self._headers)
+        content = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = orjson.dumps(body)
         try:
-            async with self._session.request(
-                method, url, data=content, headers=headers, timeout=timeout, allow_redirects=False
+            async with exchange(
+                self._address,
+                method,
+                path,  # unchanged: the server refuses `..` and encoded slashes
+                headers,
+                content,
+                connect=_CONNECT_SECONDS,
+                silence=silence,
             ) as response:
-                self._report_vault(response.headers.get("X-Vault-Id"))
+                self._report_vault(response.headers.get("x-vault-id"))
                 if response.status >= 300:
                     content = await self._content(response, MAX_ERROR_BYTES)
                     raise self._error(_object(content))
                 yield response
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+        except NotConnected:
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
                 f"no server answers at {self.endpoint}.",
             ) from None
-        except (aiohttp.ClientError, TimeoutError, OSError):
+        except BrokenReply:
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
                 f"the server at {self.endpoint} ended the connection before its reply was"
@@ -308,10 +301,10 @@ class Client:
             self._on_vault(vault)
             self._on_vault = None
 
-    async def _lines(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+    async def _lines(self, response: Response) -> AsyncGenerator[bytes]:
         """Yield the lines of a reply. A line over MAX_EVENT_BYTES raises Unavailable."""
         begun = bytearray()
-        async for block in response.content.iter_any():
+        async for block in response.blocks():
             first, *others = block.split(b"\n")
             begun += first
             if len(begun) > MAX_EVENT_BYTES:
@@ -320,10 +313,10 @@ class Client:
                 yield bytes(begun)
                 begun = bytearray(other)
 
-    async def _content(self, response: aiohttp.ClientResponse, limit: int) -> bytes:
+    async def _content(self, response: Response, limit: int) -> bytes:
         """Return the body of a reply. A body over `limit` bytes raises Unavailable."""
         content = bytearray()
-        async for block in response.content.iter_any():
+        async for block in response.blocks():
             content += block
             if len(content) > limit:
                 raise self._too_much(limit)

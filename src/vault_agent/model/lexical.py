@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from vault_agent.model.search import Filters
 
@@ -60,8 +61,7 @@ class LexicalQuery:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class NoteEvidence:
+class NoteEvidence(NamedTuple):
     """The lexical evidence for a note as a whole."""
 
     body: float = 0.0  # BM25 of its whole text
@@ -70,8 +70,7 @@ class NoteEvidence:
     named: bool = False  # one of its names is the query
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkEvidence:
+class ChunkEvidence(NamedTuple):
     """The lexical evidence for one chunk."""
 
     text: float = 0.0  # BM25 of its text, plus CONTEXT_WEIGHT times that of title and headings

@@ -50,6 +50,7 @@ _MARKED = re.compile(r"(==|~~)(?=\S)([^=~\n]{1,400}?)\1")
 _TABLE_BORDER = re.compile(r"[ \t]*\|[ \t]*")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
+_CLOSING = "\"'”’)] "
 
 
 class Snippet(NamedTuple):
@@ -106,8 +107,10 @@ def plain_line(markdown: str) -> str:
     A heading at the beginning is left out, because results contain it separately.
     """
     text = _BLOCK_SIGNS.sub("", _FIRST_HEADING.sub("", markdown, count=1))
-    if "[" in text:
-        text = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", text))
+    if "[[" in text:
+        text = _WIKILINK.sub(r"\1", text)
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
     if "<" in text or "%%" in text:
         text = _TAG_OR_COMMENT.sub(" ", text)
     if "|" in text:
@@ -123,6 +126,7 @@ def _written_line(markdown: str) -> str:
 
 
 def _one_line(text: str) -> str:
+    text = text.replace("\n", " ")  # so that most texts need no more
     if not text.isprintable():
         text = _UNPRINTABLE.sub(" ", text)
     return " ".join(text.split())
@@ -162,9 +166,9 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
     """Widen a span to at most `room` characters, to borders of sentences or else of words."""
     slack = room - (last - first)
     earliest = max(0, first - slack)
-    starts = [0, *(match.end() for match in _SENTENCE_END.finditer(line, 0, first + 1))]
-    start = max((each for each in starts if each <= first), default=0)
-    if start < earliest or first - start > max(_LEAD, slack // 2):
+    least = max(earliest, first - max(_LEAD, slack // 2))
+    start = _sentence_start(line, least, first)
+    if start < least:
         start = _word_start(line, max(earliest, first - min(_LEAD, slack // 2)), first)
     end = min(len(line), start + room)
     if end < len(line):
@@ -210,6 +214,15 @@ def _line_with(markdown: str, words: Sequence[str], excerpt: str, skipped: int) 
         return best[0] if most else None
     around = excerpt.split()
     return max(best, key=lambda at: (sum(word in lines[at] for word in around), -at))
+
+
+def _sentence_start(line: str, least: int, most: int) -> int:
+    """Return the last start of a sentence from `least` to `most`, else 0."""
+    position = least
+    while position and line[position - 1] in _CLOSING:  # these belong to the end of a sentence
+        position -= 1
+    ends = (match.end() for match in _SENTENCE_END.finditer(line, position, most + 1))
+    return max((end for end in ends if end <= most), default=0)
 
 
 def _word_start(line: str, position: int, most: int) -> int:

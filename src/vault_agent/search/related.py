@@ -17,7 +17,7 @@ from vault_agent.store.index import notes as reading
 
 if TYPE_CHECKING:
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.search import RelatedQuery
+    from vault_agent.model.search import Hit, RelatedQuery
     from vault_agent.model.warning import Warning
     from vault_agent.ranking.related import Fused
     from vault_agent.search.lexical import Ranking
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
+    from vault_agent.system.threads import Stopped
 
 _POOL = 100
 """Lexical candidates that links may reorder."""
@@ -72,12 +73,23 @@ async def related(
     candidates = _joined(ranking, found)
     links = await _admitted_links(snapshot, query, asked.links)
     fused = fuse({rowid: each.score for rowid, each in candidates.items()}, links)
-    notes = await lexical.with_notes(snapshot, ranking.notes if ranking else {}, fused)
+    hits = await snapshot.threads.run(_hits, snapshot, query, ranking, candidates, fused)
+    return Answer(query.mode, mode, query.limit, hits, warnings)
+
+
+def _hits(
+    snapshot: Snapshot,
+    query: RelatedQuery,
+    ranking: Ranking | None,
+    candidates: dict[int, _Candidate],
+    fused: dict[int, Fused],
+) -> tuple[Hit, ...]:
+    notes = lexical.with_notes(snapshot, ranking.notes if ranking else {}, fused)
     order = sorted(
         (rowid for rowid in fused if rowid in notes),
         key=lambda rowid: (-fused[rowid].score, notes[rowid].path),
     )[: query.limit]
-    hits = await lexical.hits(
+    return lexical.hits(
         snapshot,
         [_place(rowid, candidates.get(rowid), fused[rowid]) for rowid in order],
         notes,
@@ -85,7 +97,6 @@ async def related(
         reasons=[_reason(candidates.get(rowid), fused[rowid]) for rowid in order],
         explain=query.explain,
     )
-    return Answer(query.mode, mode, query.limit, hits, warnings)
 
 
 class _Asked(NamedTuple):
@@ -107,10 +118,18 @@ class _Candidate(NamedTuple):
 
 
 async def _ranked(snapshot: Snapshot, query: RelatedQuery, asked: _Asked) -> Ranking:
-    compiled = await snapshot.threads.run(_compile, snapshot.fulltext, asked.note, asked.chunks)
-    return await lexical.ranked(
-        snapshot, compiled, query.filters, limit=_POOL, without_note=asked.note.rowid
-    )
+    def rank(stopped: Stopped) -> Ranking:
+        compiled = _compile(snapshot.fulltext, asked.note, asked.chunks)
+        return lexical.ranked(
+            snapshot,
+            compiled,
+            query.filters,
+            stopped,
+            limit=_POOL,
+            without_note=asked.note.rowid,
+        )
+
+    return await snapshot.threads.stoppable(rank)
 
 
 async def _near(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable
-from vault_agent.store.database import mapped_files, open_reader, translated
+from vault_agent.store.database import Readers, mapped_files, open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.notes import all_paths
+from vault_agent.system.cancelling import open_in_thread
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    import sqlite3
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     import aiosqlite
 
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
     from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2
-"""Connections in a snapshot."""
-_SEARCH_THREADS = max(4, os.cpu_count() or 1)
+"""Connections of a snapshot for the event loop, and as many for the threads of searches.
+
+A search reads for a tenth of its time, so its threads seldom wait for one.
+"""
+SEARCH_THREADS = max(4, os.cpu_count() or 1)
 """Searches at once; the full-text engine computes without the interpreter's lock."""
 
 
@@ -48,6 +53,7 @@ class _Open:
     def __init__(
         self,
         connections: list[aiosqlite.Connection],
+        in_threads: Readers,
         files: MappedFiles,
         resources: AsyncExitStack,
     ) -> None:
@@ -55,6 +61,7 @@ class _Open:
         self.idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         for connection in connections:
             self.idle.put_nowait(connection)
+        self.in_threads = in_threads
         self._resources = resources
         self._users = 1  # `CurrentIndex`, while this is the current snapshot
 
@@ -112,6 +119,17 @@ class Snapshot:
         finally:
             self.held.idle.put_nowait(connection)
 
+    @contextmanager
+    def connection_here(self) -> Iterator[sqlite3.Connection]:
+        """Lend a read-only connection to the calling thread.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+        """
+        with self.held.in_threads.lend() as connection:
+            self.held.files.check()
+            yield connection
+
 
 class CurrentIndex:
     """Serves the latest complete state of an index directory."""
@@ -135,7 +153,7 @@ class CurrentIndex:
         self._refusal: IndexUnavailable | None = None
         self._damaged: int | None = None
         self._refreshing = asyncio.Lock()
-        self._threads = Threads(_SEARCH_THREADS, "search")
+        self._threads = Threads(SEARCH_THREADS, "search")
 
     @property
     def meta(self) -> Meta | None:
@@ -264,10 +282,13 @@ class CurrentIndex:
                         remedy=EXCLUDED_REMEDY,
                     )
             folder = self._directory.fulltext(number, meta.revision)
+            in_threads = stack.enter_context(
+                await open_in_thread(lambda: Readers(database, READERS))
+            )
             fulltext = await asyncio.to_thread(FulltextReader, folder)
             stack.callback(fulltext.close)
             matrix = await asyncio.to_thread(self._open_matrix, number)
-            held = _Open(connections, mapped_files(database), stack.pop_all())
+            held = _Open(connections, in_threads, mapped_files(database), stack.pop_all())
             return Snapshot(meta, fulltext, matrix, held, self._threads)
 
     def _open_matrix(self, number: int) -> Matrix | None:

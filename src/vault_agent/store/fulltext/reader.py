@@ -50,10 +50,17 @@ _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that replace a single character
 _REMEMBERED_FILTERS = 8  # each takes a byte a note
+_NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
 
 
 class SearchStopped(Exception):
     """A search was stopped, since its caller has disconnected."""
+
+
+def go_on(stopped: Stopped) -> None:
+    """Raise `SearchStopped` if the caller has disconnected."""
+    if stopped():
+        raise SearchStopped
 
 
 def _never() -> bool:
@@ -69,7 +76,9 @@ class FulltextReader:
             self._chunks = Shelf(directory / "chunks", "key")
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
-            self._files = MappedFiles(path for path in directory.glob("*/*") if path.is_file())
+            self._files = MappedFiles(
+                path for path in directory.glob("*/*") if path.suffix not in _NEVER_READ
+            )
 
     def close(self) -> None:
         """Release the files. Running searches can finish."""
@@ -175,16 +184,16 @@ class _Search:
     def run(self) -> Candidates:
         if not self._weights and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours)
-        self._go_on()
+        go_on(self._stopped)
         body = self._notes.top(self._body_query(), NOTES)
         # Without terms, a query for them would match everything.
         text = self._text() if self._openings else {}
-        self._go_on()
+        go_on(self._stopped)
         pairs = self._pairs()
         names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
         named = self._named()
         headed = self._headed()
-        self._go_on()
+        go_on(self._stopped)
         self._complete(body, text, named | pairs.keys() | names.keys(), headed)
         if self._query.excluded and self._weights:
             # An excluded word excludes the whole note, also chunks without the word.
@@ -208,11 +217,6 @@ class _Search:
             neighbours=self._neighbours,
         )
 
-    def _go_on(self) -> None:
-        """Raise `SearchStopped` if the caller has disconnected."""
-        if self._stopped():
-            raise SearchStopped
-
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
         searcher = self._notes.searcher
@@ -223,7 +227,7 @@ class _Search:
         corrected: dict[str, dict[str, int]] = {}
         speller = Speller(searcher, self._notes.schema)
         for term in worth_correcting(self._neighbours):
-            self._go_on()
+            go_on(self._stopped)
             corrected[term] = speller.neighbours_of(term)
             self._neighbours[term] = tuple(corrected[term])
         found: dict[str, float] = {}
