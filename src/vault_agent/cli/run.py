@@ -100,8 +100,9 @@ program = _Program(
     First steps:
       vault-agent demo                            see it work on sample notes
       vault-agent config set vault.root ~/Notes   set your own folder
-      vault-agent serve                           start the server, which makes the first index
-      vault-agent search "what I look for"        in another terminal
+      vault-agent serve --background              start the server and index
+      vault-agent search what I look for          find notes
+      vault-agent open 1                          open the first one
     """,
     epilog="Exit codes: 0 success, 1 failure, 2 usage or configuration, 3 authentication,"
     " 4 not found, 5 busy, 6 broken links were found, 7 the note has changed.",
