@@ -155,8 +155,8 @@ async def _run(arguments: list[str]) -> int:
     if asks_for_json(arguments):
         error_envelope(error)
     complain(error.code, _with_next_step(error))
-    for path in _candidates(error):
-        tell(f"  {clean(path)}")
+    for line in _candidates(error):
+        tell(line)
     return exits.exit_code(error)
 
 
@@ -187,12 +187,14 @@ def _internal(defect: Exception) -> Failed:
 
 
 def _candidates(error: VaultAgentError) -> list[str]:
-    """Return the paths of the notes that the user may have meant."""
-    found = [
-        note.get("path") for note in error.details.get("notes") or () if isinstance(note, dict)
-    ]
-    found += error.details.get("suggestions") or ()
-    return [path for path in found if isinstance(path, str)]
+    """Return the paths of the notes that the user may have meant, as lines."""
+    notes, similar = (
+        value if isinstance(value, list) else []
+        for value in (error.details.get("notes"), error.details.get("suggestions"))
+    )
+    found = [note.get("path") for note in notes if isinstance(note, dict)]
+    lines = [f"  {clean(path)}" for path in (*found, *similar) if isinstance(path, str)]
+    return ["Similar names:", *lines] if similar else lines
 
 
 def _with_next_step(error: VaultAgentError) -> str:
