@@ -231,8 +231,7 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         None,
         2,
-        "Start a server for yours with `vault-agent serve --port PORT` and select it with"
-        " --endpoint, or change vault.root.",
+        "Start a server for yours with `vault-agent serve --background`, or change vault.root.",
     ),
     "PORT_IN_USE": Code(
         Misconfigured,

@@ -106,6 +106,7 @@ async def test_a_service_is_installed_updated_and_removed(
     control.write_text("#!/bin/sh\necho 'no bus' >&2\nexit 1\n")
     failed = await run("service", "install")
     assert failed.err == "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus\n"
+    assert not file.exists()
 
 
 async def test_indexes_are_listed_and_removed(

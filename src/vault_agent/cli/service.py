@@ -158,7 +158,12 @@ async def install(invocation: Invocation) -> None:
         replace_file(service.file, service.content, mode=0o644)
     except OSError as error:
         raise _failed(error) from None
-    _control(service.restart if installed else service.start)
+    try:
+        _control(service.restart if installed else service.start)
+    except Failed:
+        if not installed:
+            service.file.unlink(missing_ok=True)
+        raise
     _tell(invocation, service, "installed" if not installed else "updated", running=True)
 
 
