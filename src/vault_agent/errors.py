@@ -104,6 +104,9 @@ class Code(NamedTuple):
 _WARNING: Final = (None, None, None)
 _FOLLOW = "Run `vault-agent jobs follow {jobId}` to follow the job."
 _INDEX_AGAIN = "Run `vault-agent index` again."
+EXCLUDED_REMEDY: Final = "Run `vault-agent index` to remove them."
+"""The remedy of INDEX_INCOMPATIBLE if the index has notes that are excluded now."""
+
 FILE_GONE_REMEDY: Final = "Run `vault-agent index` to remove it from the index."
 """The remedy of NOTE_NOT_FOUND if the note is still in the index."""
 
@@ -164,7 +167,7 @@ CODES: Final[dict[str, Code]] = {
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),
     "INDEX_INCOMPATIBLE": Code(
-        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index."
+        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index.", _FOLLOW
     ),
     "INDEX_BUSY": Code(Busy, 409, 5, _FOLLOW),
     "INDEX_LOCKED": Code(Busy, None, 5),
@@ -214,6 +217,11 @@ CODES: Final[dict[str, Code]] = {
         "See server.log in the folder of the index, below the one that `vault-agent config get"
         " index.dir` prints.",
     ),
+    "SERVICE_FAILED": Code(Failed, None, 1),
+    "SERVICE_NOT_FOUND": Code(NotFound, None, 4),
+    "SERVICE_UNSUPPORTED": Code(
+        Misconfigured, None, 2, "Use `vault-agent serve --background` instead."
+    ),
     "OPEN_FAILED": Code(Failed, None, 1),
     "OUTPUT_FAILED": Code(Failed, None, 1),
     "DEMO_FAILED": Code(Failed, None, 1),
@@ -229,8 +237,7 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         None,
         2,
-        "Start a server for yours with `vault-agent serve --port PORT` and select it with"
-        " --endpoint, or change vault.root.",
+        "Start a server for yours with `vault-agent serve --background`, or change vault.root.",
     ),
     "PORT_IN_USE": Code(
         Misconfigured,

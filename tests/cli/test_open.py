@@ -148,7 +148,9 @@ async def test_an_unknown_name_lists_similar_notes(vault: Path, server: FakeServ
     server.named = []
     ended = await run("open", "Stok")
     assert ended.code == 4
-    assert ended.err == "NOTE_NOT_FOUND: No note has this name.\n  Kitchen/Stock.md\n"
+    assert (
+        ended.err == "NOTE_NOT_FOUND: No note has this name.\nSimilar names:\n  Kitchen/Stock.md\n"
+    )
 
 
 async def test_a_path_with_a_line_is_the_chunk_with_that_line(server: FakeServer, run: Run):

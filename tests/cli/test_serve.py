@@ -199,7 +199,7 @@ async def test_the_demo_runs_every_command_and_leaves_no_files(
         "config", "serve", "index", "search", "search", "search", "related", "get", "get",
     ]  # fmt: skip
     assert "index done" in ended.out
-    assert ended.out.rstrip().endswith('vault-agent search "what I look for"')
+    assert ended.out.rstrip().endswith("vault-agent open 1")
     assert list(temporary.iterdir()) == []
     assert not any((Path(environment["HOME"])).rglob("*"))
 

@@ -53,9 +53,9 @@ async def command(invocation: Invocation) -> None:
     say("The demo is done. Its notes and index have been deleted. For your own notes:")
     program = _program()
     say(f"  {program} config set vault.root ~/Notes")
-    say(f"  {program} serve")
-    say("and in another terminal:")
-    say(f'  {program} search "what I look for"')
+    say(f"  {program} serve --background")
+    say(f"  {program} search what I look for")
+    say(f"  {program} open 1")
 
 
 def _program() -> str:
@@ -90,9 +90,9 @@ async def _show(folder: Path) -> None:
         for query in _SEARCHES:
             await _run(environment, "search", query, "--limit", "3")
         best = await _best(client, _SEARCHES[0])
-        await _run(environment, "related", best["noteId"], "--limit", "3")
-        await _run(environment, "get", "note", best["noteId"])
-        await _run(environment, "get", "chunk", f"{best['noteId']}:0")
+        await _run(environment, "related", best["title"], "--limit", "3")
+        await _run(environment, "get", "chunk", f"{best['path']}:{best['line']}")
+        await _run(environment, "get", "note", best["path"])
         say()
 
 

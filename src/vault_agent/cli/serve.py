@@ -77,7 +77,8 @@ async def command(
     """Start the server.
 
     It runs in the foreground, and Ctrl-C stops it. The first start also builds the index. With
-    --background it runs until `vault-agent serve --stop`, or until the computer restarts.
+    --background it runs until `vault-agent serve --stop`, or until the computer restarts, and the
+    command shows the progress of the first index.
     """
     if background and stop:
         raise click.UsageError("--background and --stop exclude each other")
@@ -154,6 +155,7 @@ async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: b
     if invocation.json:
         envelope({**address._asdict(), "started": not running})
         return
+    await _follow_first_index(address.endpoint, invocation.layers(flags))
     state = "already runs" if running else "runs in the background"
     say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
     rows = {"process": str(address.pid)}
@@ -162,9 +164,25 @@ async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: b
     say_rows(rows)
     say()
     say("Next:")
-    say(f"  vault-agent status{options}")
-    say(f'  vault-agent search "what I look for"{options}')
+    say(f"  vault-agent search what I look for{options}")
+    say(f"  vault-agent open 1{options}")
     say(f"  vault-agent serve --stop{_which_vault(invocation, flags)}")
+
+
+async def _follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
+    """Show the progress of the first index, so that the next command can search it.
+
+    Ctrl-C leaves the server and the job running.
+    """
+    from vault_agent.cli.following import follow
+    from vault_agent.client.client import Client
+    from vault_agent.config.connection import connection
+
+    async with Client(endpoint, connection(layers).api_key) as client:
+        health = (await client.health()).data
+        if not health.index.available and health.running_job is not None:
+            await follow(client, health.running_job, as_json=False)
+            say()
 
 
 async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:

@@ -21,7 +21,10 @@ from vault_agent.cli.terminal import clean, pass_on, say, style, warn
 @click.command("status", cls=Command)
 @click.pass_obj
 async def command(invocation: Invocation) -> None:
-    """Show the server, its vault, the index, and what is switched on."""
+    """Show the server, its vault and its index.
+
+    It also shows whether the index is up to date, and which features are switched on.
+    """
     async with invocation.client() as client:
         reply = await client.health()
         vault = local_vault(invocation.layers(), client.vault)

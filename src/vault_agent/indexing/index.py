@@ -151,7 +151,8 @@ class _Run:
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
         """Run all steps. `check` gets the number of notes before the last step, and may raise."""
         base = self._base
-        if base and not self._changes.differs:
+        same = base and base.has_exclusions_of(self._task.fingerprint)
+        if base and same and not self._changes.differs:
             return self._result(base)
         async with AsyncExitStack() as stack:
             async with AsyncExitStack() as database:

@@ -429,7 +429,9 @@ class OpenVault:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
         self._checks.verify_soon()
-        if self._index.meta is not None and self.config.index.at_start and not watched:
+        if self._index.has_other_exclusions or (
+            self._index.meta is not None and self.config.index.at_start and not watched
+        ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     def announce_query(self) -> None:
@@ -471,6 +473,13 @@ class OpenVault:
                 raise IndexUnavailable(
                     error.code,
                     "The first index is being built.",
+                    {"jobId": running.id},
+                    indexing=True,
+                ) from None
+            if running is not None and self._index.has_other_exclusions:
+                raise IndexUnavailable(
+                    error.code,
+                    "Notes that are excluded now are being removed from the index.",
                     {"jobId": running.id},
                     indexing=True,
                 ) from None

@@ -7,16 +7,17 @@ import os
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import IndexUnavailable
+from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable
 from vault_agent.store.database import Readers, mapped_files, open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.store.index.notes import all_paths
 from vault_agent.system.cancelling import open_in_thread, to_its_end
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     import aiosqlite
 
@@ -33,6 +34,10 @@ A search reads for a tenth of its time, so its threads seldom wait for one.
 SEARCH_THREADS = max(2, min(4, os.cpu_count() or 1))
 """Searches at once. The engine computes without the interpreter's lock, and ranking holds it, so
 more threads would only wait for each other, and the event loop for all of them."""
+
+
+_BY_EXCLUSIONS = {"reason": "exclusions"}
+"""The details of a refusal that the next run ends."""
 
 
 class SnapshotOutdated(Exception):
@@ -161,8 +166,16 @@ class CurrentIndex:
     """Serves the latest complete state of an index directory."""
 
     def __init__(
-        self, directory: IndexDirectory, *, vault: str, fingerprint: str, vectors: bool = False
+        self,
+        directory: IndexDirectory,
+        *,
+        vault: str,
+        fingerprint: str,
+        vectors: bool = False,
+        is_excluded: Callable[[str], bool] = lambda _: False,
     ) -> None:
+        """Take the expected vault and settings. `is_excluded` is the current rule for paths."""
+        self._is_excluded = is_excluded
         self._directory = directory
         self._vectors = vectors
         self._vault = vault
@@ -187,6 +200,14 @@ class CurrentIndex:
     def refusal(self) -> IndexUnavailable | None:
         """The reason why an existing index is not served, or None."""
         return self._refusal
+
+    @property
+    def has_other_exclusions(self) -> bool:
+        """Whether the current state was made with other exclusions, even if it is served."""
+        if self._refusal is not None:
+            return self._refusal.details == _BY_EXCLUSIONS
+        meta = self.meta
+        return meta is not None and not meta.has_exclusions_of(self._fingerprint)
 
     @property
     def damaged(self) -> int | None:
@@ -282,6 +303,15 @@ class CurrentIndex:
             ]
             meta = await read_meta(connections[0])
             check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
+            if not meta.has_exclusions_of(self._fingerprint):
+                paths = await all_paths(connections[0])
+                if await asyncio.to_thread(any, map(self._is_excluded, paths)):
+                    raise IndexUnavailable(
+                        "INDEX_INCOMPATIBLE",
+                        "The index has notes or attachments that are excluded now.",
+                        _BY_EXCLUSIONS,
+                        remedy=EXCLUDED_REMEDY,
+                    )
             folder = self._directory.fulltext(number, meta.revision)
             in_threads = stack.enter_context(
                 await open_in_thread(lambda: Readers(database, READERS))

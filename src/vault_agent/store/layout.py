@@ -3,6 +3,7 @@
     {directory}/
         server.lock  writer.lock   advisory locks
         server.address             the URL and process ID of the server that holds server.lock
+        vault.path                 the folder of the notes
         server.log                 the log of servers that run in the background
         jobs.db                    the record of jobs
         current                    the number of the current generation
@@ -24,7 +25,13 @@ from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import Busy
 from vault_agent.store.failures import no_locks
-from vault_agent.system.address import SERVER_LOCK, forget_address, note_address, noted_address
+from vault_agent.system.address import (
+    SERVER_LOCK,
+    forget_address,
+    note_address,
+    note_vault,
+    noted_address,
+)
 from vault_agent.system.files import (
     make_private_folder,
     remove_unfinished,
@@ -91,6 +98,10 @@ class IndexDirectory:
                 yield
             finally:
                 forget_address(self.path)
+
+    def note_vault(self, root: str) -> None:
+        """Record whose index this is, for the list of all indexes."""
+        note_vault(self.path, root)
 
     def note_address(self, endpoint: str) -> None:
         """Record the server's address for clients and for the error of a second server."""

@@ -1,8 +1,8 @@
-"""The record of where a vault's server listens, in the folder of its index.
+"""What a server notes in the folder of its index: where it listens, and which vault it has.
 
-The file has two lines: the server's URL and its process ID. It is written when the server accepts
-requests and removed at its end. A server that is killed leaves it behind. So the record counts only
-while the server's lock is held.
+`vault.path` holds the folder of the notes. `server.address` has two lines: the server's URL and its
+process ID. It is written when the server accepts requests and removed at its end. A server that is
+killed leaves it behind. So it counts only while the server's lock is held.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from vault_agent.system.files import replace_file
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SERVER_LOCK: Final = "server.lock"
 _FILE: Final = "server.address"
+_VAULT: Final = "vault.path"
 _FORM: Final = re.compile(r"(http://[0-9A-Za-z.:\[\]-]{1,253})\n([1-9][0-9]{0,9})\n")
 
 
@@ -58,6 +57,24 @@ def live_address(folder: Path) -> ServerAddress | None:
     """
     address = noted_address(folder)
     return address if address is not None and is_serving(folder) else None
+
+
+def note_vault(folder: Path, root: str) -> None:
+    """Record whose index this is. Nothing happens if that cannot be written."""
+    path = folder / _VAULT
+    data = root.encode("utf-8", "surrogateescape")
+    with suppress(OSError):
+        if not path.is_file() or path.read_bytes() != data:
+            replace_file(path, data, durable=False)
+
+
+def noted_vault(folder: Path) -> Path | None:
+    """Return the folder of the notes of this index, or None if it was not recorded."""
+    try:
+        root = (folder / _VAULT).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    return Path(root) if root and "\0" not in root else None
 
 
 def is_serving(folder: Path) -> bool:

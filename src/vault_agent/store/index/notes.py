@@ -79,6 +79,15 @@ async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
     return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
+async def all_paths(connection: aiosqlite.Connection) -> list[str]:
+    """Return the path of every note and attachment."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            "SELECT path FROM note UNION ALL SELECT path FROM attachment"
+        )
+    return [path for (path,) in rows]
+
+
 async def attachments(connection: aiosqlite.Connection) -> list[str]:
     """Return the path of every attachment."""
     with translated():
