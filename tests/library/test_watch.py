@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests import endpoint as misbehaviour
 from tests.clocks import PATIENCE
 from tests.endpoint import EmbeddingEndpoint
 from tests.library.test_open_vault import processes
 
 from vault_agent.config import Config
 from vault_agent.errors import NotFound
+from vault_agent.library import waiting
 from vault_agent.library import watch as module
 from vault_agent.library.library import open_library
 from vault_agent.model.identifiers import identify
@@ -334,6 +336,78 @@ async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
             (root / "New.md").write_text("quinces")
             await found(vault, "quinces", "New.md")
             assert not await complete(vault)
+
+
+async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "_EMBED_RETRIES", (0.2, 0.5))
+    async with EmbeddingEndpoint() as endpoint:
+        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
+        async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
+            await until(lambda: complete(vault))
+            endpoint.always = misbehaviour.status(500)
+            for turn in range(3):
+                (root / "New.md").write_text(f"quinces pears{turn}")
+                await found(vault, f"pears{turn}", "New.md")
+            endpoint.always = None
+            before = len(endpoint.requests)
+            await until(lambda: complete(vault))
+            sent = [text for each in endpoint.requests[before:] for text in each]
+            assert [text for text in sent if "quinces" in text] == ["New\n\nquinces pears2"]
+
+
+async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "SECONDS_UNTIL_JOB", 0.1)
+    monkeypatch.setattr(waiting, "WAIT_AFTER_CANCELLATION", 0.5)
+    async with watched(root) as vault:
+        await until(lambda: vault.jobs.running is None)
+        with vault._directory.writing():  # the run waits for it
+            (root / "New.md").write_text("quinces")
+            await until(lambda: vault.jobs.running)
+            job = vault.jobs.running
+            assert job is not None
+            assert job.trigger is Trigger.WATCH
+            ended = await vault.jobs.cancel(job.id)
+            assert ended.state is JobState.CANCELLED
+            await until(lambda: vault.watch.batches[0].error == "JOB_CANCELLED")
+            assert vault.watch.status().pending == 1
+        await found(vault, "quinces", "New.md")
+
+
+async def test_a_watch_that_is_deaf_polls_and_says_so(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "OLD_SECONDS", 0.0)
+    async with watched(root) as vault:
+        with monkeypatch.context() as deaf:
+            deaf.setattr(vault.watch._waiting, "add", lambda *_: None)
+            for turn in range(2):
+                (root / "New.md").write_text(f"quinces{turn}")
+                await asyncio.sleep(0.05)
+                vault.watch._scan_at = 0.0
+                vault.watch._wake.set()
+                await found(vault, f"quinces{turn}", "New.md")
+            await until(lambda: vault.watch.state is WatchState.POLLING)
+        assert vault.watch.status().missed == 2
+        health = await vault.health()
+        assert (health.status, health.watch.reason) == ("ok", "WATCH_DEAF")
+        assert "WATCH_DEAF" in [warning.code for warning in health.warnings]
+
+
+async def test_a_change_that_waits_too_long_is_a_warning_of_searches(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "BEHIND_SECONDS", 0.1)
+    async with watched(root, quiet_ms=800) as vault:
+        (root / "New.md").write_text("quinces")
+        await until(vault.watch.warnings)
+        answer = await vault.search(SearchQuery("note"))
+        [warning] = [each for each in answer.warnings if each.code == "INDEX_BEHIND"]
+        assert warning.details["pending"] == 1
+        assert (await vault.health()).status == "ok"
+        await found(vault, "quinces", "New.md")
+        assert vault.watch.warnings() == ()
 
 
 async def test_a_watched_vault_stops_quickly(root: Path):

@@ -54,6 +54,8 @@ SILENCE_SECONDS = 15.0
 START_SECONDS = 300.0
 """How long a watcher may take until it watches a large vault."""
 BEHIND_SECONDS = 3.0
+OLD_SECONDS = 30.0
+"""A change of this age should have been named by an event."""
 RETRY_SECONDS = 3_600.0
 """After this time in polling, the system's events are tried again."""
 SECONDS_UNTIL_JOB = 2.0
@@ -447,7 +449,7 @@ class Watch:
         self._times["scan"] = timestamp()
         if not has_changes(run):
             self._scan_took = now - batch.began
-        is_old = run.oldest_change is not None and run.oldest_change < began - 30
+        is_old = run.oldest_change is not None and run.oldest_change < began - OLD_SECONDS
         by_events = self._watching is not None and self._watching.mode == "events"
         if batch.reason == "scan" and is_old and by_events and self._hearing.miss(now):
             self._reason = "WATCH_DEAF"
