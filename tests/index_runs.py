@@ -75,7 +75,13 @@ class Vault:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return file
 
-    def task(self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None) -> IndexTask:
+    def task(
+        self,
+        *,
+        rebuild: bool = False,
+        paths: tuple[str, ...] | None = None,
+        removable: tuple[str, ...] | None = None,
+    ) -> IndexTask:
         """Return the task that indexes this vault."""
         return IndexTask(
             root=str(self.root),
@@ -87,6 +93,7 @@ class Vault:
             rebuild=rebuild,
             parallel=2,
             paths=paths,
+            removable=removable,
         )
 
     async def index(
@@ -95,7 +102,13 @@ class Vault:
         """Run with parsing in this process. `heard` then has the run's events."""
         return (await self.run(rebuild=rebuild, paths=paths)).summary
 
-    async def run(self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None) -> IndexRun:
+    async def run(
+        self,
+        *,
+        rebuild: bool = False,
+        paths: tuple[str, ...] | None = None,
+        removable: tuple[str, ...] | None = None,
+    ) -> IndexRun:
         """Run like `index`, and return the complete result."""
         handle = parser(str(self.root), self.exclude, MAX_NOTE_BYTES)
 
@@ -106,7 +119,8 @@ class Vault:
             ]
 
         self.heard = Heard()
-        return await index(self.task(rebuild=rebuild, paths=paths), parse, self.heard)
+        task = self.task(rebuild=rebuild, paths=paths, removable=removable)
+        return await index(task, parse, self.heard)
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:

@@ -13,7 +13,7 @@ from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.library.jobs import Jobs
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
-from vault_agent.store.jobs.record import HISTORY, open_jobs
+from vault_agent.store.jobs.record import HISTORY, HISTORY_OF_OTHERS, open_jobs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -308,6 +308,20 @@ async def test_the_last_hundred_jobs_are_kept(jobs: Jobs, work: Work):
         made.append(job.id)
         _ = [seen async for seen in jobs.watch(job.id)]
     assert [job.id for job in await jobs.list()] == made[:2:-1]
+
+
+async def test_jobs_that_a_watch_started_do_not_push_out_those_of_users(jobs: Jobs, work: Work):
+    work.go.set()
+
+    async def do(trigger: Trigger) -> str:
+        job = await jobs.submit(JobKind.INDEX, work.run, trigger)
+        _ = [seen async for seen in jobs.watch(job.id)]
+        return job.id
+
+    mine = [await do(Trigger.USER) for _ in range(3)]
+    others = [await do(trigger) for trigger in [Trigger.WATCH, Trigger.SCAN, Trigger.START] * 17]
+    kept = [job.id for job in await jobs.list()]
+    assert kept == [*others[: -HISTORY_OF_OTHERS - 1 : -1], *mine[::-1]]
 
 
 async def test_jobs_of_a_killed_server_become_interrupted_at_the_next_start(tmp_path: Path):

@@ -19,11 +19,14 @@ from tests.privacy import Confidences
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
+from vault_agent.library.news import News
+from vault_agent.library.open_vault import JobOptions
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import Job, JobState
 from vault_agent.model.notes import Metadata
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import Answer, Hit, Mode, Reason
+from vault_agent.model.watch import WatchStatus
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 
@@ -98,12 +101,28 @@ class FakeJobs:
         return job
 
 
+class FakeWatch:
+    """A watch that is off, unless a test changes that."""
+
+    def __init__(self):
+        self.state = WatchStatus()
+        self.batches = ()
+
+    def status(self):
+        return self.state
+
+    async def settled(self, seconds):
+        pass
+
+
 class FakeEngine:
     """Fixed answers. `queries` records queries, and `failure` is raised instead if set."""
 
     def __init__(self, config):
         self.config = config
         self.jobs = FakeJobs()
+        self.news = News()
+        self.watch = FakeWatch()
         self.queries = []
         self.hits = (hit(),)
         self.warnings = ()
@@ -119,8 +138,8 @@ class FakeEngine:
     def identity(self):
         return vault_identity(self.config.vault.root or Path("notes"))
 
-    async def submit(self, kind, options=None):
-        return await self.jobs.submit(kind, options)
+    async def submit(self, kind, options=None, trigger=None):
+        return await self.jobs.submit(kind, options or JobOptions())
 
     async def listening_at(self, address):
         self.address = address

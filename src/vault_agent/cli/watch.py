@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 import orjson
 
-from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.index import run_job
 from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell, warn
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import Unavailable
@@ -48,22 +48,11 @@ async def status(invocation: Invocation) -> None:
 
 
 @command.command("scan")
-@click.option("--detach", is_flag=True, help="Print the job's ID and return.")
+@click.option("--detach", is_flag=True, help="Print the job's ID and do not wait for its end.")
 @click.pass_obj
 async def scan(invocation: Invocation, *, detach: bool) -> int:
     """Look at the whole vault now, for changes that were missed."""
-    from vault_agent.cli.following import follow
-
-    async with invocation.client() as client:
-        reply = await client.scan()
-        job = reply.envelope["data"]["job"]["id"]
-        if not detach:
-            return await follow(client, job, as_json=invocation.json)
-    if invocation.json:
-        pass_on(reply.body)
-    else:
-        say(clean(job))
-    return exits.SUCCESS
+    return await run_job(invocation, lambda client: client.scan(), detach=detach)
 
 
 @command.command("follow")

@@ -131,6 +131,9 @@ class _Keeper:
         except VaultAgentError as error:
             answer = Refused.of(error)
         self._report.send(answer)
+        if isinstance(request, Index) and request.task.removable is not None:
+            with suppress(Failed):  # the next run of the watch is to start no process
+                await self._warm_up()
         give_memory_back()
 
     async def _carry_out(self, request: Request) -> Answer:

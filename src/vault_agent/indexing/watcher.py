@@ -127,7 +127,7 @@ class Watcher:
 
     def _wait(self) -> Found | None:
         if self._events is None:
-            if self._told is not None:
+            if self._clocks()[0] < self._check_at:
                 self._stop.wait(BEAT_SECONDS)
             return None
         try:

@@ -6,6 +6,7 @@ asks when to come back (`due_at`), and takes what is due (`take`). One batch is 
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -58,7 +59,7 @@ class Waiting:
         self._quiet = quiet
         self._longest = longest
         self._grace = grace
-        self._seen: dict[str, tuple[float, float]] = {}  # first and last event
+        self._seen: dict[str, tuple[float, float]] = {}  # first and last event; the oldest first
         self._missing: dict[str, float] = {}  # missing notes, and when they are removed
         self._demand: _Demand | None = None
         self._batch: Batch | None = None
@@ -174,10 +175,8 @@ class Waiting:
             self._keep_age(batch)
             return
         since = now if batch.since is None else batch.since
-        for path in batch.paths:
-            if path not in self._missing:
-                _, last = self._seen.get(path, (since, since))
-                self._seen[path] = since, last
+        again = {path: (since, since) for path in batch.paths if path not in self._missing}
+        self._seen = {**again, **self._seen}  # the oldest first
 
     def retry_now(self) -> None:
         """Forget the pause after a failure: someone has solved the problem."""
@@ -203,7 +202,7 @@ class Waiting:
 
         A missing note that stays for its grace is not counted.
         """
-        times = [first for first, _ in self._seen.values()]
+        times = [first for first, _ in itertools.islice(self._seen.values(), 1)]
         if self._batch is not None and not self._is_published and self._batch.since is not None:
             times.append(self._batch.since)
         demand = self._demand

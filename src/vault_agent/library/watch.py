@@ -54,6 +54,8 @@ SILENCE_SECONDS = 15.0
 START_SECONDS = 300.0
 """How long a watcher may take until it watches a large vault."""
 BEHIND_SECONDS = 3.0
+OLD_SECONDS = 30.0
+"""A change of this age should have been named by an event."""
 RETRY_SECONDS = 3_600.0
 """After this time in polling, the system's events are tried again."""
 SECONDS_UNTIL_JOB = 2.0
@@ -64,8 +66,7 @@ _EMBED_RETRIES = (60.0, 600.0)  # the first and the longest pause while the endp
 _LONGEST_EMBED_DELAY = 10  # times the delay: someone who never stops typing
 _OTHER_FOLDER_SECONDS = 60.0
 _REASONS = {
-    "WATCH_LIMIT": "This vault has {folders:,} folders{limit}, and the system does not allow to "
-    "watch them all.",
+    "WATCH_LIMIT": "This vault has {folders:,} folders{limit}, and not all of them can be watched.",
     "WATCH_DEAF": "The system does not report all changes of this vault.",
 }
 
@@ -166,7 +167,7 @@ class Watch:
         samples = sorted(self._samples)
         hits = None
         if samples:
-            middle, late = samples[len(samples) // 2], samples[int(0.99 * (len(samples) - 1))]
+            middle, late = samples[len(samples) // 2], samples[-(len(samples) // 100) - 1]
             hits = SaveToHit(round(middle * 1000), round(late * 1000), len(samples))
         return WatchStatus(
             enabled=self._settings.enabled,
@@ -214,7 +215,7 @@ class Watch:
         if self._reason is None or self._watching is None:
             return ()
         allowed = _allowed_watches()
-        limit = f" and the system allows {allowed:,} watches for all programs" if allowed else ""
+        limit = f", the system allows {allowed:,} watches for all programs" if allowed else ""
         what = _REASONS[self._reason].format(folders=self._watching.folders, limit=limit)
         seconds = self._settings.poll_seconds
         details = {"folders": self._watching.folders, "seconds": seconds}
@@ -448,7 +449,7 @@ class Watch:
         self._times["scan"] = timestamp()
         if not has_changes(run):
             self._scan_took = now - batch.began
-        is_old = run.oldest_change is not None and run.oldest_change < began - 30
+        is_old = run.oldest_change is not None and run.oldest_change < began - OLD_SECONDS
         by_events = self._watching is not None and self._watching.mode == "events"
         if batch.reason == "scan" and is_old and by_events and self._hearing.miss(now):
             self._reason = "WATCH_DEAF"

@@ -42,6 +42,7 @@ _REMOTE: Final = frozenset(
         *("vboxsf", "prl_fs", "vmhgfs", "afs", "ceph", "lustre", "davfs", "fuse"),
     }
 )
+_LIMITS: Final = ("watch limit reached", "Too many open files", "No space left")
 _TEMPORARY: Final = re.compile(
     r"(?s)\..*|.*~|.*\.(?:tmp|part|swp|crdownload|icloud)|~\$.*|4913|~syncthing~.*"
 )
@@ -249,6 +250,6 @@ def file_system_of(path: str, mounts: str) -> str:
 
 
 def _failed(error: BaseException) -> WatchFailed:
-    text = str(error).lower()
+    text = str(error)  # of the system or the library; it may name a path
     limited = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EMFILE)
-    return WatchFailed(limit=limited or "limit" in text or "no space left" in text)
+    return WatchFailed(limit=limited or any(words in text for words in _LIMITS))

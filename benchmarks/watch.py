@@ -1,0 +1,239 @@
+"""Measure a watched vault: from a save to the first hit, idle time, a storm, searches meanwhile.
+
+Times include the quiet time that a watch waits. Only ratios within one run mean anything on a busy
+machine. Linux only, because of the processor times.
+
+    python benchmarks/watch.py                                  10,000 notes in 1,250 folders
+    python benchmarks/watch.py --notes 38000 --folders 5000 --saves 500
+    python benchmarks/watch.py --poll                           scans in place of events
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import statistics
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from server import Server, cpu_seconds, descendants
+from vault import Vault, queries
+
+LOOKS_PER_SECOND = 100
+SETTLE_SECONDS = 300.0
+
+
+def spread(root: Path, notes: int, folders: int) -> list[Path]:
+    """Write a vault with its notes spread over so many folders; return their paths."""
+    plan = Vault(notes)
+    plan.write(root / "flat")
+    found = sorted((root / "flat").rglob("*.md"))
+    paths = []
+    for number, note in enumerate(found):
+        folder = root / f"{number % folders % 70:02}" / f"{number % folders:04}"
+        folder.mkdir(parents=True, exist_ok=True)
+        paths.append(note.rename(folder / f"{number} {note.name}"))
+    for folder in sorted((root / "flat").rglob("*"), reverse=True):
+        if folder.is_dir():
+            folder.rmdir()
+    return paths
+
+
+def save(path: Path, text: str) -> None:
+    """Replace a note as editors do."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, "utf-8")
+    temporary.replace(path)
+
+
+def percentiles(seconds: list[float]) -> str:
+    """Return p50, p99 and the maximum in milliseconds."""
+    ordered = sorted(seconds)
+    late = ordered[-(len(ordered) // 100) - 1]
+    return (
+        f"p50 {statistics.median(ordered) * 1e3:.0f} ms, p99 {late * 1e3:.0f} ms, "
+        f"longest {ordered[-1] * 1e3:.0f} ms"
+    )
+
+
+def finds(server: Server, word: str, path: Path) -> bool:
+    """Whether a search finds a word in the note that has it. A similar word finds others."""
+    results = server.call("POST", "/search", {"query": word, "limit": 1})["results"]
+    return bool(results) and results[0]["path"].endswith(path.name)
+
+
+def settle(server: Server) -> dict[str, Any]:
+    """Wait until nothing waits or runs; return the state of the watch."""
+    deadline, quiet = time.perf_counter() + SETTLE_SECONDS, 0
+    while quiet < 10:
+        if time.perf_counter() > deadline:
+            raise SystemExit("The watch does not come to rest.")
+        state = server.call("GET", "/watch")
+        busy = state["pending"] or server.running_job() or not state["lastScanAt"]
+        quiet = 0 if busy else quiet + 1
+        time.sleep(0.1)
+    return state
+
+
+def saves(server: Server, paths: list[Path], count: int) -> list[float]:
+    """Save a note each second with a word of its own; return the times to its first hit."""
+    chance, times = random.Random(1), []
+    for number in range(count):
+        path, word = chance.choice(paths), f"zq{number}x{os.getpid()}"
+        text = path.read_text("utf-8")
+        began = time.perf_counter()
+        save(path, f"{text}\n{word}\n")
+        while not finds(server, word, path):
+            time.sleep(1 / LOOKS_PER_SECOND)
+            if time.perf_counter() - began > 60:
+                raise SystemExit(f"A save was lost: {server.call('GET', '/watch')}")
+        times.append(time.perf_counter() - began)
+        time.sleep(max(0.0, 1 - times[-1]))
+    return times
+
+
+def searches(server: Server, sent: list[str], seconds: float) -> list[float]:
+    """Search again and again for some seconds."""
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        times.append(server.search(sent[len(times) % len(sent)]))
+        time.sleep(1 / LOOKS_PER_SECOND)
+    return times
+
+
+def searches_while_saving(
+    server: Server, paths: list[Path], sent: list[str], seconds: float
+) -> list[float]:
+    """Search while another thread saves a note each second."""
+    stop = threading.Event()
+
+    def edit() -> None:
+        chance = random.Random(2)
+        while not stop.wait(1.0):
+            path = chance.choice(paths)
+            save(path, path.read_text("utf-8") + "\nmore\n")
+
+    editor = threading.Thread(target=edit)
+    editor.start()
+    try:
+        return searches(server, sent, seconds)
+    finally:
+        stop.set()
+        editor.join()
+
+
+def rewrite(paths: list[Path], word: str) -> None:
+    """Rewrite notes as a checkout does: unlink and write."""
+    for number, path in enumerate(paths):
+        text = path.read_text("utf-8")
+        path.unlink()
+        path.write_text(f"{text}\n{word}{number}\n", "utf-8")
+
+
+def storm(server: Server, paths: list[Path], *, watched: bool) -> tuple[float, int]:
+    """Rewrite notes at once; return the seconds until all are found, and the revisions until then.
+
+    Without a watch, the time of one index run.
+    """
+    word = f"zs{'w' if watched else 'n'}x"
+    before = server.call("GET", "/watch")["batches"]
+    rewrite(paths, word)
+    began = time.perf_counter()
+    if not watched:
+        server.run("index")
+        return time.perf_counter() - began, 1
+    missing = set(range(len(paths)))
+    while missing:
+        missing = {
+            number for number in missing if not finds(server, f"{word}{number}", paths[number])
+        }
+        if time.perf_counter() - began > SETTLE_SECONDS:
+            raise SystemExit(f"{len(missing)} of the rewritten notes are not found.")
+    seconds = time.perf_counter() - began
+    settle(server)
+    known = {batch["at"] for batch in before}
+    runs = [batch for batch in server.call("GET", "/watch")["batches"] if batch["at"] not in known]
+    return seconds, sum(bool(run["changed"] or run["added"] or run["removed"]) for run in runs)
+
+
+def idle(server: Server, seconds: float) -> float:
+    """Return the share of a core that the server and its processes use while nothing happens."""
+    before = cpu_seconds(server.process.pid)
+    time.sleep(seconds)
+    return (cpu_seconds(server.process.pid) - before) / seconds
+
+
+def memory(server: Server) -> str:
+    """Return the proportional set size of each process below the server, in MB."""
+    found = []
+    for pid in descendants(server.process.pid):
+        command = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+        name = "watcher" if "watcher" in command else "keeper" if "keeper" in command else "worker"
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        [kilobytes] = [line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:")]
+        found.append(f"{name} {int(kilobytes) >> 10} MB")
+    return ", ".join(sorted(found))
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--notes", type=int, default=10_000)
+    options.add_argument("--folders", type=int, default=1_250)
+    options.add_argument("--saves", type=int, default=60)
+    options.add_argument("--storm", type=int, default=1_000, help="notes rewritten at once")
+    options.add_argument("--seconds", type=float, default=20, help="of idleness and of searches")
+    options.add_argument("--poll", action="store_true")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder) / "vault", Path(folder) / "home"
+        home.mkdir()
+        paths = spread(root, given.notes, given.folders)
+        sent = queries(Vault(given.notes).vocabulary, 200)
+        rewritten = random.Random(3).sample(paths, min(given.storm, len(paths)))
+        with Server(root, home) as server:
+            while server.running_job():
+                time.sleep(0.2)
+            once, _ = storm(server, rewritten, watched=False)
+            alone = searches(server, sent, given.seconds)
+        mode = "poll" if given.poll else "auto"
+        watch = {"VAULT_AGENT_WATCH_ENABLED": "true", "VAULT_AGENT_WATCH_MODE": mode}
+        with Server(root, home, **watch) as server:
+            state = settle(server)
+            print(f"{given.notes:,} notes, {state['folders']:,} folders, {state['mode']}")
+            print(f"idle: {idle(server, given.seconds):.2%} of a core; {memory(server)}")
+            if not given.poll:
+                times = saves(server, paths, given.saves)
+                print(f"save to first hit: {percentiles(times)} ({len(times)} saves)")
+                totals = [run["milliseconds"] for run in server.call("GET", "/watch")["batches"]]
+                names = ("wait", "queue", "scan", "parse", "store", "finish", "total")
+                medians = (
+                    f"{name} {statistics.median([each.get(name, 0) for each in totals]):.0f}"
+                    for name in names
+                )
+                print(f"phases of a run, p50 in ms: {', '.join(medians)}")
+            quiet = searches(server, sent, given.seconds)
+            saving = searches_while_saving(server, paths, sent, given.seconds)
+            print(f"search, not watched: {percentiles(alone)}")
+            print(f"search, watched and idle: {percentiles(quiet)}")
+            print(f"search, a save each second: {percentiles(saving)}")
+            settle(server)
+            seconds, revisions = storm(server, rewritten, watched=True)
+            print(
+                f"storm of {len(rewritten):,} rewritten notes: {seconds:.1f} s in {revisions} runs;"
+                f" one index run of them: {once:.1f} s"
+            )
+            print(json.dumps({name: state[name] for name in ("everything", "missed", "restarts")}))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (BrokenPipeError, http.client.HTTPException) as error:
+        raise SystemExit(f"The server has ended: {error}") from error

@@ -1,0 +1,188 @@
+"""A watched vault under storms, kills and stops: nothing is lost, and everything is announced."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.product.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stops processes as on Linux")
+WORDS = ("quince", "pear", "apple", "plum", "medlar")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    made = Program(tmp_path)
+    made.variables["COLUMNS"] = "80"
+    yield made
+    made.close()
+
+
+def start(program: Program, **settings: object) -> None:
+    """Start a watching server, and wait until it has looked at everything."""
+    for name, value in {"enabled": "true", **settings}.items():
+        program.variables[f"VAULT_AGENT_WATCH_{name.upper()}"] = str(value)
+    program.start()
+    until(lambda: watch(program)["lastScanAt"])
+
+
+def watch(program: Program) -> dict:
+    return program.call("GET", "/watch").data
+
+
+def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def settle(program: Program) -> None:
+    """Wait until the watch has nothing to do, missing notes included."""
+    quiet = 0
+    last = None
+    while quiet < 8:
+        state = watch(program)
+        same = state["lastRunAt"] == last and not state["pending"]
+        same = same and state["state"] in ("watching", "polling")
+        last, quiet = state["lastRunAt"], quiet + 1 if same else 0
+        time.sleep(0.3)
+
+
+def assert_nothing_is_left_to_find(program: Program) -> None:
+    summary = program.index()["summary"]
+    assert [summary[name] for name in ("added", "changed", "removed", "renamed")] == [0, 0, 0, 0]
+
+
+def check_a_checkout(program: Program, *, notes: int) -> None:
+    """Rewrite, move and remove notes at once, as a checkout of another branch does."""
+    for number in range(notes):
+        program.write(f"{number % 7}/{number}.md", f"# {number}\n\n{WORDS[number % 5]}\n")
+    start(program)
+    before = len(watch(program)["batches"])
+    root = program.vault
+    for number in range(notes):
+        path = root / f"{number % 7}/{number}.md"
+        path.unlink()
+        if number % 10 == 1:
+            program.write(f"moved/{number}.md", f"# {number}\n\n{WORDS[number % 5]}\n")
+        elif number % 10 > 1:
+            path.write_text(f"# {number}\n\nfig{number}\n")
+    until(lambda: program.search(f"fig{notes - 1}").data["results"])
+    settle(program)
+    batches = watch(program)["batches"]
+    changed = [b for b in batches[: len(batches) - before] if b["changed"] or b["removed"]]
+    assert sum(batch["changed"] for batch in changed) >= notes * 8 // 10
+    # A note may be found under its new name before its old name is looked at.
+    moved, gone = (sum(batch[name] for batch in batches) for name in ("renamed", "removed"))
+    assert moved + gone == notes // 5
+    assert moved > 0
+    assert len(changed) <= 8
+    assert_nothing_is_left_to_find(program)
+
+
+def test_a_checkout_is_a_few_runs_and_loses_nothing(program: Program):
+    check_a_checkout(program, notes=200)
+
+
+@pytest.mark.long
+def test_a_checkout_of_thousands_of_notes_loses_nothing(program: Program):
+    check_a_checkout(program, notes=5_000)
+
+
+def processes(program: Program, name: str) -> list[int]:
+    """Return the server's processes of one kind: watcher or keeper."""
+    found = []
+    for task in Path(f"/proc/{program.server.pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            with suppress(OSError):
+                if name in Path(f"/proc/{child}/cmdline").read_text():
+                    found.append(int(child))
+    return found
+
+
+def check_random_edits(program: Program, *, rounds: int, seed: int) -> None:
+    """Edit at random while processes are killed and stopped; then nothing is left to find."""
+    chance = random.Random(seed)
+    root = program.vault
+    program.fill(100)
+    start(program, rescan_seconds=30)
+    stopped: list[int] = []
+    for _ in range(rounds):
+        name = f"{chance.randrange(40)}.md"
+        path, other = root / name, root / f"{chance.randrange(3)}" / name
+        with suppress(FileNotFoundError):
+            match chance.randrange(6):
+                case 0:
+                    path.unlink()
+                case 1:
+                    other.parent.mkdir(exist_ok=True)
+                    path.rename(other)
+                case 2:
+                    other.unlink()
+                case _:
+                    program.write(name, f"{chance.choice(WORDS)} {chance.random()}")
+        time.sleep(chance.random() / 4)
+        fate = chance.random()
+        with suppress(ProcessLookupError):
+            if fate < 0.08:
+                for pid in processes(program, chance.choice(("watcher", "keeper"))):
+                    os.kill(pid, signal.SIGKILL)
+            elif fate < 0.12 and not stopped:
+                stopped = processes(program, "watcher")
+                for pid in stopped:
+                    os.kill(pid, signal.SIGSTOP)
+            elif fate < 0.3 and stopped:
+                for pid in stopped:
+                    os.kill(pid, signal.SIGCONT)
+                stopped = []
+    for pid in stopped:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+    settle(program)
+    time.sleep(33)  # one scan beside the events
+    settle(program)
+    assert_nothing_is_left_to_find(program)
+    assert program.call("GET", "/health").data["watch"]["state"] == "watching"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_kills_and_stops_lose_no_change(program: Program, seed: int):
+    check_random_edits(program, rounds=400, seed=seed)
+
+
+def test_the_commands_tell_how_the_vault_is_watched(program: Program):
+    program.write("Frost.md", "late frost")
+    program.start()
+    ended = program.run("watch")
+    assert "off: changes are not noticed" in ended.stdout
+    assert "vault-agent config set watch.enabled true" in ended.stderr
+    refused = program.run("watch", "scan")
+    assert (refused.returncode, "FEATURE_DISABLED" in refused.stderr) == (2, True)
+    program.stop()
+    start(program)
+    program.write("Pear.md", "pears")
+    until(lambda: program.search("pears").data["results"])
+    until(lambda: watch(program)["batches"][0]["added"])
+    lines = program.run("watch", "status").stdout.splitlines()
+    assert lines[0] == "watch       on, by events of the system"
+    assert any(line.startswith("save to hit") for line in lines)
+    assert "1 added" in lines[lines.index("last runs") + 1]
+    assert all(len(line) <= 80 for line in lines)
+    scanned = program.run("watch", "scan")
+    assert "index done" in scanned.stdout
+    job = program.call("GET", "/jobs").data["jobs"][0]
+    assert job["trigger"] == "scan"
