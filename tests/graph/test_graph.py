@@ -44,6 +44,10 @@ GRAPHS = {
 EVERY = pytest.mark.parametrize(("size", "edges"), GRAPHS.values(), ids=GRAPHS)
 
 
+def graph_of(size: int, edges: Edges) -> Adjacency:
+    return Adjacency(size, {source * size + target: weight for source, target, weight in edges})
+
+
 def reference(size: int, edges: Edges) -> networkx.DiGraph:
     graph = networkx.DiGraph()
     graph.add_nodes_from(range(size))
@@ -53,8 +57,9 @@ def reference(size: int, edges: Edges) -> networkx.DiGraph:
 
 @EVERY
 def test_neighbours_are_those_of_the_edges(size: int, edges: Edges):
-    graph, expected = Adjacency(size, edges), reference(size, edges)
+    graph, expected = graph_of(size, edges), reference(size, edges)
     assert graph.edges == expected.number_of_edges()
+    assert list(zip(graph.pairs()[::2], graph.pairs()[1::2], strict=True)) == sorted(expected.edges)
     for note in range(min(size, 300)):
         assert list(graph.outgoing(note)) == sorted(expected.successors(note))
         assert list(graph.incoming(note)) == sorted(expected.predecessors(note))
@@ -68,7 +73,7 @@ def test_links_between_two_notes_are_one_edge_with_a_weight():
 
 @EVERY
 def test_pagerank_solves_its_equation_and_sums_to_one(size: int, edges: Edges):
-    ranks = pagerank(Adjacency(size, edges))
+    ranks = pagerank(graph_of(size, edges))
     assert len(ranks) == size
     if size:
         assert sum(ranks) == pytest.approx(1)
@@ -82,7 +87,7 @@ def test_pagerank_solves_its_equation_and_sums_to_one(size: int, edges: Edges):
 
 @EVERY
 def test_communities_are_as_good_as_those_of_networkx(size: int, edges: Edges):
-    found = communities(Adjacency(size, edges))
+    found = communities(graph_of(size, edges))
     assert len(found.members) == size
     if not edges or size > 1_000:
         assert found.members == list(range(size))
@@ -103,13 +108,13 @@ def test_communities_are_as_good_as_those_of_networkx(size: int, edges: Edges):
 def test_equal_graphs_have_equal_communities():
     size, edges = GRAPHS["groups"]
     shuffled = random.Random(3).sample(edges, len(edges))
-    assert communities(Adjacency(size, edges)) == communities(Adjacency(size, shuffled))
+    assert communities(graph_of(size, edges)) == communities(graph_of(size, shuffled))
 
 
 @EVERY
 @pytest.mark.parametrize("directed", [True, False])
 def test_paths_are_as_short_as_those_of_networkx(size: int, edges: Edges, directed: bool):
-    graph, expected = Adjacency(size, edges), reference(size, edges)
+    graph, expected = graph_of(size, edges), reference(size, edges)
     expected = expected if directed else expected.to_undirected()
     chance = random.Random(4)
     for _ in range(20 if size else 0):
@@ -127,19 +132,19 @@ def test_paths_are_as_short_as_those_of_networkx(size: int, edges: Edges, direct
 
 
 def test_of_several_shortest_paths_the_first_is_returned():
-    graph = Adjacency(5, [(0, 3, 1), (0, 2, 1), (3, 4, 1), (2, 4, 1)])
+    graph = graph_of(5, [(0, 3, 1), (0, 2, 1), (3, 4, 1), (2, 4, 1)])
     assert shortest_path(graph, 0, 4, directed=True, longest=5) == [0, 2, 4]
 
 
 def test_a_path_over_the_limit_is_too_long():
-    chain = Adjacency(6, [(each, each + 1, 1) for each in range(5)])
+    chain = graph_of(6, [(each, each + 1, 1) for each in range(5)])
     with pytest.raises(NoPath) as none:
         shortest_path(chain, 0, 5, directed=False, longest=4)
     assert not none.value.apart
 
 
 def test_the_nearest_and_best_connected_notes_come_first():
-    graph = Adjacency(6, [(0, 1, 1), (0, 2, 1), (2, 3, 1), (4, 2, 1), (5, 3, 1)])
+    graph = graph_of(6, [(0, 1, 1), (0, 2, 1), (2, 3, 1), (4, 2, 1), (5, 3, 1)])
     assert near(graph, 0, depth=1, limit=10).distances == {0: 0, 2: 1, 1: 1}
     whole = near(graph, 0, depth=5, limit=10)
     assert whole.distances == {0: 0, 2: 1, 1: 1, 3: 2, 4: 2, 5: 3}
