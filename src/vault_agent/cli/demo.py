@@ -40,7 +40,7 @@ _FIRST_NOTES = "Bakery"
 @click.command("demo", cls=Command)
 @click.pass_obj
 async def command(invocation: Invocation) -> None:
-    """See it work on sample notes: serve, index, search, read.
+    """See it work on sample notes: serve, index, search, links, read.
 
     Your notes and settings are not read or changed. All files are deleted at the end.
     """
@@ -93,6 +93,7 @@ async def _show(folder: Path) -> None:
             await _run(environment, "search", query, "--limit", "3")
         best = await _best(client, _SEARCHES[0])
         await _run(environment, "related", best["noteId"], "--limit", "3")
+        await _run(environment, "backlinks", best["noteId"], "--limit", "3", "--contexts", "1")
         await _run(environment, "get", "note", best["noteId"])
         await _run(environment, "get", "chunk", f"{best['noteId']}:0")
         say()
