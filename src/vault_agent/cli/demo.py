@@ -38,7 +38,7 @@ _FIRST_NOTES = "Bakery"
 @click.command("demo", cls=Command)
 @click.pass_obj
 async def command(invocation: Invocation) -> None:
-    """See it work on sample notes: serve, index, search, read.
+    """See it work on sample notes: serve, index, search, links, read.
 
     Your notes and settings are not read or changed. All files are deleted at the end.
     """
@@ -91,6 +91,7 @@ async def _show(folder: Path) -> None:
             await _run(environment, "search", query, "--limit", "3")
         best = await _best(client, _SEARCHES[0])
         await _run(environment, "related", best["title"], "--limit", "3")
+        await _run(environment, "backlinks", best["path"], "--limit", "3", "--contexts", "1")
         await _run(environment, "get", "chunk", f"{best['path']}:{best['line']}")
         await _run(environment, "get", "note", best["path"])
         say()

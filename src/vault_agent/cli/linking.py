@@ -43,8 +43,8 @@ def show_linking(reply: Reply[Any], key: str, noun: str, none: str) -> None:
 
 
 def _show_place(place: dict[str, Any]) -> None:
-    heading = f"  {clean(place['heading'])}" if place.get("heading") else ""
-    where = f"line {place['line']}{heading}"
+    heading = place["heading"] if place["chunkIndex"] is not None else "frontmatter"
+    where = f"line {place['line']}{f'  {clean(heading)}' if heading else ''}"
     say(MARGIN + style(where, "faint"))
     if place["snippet"]:
         for line in fitted(marked(place["snippet"], place["matches"]), margin=len(MARGIN) + 2):

@@ -17,16 +17,19 @@ class Adjacency:
     its weight. The neighbours of a note are sorted.
     """
 
-    def __init__(self, size: int, edges: Iterable[tuple[int, int, int]]) -> None:
-        """Take the number of notes, and edges as (source, target, weight), each pair once."""
-        ordered = sorted(edge for edge in edges if edge[0] != edge[1])
+    def __init__(self, size: int, weights: Mapping[int, int]) -> None:
+        """Take the number of notes, and the weight of each edge by source * size + target.
+
+        A pair of notes as one whole number sorts much faster than as a tuple.
+        """
         self.size = size
-        self.targets = array("i", [target for _, target, _ in ordered])
-        self.weights = array("i", [weight for _, _, weight in ordered])
-        self._out = _starts(size, [source for source, _, _ in ordered])
-        backwards = sorted((target, source) for source, target, _ in ordered)
-        self.sources = array("i", [source for _, source in backwards])
-        self._in = _starts(size, [target for target, _ in backwards])
+        pairs = sorted([pair for pair in weights if pair // size != pair % size])
+        self.targets = array("i", [pair % size for pair in pairs])
+        self.weights = array("i", [weights[pair] for pair in pairs])
+        self._out = _starts(size, [pair // size for pair in pairs])
+        pairs = sorted([pair % size * size + pair // size for pair in pairs])
+        self.sources = array("i", [pair % size for pair in pairs])
+        self._in = _starts(size, [pair // size for pair in pairs])
 
     @classmethod
     def of(cls, positions: Mapping[int, int], links: Iterable[tuple[int, int]]) -> Self:
@@ -34,14 +37,16 @@ class Adjacency:
 
         A link is (number of its note, number of the note that it leads to).
         """
-        counts = Counter(links)
-        return cls(
-            len(positions),
-            (
-                (positions[source], positions[target], count)
-                for (source, target), count in counts.items()
-            ),
-        )
+        size = len(positions)
+        pairs = [positions[source] * size + positions[target] for source, target in links]
+        return cls(size, Counter(pairs))
+
+    def pairs(self) -> list[int]:
+        """Return all edges as one list: source, target, source, target …, sorted."""
+        found = [0] * (2 * len(self.targets))
+        found[1::2] = self.targets
+        found[::2] = [note for note in range(self.size) for _ in range(self.out_degree(note))]
+        return found
 
     @property
     def edges(self) -> int:

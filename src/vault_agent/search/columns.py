@@ -65,11 +65,15 @@ def columns(graph: Graph, read: Rows, wish: Wish, clusters: Clusters | None) -> 
     notes = [by_position[position] for position in shown]
     folders, types, tags = _Numbers(), _Numbers(), _Numbers(fold)
     kinds, labels, days = [], [], []
+    known_days: dict[tuple[str | None, str | None], int | None] = {}
     for row in notes:
         public = orjson.loads(row.metadata) if row.metadata else {}
         kinds.append(types.of(public["type"]) if public.get("type") else None)
         labels.append([tags.of(tag) for tag in public.get("tags") or ()])
-        days.append(first_day(public.get("date"), public.get("created")))
+        dates = public.get("date"), public.get("created")
+        if dates not in known_days:
+            known_days[dates] = first_day(*dates)
+        days.append(known_days[dates])
     nodes: dict[str, list[Any]] = {
         "id": [identify(row.path) for row in notes],
         "title": [row.title for row in notes],
@@ -151,6 +155,8 @@ def _shown(graph: Graph, read: Rows, wish: Wish) -> tuple[list[int], bool]:
 
 
 def _edges(graph: Graph, places: dict[int, int]) -> tuple[list[int], list[int]]:
+    if len(places) == graph.links.size:
+        return graph.links.pairs(), list(graph.links.weights)
     edges: list[int] = []
     weights: list[int] = []
     for position, index in places.items():
@@ -216,10 +222,14 @@ class _Numbers:
         self.names: list[str] = []
         self._key = key
         self._known: dict[str, int] = {}
+        self._spelled: dict[str, int] = {}
 
     def of(self, name: str) -> int:
         """Return the number of a name."""
-        number = self._known.setdefault(self._key(name), len(self.names))
-        if number == len(self.names):
-            self.names.append(name)
+        number = self._spelled.get(name)
+        if number is None:
+            number = self._known.setdefault(self._key(name), len(self.names))
+            if number == len(self.names):
+                self.names.append(name)
+            self._spelled[name] = number
         return number
