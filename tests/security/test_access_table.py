@@ -32,6 +32,8 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/attachments/{path}"): ("/attachments/Garden/photo.png?download=true", None, 200),
     ("GET", "/resolve"): ("/resolve?name=frost", None, 200),
     ("POST", "/grep"): ("/grep", b'{"pattern": "frost"}', 200),
+    ("GET", "/notes"): ("/notes?tag=x", None, 200),
+    ("GET", "/tasks"): ("/tasks", None, 200),
     ("GET", "/openapi.json"): ("/openapi.json", None, 200),
 }
 # The same errors for unknown routes and methods.

@@ -85,7 +85,7 @@ def ranking(
         paths=tuple(paths),
         tags=tuple(tag.removeprefix("#") for tag in tags),
         types=tuple(types),
-        properties=tuple(map(_named_value, properties)),
+        properties=tuple(map(named_value, properties)),
         after=after,
         before=before,
     )
@@ -97,7 +97,8 @@ def ranking(
     )
 
 
-def _named_value(text: str) -> tuple[str, str]:
+def named_value(text: str) -> tuple[str, str]:
+    """Return the name and value of `NAME=VALUE`."""
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
         raise click.UsageError("--property takes NAME=VALUE")

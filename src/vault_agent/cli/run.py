@@ -37,6 +37,8 @@ COMMANDS = (
     "search",
     "related",
     "grep",
+    "list",
+    "tasks",
     "get",
     "jobs",
     "mcp",

@@ -63,6 +63,8 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "AttachmentData": {"path": str},
     "NamedData": {"notes": list},
     "GrepData": {"lines": list},
+    "NotesData": {"notes": list},
+    "TasksData": {"tasks": list},
 }
 _INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
