@@ -230,6 +230,8 @@ CODES: Final[dict[str, Code]] = {
         "Start a server for yours with `vault-agent serve --port PORT` and select it with"
         " --endpoint, or change vault.root.",
     ),
+    "CLIENT_CONFIG_INVALID": Code(Misconfigured, None, 2),
+    "MCP_FAILED": Code(Failed, None, 1),
     "PORT_IN_USE": Code(
         Misconfigured,
         None,

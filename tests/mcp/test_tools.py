@@ -73,6 +73,33 @@ def test_wrong_searches_are_refused_with_a_reason(agent, arguments, begins):
     assert agent.failing("vault_search", **arguments).startswith(begins)
 
 
+def test_notes_are_listed_page_by_page(agent):
+    text = agent.tool("vault_list", path="Garden")
+    assert text == (
+        '3 notes\nGarden/Beds/Late frost.md\nGarden/Index.md "Garden index"\nGarden/Seedlings.md'
+    )
+    assert agent.tool("vault_list", path="Garden", recursive=False).startswith("2 notes\n")
+    assert agent.tool("vault_list", tags=["weather"]) == "1 note\nGarden/Beds/Late frost.md"
+    first, line = agent.tool("vault_list", path="Garden", limit=1).split("\n")
+    assert first.startswith("1 of 3 notes · next: ")
+    cursor = first.rpartition("next: ")[2]
+    second = agent.tool("vault_list", path="Garden", limit=1, cursor=cursor)
+    assert line not in second
+    assert "Garden/Index.md" in second
+    assert agent.tool("vault_list", path="Gardn").startswith("0 notes.\n! PATH_NOT_FOUND: ")
+    assert "Similar folders: Garden" in agent.tool("vault_list", path="Gardn")
+    newest = agent.tool("vault_list", sort="updated", limit=1).split("\n")[1]
+    assert re.search(r"\.md.* · \d{4}-\d\d-\d\d", newest)
+
+
+def test_tasks_are_listed_with_their_dates(agent):
+    text = agent.tool("task_list")
+    assert text == "1 task\nKitchen/Shopping.md:1: [ ] Buy flour · due 2026-05-01"
+    assert "[x] Buy salt" in agent.tool("task_list", status="done")
+    assert agent.tool("task_list", status="all").startswith("2 tasks\n")
+    assert agent.tool("task_list", dueBefore="2026-01-01") == "0 tasks."
+
+
 def test_related_gives_the_reason_first(agent):
     text = agent.tool("vault_related", path="Garden/Index")
     assert re.search(r"^\w+ Garden/Beds/Late frost\.md", text, re.MULTILINE)
