@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from vault_agent.api.caller import OWNER
+from vault_agent.mcp.searching import page
 from vault_agent.mcp.text import excerpt, fenced, hidden, visible
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
+from vault_agent.mcp.view import View
 
 if TYPE_CHECKING:
     from tests.mcp.conftest import Agent
@@ -54,7 +57,7 @@ def test_lines_are_found_by_a_regular_expression(agent):
     )
     assert "Long.md:6: Line 4 of the long note" in more
     assert agent.tool("vault_search", query="NOTHING", match="regex") == (
-        "0 lines. Try (?i) to ignore letter case."
+        "0 lines. Try without letter case: begin it with (?i)."
     )
 
 
@@ -90,6 +93,22 @@ def test_notes_are_listed_page_by_page(agent):
     assert "Similar folders: Garden" in agent.tool("vault_list", path="Gardn")
     newest = agent.tool("vault_list", sort="updated", limit=1).split("\n")[1]
     assert re.search(r"\.md.* · \d{4}-\d\d-\d\d", newest)
+
+
+async def test_a_page_that_is_too_long_ends_where_its_cursor_goes_on():
+    asked = []
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        asked.append(most)
+        return [f"head · next: after {most}", *("x" * 99 for _ in range(most))], ["! WARNING"]
+
+    view = View(None, OWNER, max_bytes=2000)
+    text = await page(view, 50, ask)
+    assert len(text.encode()) <= 2000
+    assert text.startswith(f"head · next: after {asked[1]}\n")
+    assert text.count("\nxxx") == asked[1]
+    assert text.endswith("! WARNING")
+    assert "do not fit" not in text
 
 
 def test_tasks_are_listed_with_their_dates(agent):

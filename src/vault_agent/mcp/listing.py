@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.lists import NOTES, TASKS
-from vault_agent.mcp.searching import fitting, warning_lines
+from vault_agent.mcp.searching import page, warning_lines
 from vault_agent.mcp.text import cut, printable, title
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.text.names import fold, stem
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
-    from vault_agent.wire.lists import NoteRow, TaskData
+    from vault_agent.wire.lists import NoteRow, NotesData, TaskData, TasksData
 
 _TASK_CHARACTERS = 240
 
@@ -25,18 +25,23 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
     pattern = view.pattern(given.get("path", ""))
     if pattern is None and not given["recursive"]:
         pattern = view.caller.scope.folder or None
-    request = {
-        "path": [] if pattern is None else [pattern],
-        "tag": given.get("tags", []),
-        "recursive": given["recursive"],
-        "sort": given["sort"],
-        "limit": given["limit"],
-        "cursor": given.get("cursor"),
-    }
-    reply = await view.perform(NOTES, parse_values(NotesRequest, request))
-    head = _head(len(reply.data.notes), reply.data.total, "note", reply.data.next_cursor)
-    lines = [head, *(_note_line(view, note, given["sort"]) for note in reply.data.notes)]
-    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        request = {
+            "path": [] if pattern is None else [pattern],
+            "tag": given.get("tags", []),
+            "recursive": given["recursive"],
+            "sort": given["sort"],
+            "limit": most,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(NOTES, parse_values(NotesRequest, request))
+        found: NotesData = reply.data
+        head = _head(len(found.notes), found.total, "note", found.next_cursor)
+        lines = [head, *(_note_line(view, note, given["sort"]) for note in found.notes)]
+        return lines, warning_lines(reply.warnings)
+
+    return await page(view, given["limit"], ask)
 
 
 def _note_line(view: View, note: NoteRow, sort: str) -> str:
@@ -48,18 +53,23 @@ def _note_line(view: View, note: NoteRow, sort: str) -> str:
 
 async def _tasks(view: View, given: Mapping[str, Any]) -> str:
     pattern = view.pattern(given.get("path", ""))
-    request = {
-        "path": [] if pattern is None else [pattern],
-        "status": given["status"],
-        "tag": given.get("tags", []),
-        "dueBefore": given.get("dueBefore"),
-        "limit": given["limit"],
-        "cursor": given.get("cursor"),
-    }
-    reply = await view.perform(TASKS, parse_values(TasksRequest, request))
-    head = _head(len(reply.data.tasks), None, "task", reply.data.next_cursor)
-    lines = [head, *(_task_line(view, task) for task in reply.data.tasks)]
-    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        request = {
+            "path": [] if pattern is None else [pattern],
+            "status": given["status"],
+            "tag": given.get("tags", []),
+            "dueBefore": given.get("dueBefore"),
+            "limit": most,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(TASKS, parse_values(TasksRequest, request))
+        found: TasksData = reply.data
+        head = _head(len(found.tasks), None, "task", found.next_cursor)
+        lines = [head, *(_task_line(view, task) for task in found.tasks)]
+        return lines, warning_lines(reply.warnings)
+
+    return await page(view, given["limit"], ask)
 
 
 def _task_line(view: View, task: TaskData) -> str:

@@ -16,10 +16,14 @@ from vault_agent.wire.lists import GrepBody
 from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from vault_agent.mcp.view import View
+    from vault_agent.wire.lists import GrepData, GrepLineData
     from vault_agent.wire.replies import Reply, ResultData, ResultsData, WarningData
+
+_NOTICE_BYTES = 40
+"""Bytes reserved for a line that says how many do not fit."""
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
@@ -52,29 +56,32 @@ async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any
     """Return the lines that match a regular expression."""
     if "mode" in given:
         raise InvalidRequest("INVALID_MODE", "`mode` is for `match: best` only.")
-    body = {
-        "pattern": given["query"],
-        "limit": given["limit"],
-        "filters": filters,
-        "cursor": given.get("cursor"),
-    }
-    reply = await view.perform(GREP, parse_values(GrepBody, body))
-    found = reply.data.lines
-    count = "1 line" if len(found) == 1 else f"{len(found)} lines"
-    head = f"{count} · regex"
-    if not found and not reply.data.has_more:
-        head = "0 lines. " + (
-            "Try without the filters." if _filtered(given) else "Try (?i) to ignore letter case."
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        body = {
+            "pattern": given["query"],
+            "limit": most,
+            "filters": filters,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(GREP, parse_values(GrepBody, body))
+        found: GrepData = reply.data
+        head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
+        if not found.lines and not found.has_more:
+            remedy = "the filters" if _filtered(given) else "letter case: begin it with (?i)"
+            head = f"0 lines. Try without {remedy}."
+        if found.next_cursor is not None:
+            head += f" · next: {found.next_cursor}"
+        return [head, *(_line_text(view, each) for each in found.lines)], warning_lines(
+            reply.warnings
         )
-    if reply.data.next_cursor is not None:
-        head += f" · next: {reply.data.next_cursor}"
-    lines = [head]
-    for each in found:
-        place = f"{view.shown(each.path)}:{each.line}"
-        lines.append(f"{place}: {printable(each.text).strip()}")
-        if each.more_in_note:
-            lines.append("  more lines of this note match: search with its path")
-    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+    return await page(view, given["limit"], ask)
+
+
+def _line_text(view: View, line: GrepLineData) -> str:
+    text = f"{view.shown(line.path)}:{line.line}: {printable(line.text).strip()}"
+    return f"{text}\n  (more in this note: give its path)" if line.more_in_note else text
 
 
 async def _related(view: View, given: Mapping[str, Any]) -> str:
@@ -113,15 +120,35 @@ def warning_lines(warnings: list[WarningData]) -> list[str]:
 
 def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:
     """Return the lines that fit, and the last ones, which always do."""
-    left = max_bytes - sum(size(line) + 1 for line in last) - 40
-    kept: list[str] = []
-    for line in lines:
+    kept = count_fitting(lines, last, max_bytes)
+    if kept < len(lines):
+        last = [f"[{len(lines) - kept} more do not fit into the reply]", *last]
+    return "\n".join([*lines[:kept], *last])
+
+
+def count_fitting(lines: list[str], last: list[str], max_bytes: int) -> int:
+    """Return how many lines fit into a reply that ends with the last ones."""
+    left = max_bytes - sum(size(line) + 1 for line in last) - _NOTICE_BYTES
+    for count, line in enumerate(lines):
         left -= size(line) + 1
         if left < 0:
-            last = [f"[{len(lines) - len(kept)} more do not fit into the reply]", *last]
-            break
-        kept.append(line)
-    return "\n".join([*kept, *last])
+            return count
+    return len(lines)
+
+
+async def page(
+    view: View, most: int, ask: Callable[[int], Awaitable[tuple[list[str], list[str]]]]
+) -> str:
+    """Return a page of a list, whose cursor continues after its last line.
+
+    `ask` gets a limit, and returns a head with one line for each entry, and the lines at the end.
+    If the lines do not fit, it is asked again for as many as do.
+    """
+    lines, last = await ask(most)
+    kept = count_fitting(lines, last, view.max_bytes)
+    if kept < len(lines):
+        lines, last = await ask(max(1, kept - 1))
+    return fitting(lines, last, view.max_bytes)
 
 
 SEARCH_TOOL = Tool(
