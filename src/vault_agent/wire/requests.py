@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from vault_agent.model.search import Filters, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
+from vault_agent.wire.queries import CursorText
 
 _CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
 
@@ -145,14 +146,21 @@ class SearchBody(_RankingBody):
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)
     ] = Field(description="Any text. The length is counted after trimming.")
 
+    match: Literal["best", "all"] = Field(
+        default="best",
+        description="With `all`, each word must be in the note as a whole word.",
+    )
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
     def to_query(self) -> SearchQuery:
-        """Return the domain value."""
+        """Return the domain value of the first page."""
         return SearchQuery(
             query=self.query,
             mode=self.mode,
             limit=self.limit,
             filters=self.filters.to_filters(),
             explain=self.explain,
+            every_word=self.match == "all",
         )
 
 
