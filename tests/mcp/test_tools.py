@@ -61,13 +61,29 @@ def test_lines_are_found_by_a_regular_expression(agent):
     )
 
 
+def test_all_words_must_occur_in_the_note(agent):
+    text = agent.tool("vault_search", query="fleece seedlings", match="all")
+    assert text.startswith("1 place · ")
+    text = agent.tool("vault_search", query="fleece dough", match="all")
+    assert text.startswith("0 places. Try match: best.")
+
+
+def test_ranked_results_have_pages(agent):
+    first, *shown = agent.tool("vault_search", query="index frost bread", limit=1).split("\n")
+    assert " · next: " in first
+    more = agent.tool(
+        "vault_search", query="index frost bread", limit=1, cursor=first.rpartition("next: ")[2]
+    )
+    assert shown[0] not in more
+
+
 @pytest.mark.parametrize(
     ("arguments", "begins"),
     [
         ({"query": "(?=x)", "match": "regex"}, "REGEX_UNSUPPORTED: "),
         ({"query": "(", "match": "regex"}, "REGEX_UNSUPPORTED: "),
         ({"query": "x", "match": "regex", "cursor": "abc"}, "INVALID_CURSOR: "),
-        ({"query": "x", "cursor": "abc"}, "INVALID_CURSOR: "),
+        ({"query": "frost", "cursor": "abc"}, "INVALID_CURSOR: "),
         ({"query": "x", "match": "regex", "mode": "hybrid"}, "INVALID_MODE: "),
         ({"query": "x", "match": "fuzzy"}, "INVALID_REQUEST: match must be one of "),
     ],

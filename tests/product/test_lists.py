@@ -209,3 +209,20 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
     assert at_terminal(served, "list", "--property", "status=OPEN").endswith(
         "  Garden/Late frost.md  \x1b[2m#garden #cold #shop\x1b[0m\n"
     )
+
+
+def test_search_for_all_words_and_its_pages(served: Program):
+    first = posted(served, "/search", query="fleece", match="all", limit=1)
+    assert first["hasMore"]
+    rest = posted(
+        served, "/search", query="fleece", match="all", limit=5, cursor=first["nextCursor"]
+    )
+    assert len(first["results"]) == len(rest["results"]) == 1
+    assert (rest["hasMore"], rest["nextCursor"], rest["truncated"]) == (False, None, False)
+    wrong = served.call("POST", "/search", {"query": "fleece", "cursor": first["nextCursor"]})
+    assert (wrong.status, wrong.code) == (400, "INVALID_CURSOR")
+    printed = served.run("search", "--all-words", "fleece", "flour")
+    assert printed.stdout.splitlines()[0].endswith("Kitchen/Bread.md  Bread")
+    page = served.run("search", "fleece", "-n", "1")
+    cursor = page.stderr.split("--cursor ")[1].strip()
+    assert served.run("search", "fleece", "-n", "1", "--cursor", cursor).stdout != page.stdout

@@ -118,6 +118,8 @@ def show(reply: Reply[ResultsData], *, as_json: bool) -> None:
     if not data["results"]:
         tell("No results.")
     warn(reply.warnings)
+    if cursor := data.get("nextCursor"):
+        tell(f"More: add --cursor {clean(str(cursor))}")
 
 
 def _show_one(result: dict[str, Any]) -> None:

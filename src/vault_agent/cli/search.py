@@ -16,8 +16,17 @@ _EVERY_NOTE = "path:**"
 @click.command("search", cls=Command)
 @click.argument("words", nargs=-1, metavar="[QUERY]...")
 @ranking_options
+@click.option("--all-words", is_flag=True, help="Each word must be in the note as it is written.")
+@click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
-async def command(invocation: Invocation, /, words: tuple[str, ...], **options: Any) -> None:
+async def command(
+    invocation: Invocation,
+    /,
+    words: tuple[str, ...],
+    all_words: bool,
+    cursor: str | None,
+    **options: Any,
+) -> None:
     """Find the notes and passages that match a query.
 
     Without a QUERY, lists all notes that match a filter such as --tag. Pass the ID under a result
@@ -36,5 +45,7 @@ async def command(invocation: Invocation, /, words: tuple[str, ...], **options: 
             click.get_current_context(),
         )
     async with invocation.client() as client:
-        reply = await client.search(query or _EVERY_NOTE, **chosen)
+        reply = await client.search(
+            query or _EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor
+        )
     show(reply, as_json=invocation.json)

@@ -184,9 +184,15 @@ class Client:
         limit: int = 10,
         filters: Filters | None = None,
         explain: bool = False,
+        every_word: bool = False,
+        cursor: str | None = None,
     ) -> Reply[ResultsData]:
         """Return the results of a query, best first."""
         body = {"query": query, **_ranking(mode, limit, filters, explain=explain)}
+        if every_word:
+            body["match"] = "all"
+        if cursor is not None:
+            body["cursor"] = cursor
         return await self._call("POST", "/search", "ResultsData", body)
 
     async def related(

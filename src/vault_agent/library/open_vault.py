@@ -42,9 +42,9 @@ from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.search import fetch
+from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
-from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.store.database import translated
 from vault_agent.store.jobs.record import open_jobs
@@ -145,7 +145,7 @@ class OpenVault:
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
         return await self._read(
-            lambda now: search(
+            lambda now: search_page(
                 now,
                 query,
                 embedder=self._embedder,

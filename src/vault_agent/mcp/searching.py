@@ -36,16 +36,27 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
     }
     if given["match"] == "regex":
         return await _lines(view, given, filters)
-    if "cursor" in given:
-        raise InvalidRequest("INVALID_CURSOR", "only `match: regex` has pages.", remedy="")
-    body = {"query": given["query"], "limit": given["limit"], "filters": filters}
-    if "mode" in given:
-        body["mode"] = given["mode"]
-    reply = await view.perform(SEARCH, parse_values(SearchBody, body))
-    hint = ""
-    if not reply.data.results:
-        hint = " Try without the filters." if _filtered(given) else " Try other or fewer words."
-    return _results_text(view, reply, hint, reasons=False)
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        body = {
+            "query": given["query"],
+            "match": given["match"],
+            "mode": given.get("mode"),
+            "limit": most,
+            "filters": filters,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+        hint = ""
+        if given["match"] == "all":
+            hint = " Try match: best."
+        elif _filtered(given):
+            hint = " Try without the filters."
+        else:
+            hint = " Try other or fewer words."
+        return _result_lines(view, reply, hint, reasons=False), warning_lines(reply.warnings)
+
+    return await page(view, given["limit"], ask)
 
 
 def _filtered(given: Mapping[str, Any]) -> bool:
@@ -87,15 +98,21 @@ def _line_text(view: View, line: GrepLineData) -> str:
 async def _related(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["path"])
     body = parse_values(RelatedBody, {"id": note.note_id, "limit": given["limit"]})
-    return _results_text(view, await view.perform(RELATED, body), "", reasons=True)
-
-
-def _results_text(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> str:
-    results = reply.data.results
-    places = "1 place" if len(results) == 1 else f"{len(results)} places"
-    lines = [f"{places} · {reply.data.used_mode.value}" if results else f"0 places.{hint}"]
-    lines += (_result_text(view, result, reason=reasons) for result in results)
+    reply = await view.perform(RELATED, body)
+    lines = _result_lines(view, reply, "", reasons=True)
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+
+def _result_lines(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> list[str]:
+    """Return a head, and the lines of each result as one text."""
+    found = reply.data
+    if not found.results:
+        return [f"0 places.{hint}"]
+    count = "1 place" if len(found.results) == 1 else f"{len(found.results)} places"
+    head = f"{count} · {found.used_mode.value}"
+    if found.next_cursor is not None:
+        head += f" · next: {found.next_cursor}"
+    return [head, *(_result_text(view, result, reason=reasons) for result in found.results)]
 
 
 def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
@@ -168,9 +185,9 @@ SEARCH_TOOL = Tool(
         "before": {"type": "string", "description": "YYYY-MM-DD"},
         "match": {
             "type": "string",
-            "enum": ["best", "regex"],
+            "enum": ["best", "all", "regex"],
             "default": "best",
-            "description": "regex: lines that match an RE2 pattern",
+            "description": "all: notes with every word; regex: lines that match an RE2 pattern",
         },
         "mode": {"type": "string", "enum": ["lexical", "embedding", "hybrid"]},
         "limit": limit(50, 10),

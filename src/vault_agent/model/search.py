@@ -59,6 +59,9 @@ class SearchQuery:
     limit: int = 10
     filters: Filters = field(default_factory=Filters)
     explain: bool = False
+    every_word: bool = False  # whether each word must be in the note as it is written
+    offset: int = 0  # results of earlier pages
+    revision: str | None = None  # of the index that they are from
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +107,6 @@ class Answer:
     limit: int
     hits: tuple[Hit, ...]
     warnings: tuple[Warning, ...] = ()
+    has_more: bool = False
+    revision: str = ""  # of the index
+    truncated: bool = False  # whether only some of the candidates were looked at

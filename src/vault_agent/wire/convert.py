@@ -85,17 +85,20 @@ def health_data(health: Health) -> HealthData:
     )
 
 
-def results_data(answer: Answer) -> ResultsData:
+def results_data(answer: Answer, next_cursor: str | None = None) -> ResultsData:
     """Return the reply to a search, in the full profile."""
     return ResultsData(
         requested_mode=answer.requested_mode,
         used_mode=answer.used_mode,
         limit=answer.limit,
         results=[ResultData.model_validate(hit, from_attributes=True) for hit in answer.hits],
+        has_more=answer.has_more,
+        next_cursor=next_cursor,
+        truncated=answer.truncated,
     )
 
 
-def compact_results_data(answer: Answer) -> CompactResultsData:
+def compact_results_data(answer: Answer, next_cursor: str | None = None) -> CompactResultsData:
     """Return the reply to a search, in the compact profile."""
     return CompactResultsData(
         requested_mode=answer.requested_mode,
@@ -103,6 +106,9 @@ def compact_results_data(answer: Answer) -> CompactResultsData:
         limit=answer.limit,
         columns=COLUMNS,
         results=[compact_row(hit) for hit in answer.hits],
+        has_more=answer.has_more,
+        next_cursor=next_cursor,
+        truncated=answer.truncated,
     )
 
 

@@ -137,6 +137,11 @@ class ResultsData(Model):
     used_mode: Mode
     limit: int
     results: list[ResultData]
+    has_more: bool = False
+    next_cursor: str | None = None
+    truncated: bool = Field(
+        default=False, description="Whether only the best of the candidates were looked at."
+    )
 
 
 class CompactResultsData(Model):
@@ -147,6 +152,9 @@ class CompactResultsData(Model):
     limit: int
     columns: tuple[str, ...]
     results: list[CompactRow]
+    has_more: bool = False
+    next_cursor: str | None = None
+    truncated: bool = False
 
 
 # --- notes, chunks and attachments ------------------------------------------------------------
