@@ -25,6 +25,7 @@ from vault_agent.mcp.resources import (
     read_resource,
 )
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
+from vault_agent.model.scope import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,22 +58,20 @@ _FOR_MODELS = {
 
 def make_server() -> Server[Any]:
     """Return a server with our tools. What a client may see comes with each request."""
-    by_name = {tool.name: tool for tool in TOOLS}
-    listed = {**_COMPLETE, "tools": [tool.listed for tool in TOOLS]}
 
     async def list_tools(
-        _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+        context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        return listed
+        return {**_COMPLETE, "tools": [tool.listed for tool in _tools(_call(context).view)]}
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
-        tool = by_name.get(params.name)
-        if tool is None:
-            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(by_name)}.")
-        call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
-        return await _result(tool, call.view, params.arguments, call.progress)
+        call = _call(context)
+        known = {tool.name: tool for tool in _tools(call.view)}
+        if params.name not in known:
+            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(known)}.")
+        return await _result(known[params.name], call.view, params.arguments, call.progress)
 
     server: Server[Any] = Server(
         NAME,
@@ -101,6 +100,17 @@ def make_server() -> Server[Any]:
     return server
 
 
+def _call(context: ServerRequestContext[Any]) -> Call:
+    call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
+    return call
+
+
+def _tools(view: View) -> list[Tool]:
+    """Return the tools that a client may use."""
+    everything = view.caller.scope == EVERYTHING
+    return [tool for tool in TOOLS if tool.scoped or everything]
+
+
 def _fixed(content: Mapping[str, Any]) -> Any:
     """Return a handler with a constant result."""
 
@@ -113,7 +123,7 @@ def _fixed(content: Mapping[str, Any]) -> Any:
 async def _read_resource(
     context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
 ) -> dict[str, Any]:
-    call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
+    call = _call(context)
     uri = str(params.uri)
     try:
         text = await read_resource(call.view, uri)
@@ -137,7 +147,7 @@ async def _get_prompt(
 async def _complete(
     context: ServerRequestContext[Any], params: types.CompleteRequestParams
 ) -> dict[str, Any]:
-    call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
+    call = _call(context)
     values: list[str] = []
     if params.ref.type == "ref/resource" and params.argument.name == "path":
         values = await complete_path(call.view, params.argument.value)
