@@ -239,6 +239,8 @@ CODES: Final[dict[str, Code]] = {
         2,
         "Start a server for yours with `vault-agent serve --background`, or change vault.root.",
     ),
+    "CLIENT_CONFIG_INVALID": Code(Misconfigured, None, 2),
+    "MCP_FAILED": Code(Failed, None, 1),
     "PORT_IN_USE": Code(
         Misconfigured,
         None,

@@ -120,6 +120,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "server.host": "::1",
         "server.port": "1",
         "server.api_key": KEY,
+        "server.allowed_hosts": "notes.lan,nas.tailnet.example",
         "server.log_level": "info",
         "index.dir": "/data",
         "index.max_note_bytes": "5",

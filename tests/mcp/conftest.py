@@ -110,6 +110,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     made = Agent(tmp_path_factory.mktemp("agent"))
     made.write("Garden/Beds/Late frost.md", FROST)
     made.write("Garden/Seedlings.md", "# Seedlings\n\nWater seedlings in the morning. #garden\n")
+    made.write("Kitchen/Shopping.md", "- [ ] Buy flour 📅 2026-05-01\n- [x] Buy salt #shop\n")
     made.write("Kitchen/Bread.md", "# Bread\n\nThe dough rests overnight in a cool place.\n")
     made.write("Garden/Index.md", "# Garden index\n\n[[Late frost]] and [[Seedlings]].\n")
     made.write("Kitchen/Index.md", "# Kitchen index\n\n[[Bread]].\n")

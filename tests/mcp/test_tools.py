@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from vault_agent.api.caller import OWNER
+from vault_agent.mcp.searching import page
 from vault_agent.mcp.text import excerpt, fenced, hidden, visible
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
+from vault_agent.mcp.view import View
 
 if TYPE_CHECKING:
     from tests.mcp.conftest import Agent
@@ -54,8 +57,24 @@ def test_lines_are_found_by_a_regular_expression(agent):
     )
     assert "Long.md:6: Line 4 of the long note" in more
     assert agent.tool("vault_search", query="NOTHING", match="regex") == (
-        "0 lines. Try (?i) to ignore letter case."
+        "0 lines. Try without letter case: begin it with (?i)."
     )
+
+
+def test_all_words_must_occur_in_the_note(agent):
+    text = agent.tool("vault_search", query="fleece seedlings", match="all")
+    assert text.startswith("1 place · ")
+    text = agent.tool("vault_search", query="fleece dough", match="all")
+    assert text.startswith("0 places. Try match: best.")
+
+
+def test_ranked_results_have_pages(agent):
+    first, *shown = agent.tool("vault_search", query="index frost bread", limit=1).split("\n")
+    assert " · next: " in first
+    more = agent.tool(
+        "vault_search", query="index frost bread", limit=1, cursor=first.rpartition("next: ")[2]
+    )
+    assert shown[0] not in more
 
 
 @pytest.mark.parametrize(
@@ -64,13 +83,56 @@ def test_lines_are_found_by_a_regular_expression(agent):
         ({"query": "(?=x)", "match": "regex"}, "REGEX_UNSUPPORTED: "),
         ({"query": "(", "match": "regex"}, "REGEX_UNSUPPORTED: "),
         ({"query": "x", "match": "regex", "cursor": "abc"}, "INVALID_CURSOR: "),
-        ({"query": "x", "cursor": "abc"}, "INVALID_CURSOR: "),
+        ({"query": "frost", "cursor": "abc"}, "INVALID_CURSOR: "),
         ({"query": "x", "match": "regex", "mode": "hybrid"}, "INVALID_MODE: "),
         ({"query": "x", "match": "fuzzy"}, "INVALID_REQUEST: match must be one of "),
     ],
 )
 def test_wrong_searches_are_refused_with_a_reason(agent, arguments, begins):
     assert agent.failing("vault_search", **arguments).startswith(begins)
+
+
+def test_notes_are_listed_page_by_page(agent):
+    text = agent.tool("vault_list", path="Garden")
+    assert text == (
+        '3 notes\nGarden/Beds/Late frost.md\nGarden/Index.md "Garden index"\nGarden/Seedlings.md'
+    )
+    assert agent.tool("vault_list", path="Garden", recursive=False).startswith("2 notes\n")
+    assert agent.tool("vault_list", tags=["weather"]) == "1 note\nGarden/Beds/Late frost.md"
+    first, line = agent.tool("vault_list", path="Garden", limit=1).split("\n")
+    assert first.startswith("1 of 3 notes · next: ")
+    cursor = first.rpartition("next: ")[2]
+    second = agent.tool("vault_list", path="Garden", limit=1, cursor=cursor)
+    assert line not in second
+    assert "Garden/Index.md" in second
+    assert agent.tool("vault_list", path="Gardn").startswith("0 notes.\n! PATH_NOT_FOUND: ")
+    assert "Similar folders: Garden" in agent.tool("vault_list", path="Gardn")
+    newest = agent.tool("vault_list", sort="updated", limit=1).split("\n")[1]
+    assert re.search(r"\.md.* · \d{4}-\d\d-\d\d", newest)
+
+
+async def test_a_page_that_is_too_long_ends_where_its_cursor_goes_on():
+    asked = []
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        asked.append(most)
+        return [f"head · next: after {most}", *("x" * 99 for _ in range(most))], ["! WARNING"]
+
+    view = View(None, OWNER, max_bytes=2000)
+    text = await page(view, 50, ask)
+    assert len(text.encode()) <= 2000
+    assert text.startswith(f"head · next: after {asked[1]}\n")
+    assert text.count("\nxxx") == asked[1]
+    assert text.endswith("! WARNING")
+    assert "do not fit" not in text
+
+
+def test_tasks_are_listed_with_their_dates(agent):
+    text = agent.tool("task_list")
+    assert text == "1 task\nKitchen/Shopping.md:1: [ ] Buy flour · due 2026-05-01"
+    assert "[x] Buy salt" in agent.tool("task_list", status="done")
+    assert agent.tool("task_list", status="all").startswith("2 tasks\n")
+    assert agent.tool("task_list", dueBefore="2026-01-01") == "0 tasks."
 
 
 def test_related_gives_the_reason_first(agent):

@@ -137,3 +137,92 @@ def test_grep_groups_lines_by_note_at_a_terminal(served: Program):
         "\x1b[1mGarden/Late frost.md\x1b[0m\n"
         "\x1b[2m8:\x1b[0m\x1b[33m\x1b[1mFleece\x1b[0m keeps two degrees.\n"
     )
+
+
+def test_notes_are_listed_and_paged(served: Program):
+    first = got(served, "/notes?limit=2&sort=title")
+    assert [note["title"] for note in first["notes"]] == ["Beds", "Bread"]
+    assert (first["total"], first["hasMore"]) == (3, True)
+    rest = got(served, f"/notes?limit=9&sort=title&cursor={first['nextCursor']}")
+    assert [note["title"] for note in rest["notes"]] == ["Late frost"]
+    found = got(served, "/notes?tag=garden&tag=cold&property=status:open&after=2025-04-01")
+    assert [note["path"] for note in found["notes"]] == ["Garden/Late frost.md"]
+    assert got(served, "/notes?path=Garden&path=Kitchen&linked=false")["total"] == 1
+
+
+def test_tasks_are_listed_and_paged(served: Program):
+    first = got(served, "/tasks?limit=1")
+    (task,) = first["tasks"]
+    assert (task["path"], task["line"], task["due"]) == ("Garden/Late frost.md", 10, "2025-05-01")
+    assert task["dependsOn"] == []
+    rest = got(served, f"/tasks?limit=1&cursor={first['nextCursor']}")
+    assert [task["text"] for task in rest["tasks"]] == ["Bake"]
+    assert not rest["hasMore"]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("notes?limit=0", "INVALID_LIMIT"),
+        ("notes?limit=201", "INVALID_LIMIT"),
+        ("notes?limit=1&limit=2", "INVALID_REQUEST"),
+        ("notes?sort=size", "INVALID_REQUEST"),
+        ("notes?property=status", "INVALID_REQUEST"),
+        ("notes?linked=maybe", "INVALID_REQUEST"),
+        ("notes?tasks=done", "INVALID_REQUEST"),
+        ("notes?after=today", "INVALID_REQUEST"),
+        (f"notes?cursor={'e' * 10_000}", "INVALID_CURSOR"),
+        ("notes?status=open", "INVALID_REQUEST"),
+        ("tasks?limit=201", "INVALID_LIMIT"),
+        ("tasks?status=doing", "INVALID_REQUEST"),
+        ("tasks?cursor=AAAA", "INVALID_CURSOR"),
+    ],
+)
+def test_a_wrong_request_for_a_list_is_refused(served: Program, query: str, code: str):
+    reply = served.call("GET", f"/{query}")
+    assert (reply.status, reply.code) == (400, code)
+
+
+def test_a_cursor_of_another_order_is_refused(served: Program):
+    cursor = got(served, "/notes?limit=1")["nextCursor"]
+    assert served.call("GET", f"/notes?sort=title&cursor={cursor}").code == "INVALID_CURSOR"
+
+
+def test_list_and_tasks_print_what_scripts_can_use(served: Program):
+    assert served.run("list", "Garden", "--tag", "#garden").stdout.splitlines() == [
+        "Garden/Beds.md",
+        "Garden/Late frost.md",
+    ]
+    assert served.run("list", "--orphans").stdout == "Kitchen/Bread.md\n"
+    page = served.run("list", "-n", "1")
+    assert page.stderr.startswith("1 of 3 notes. More: add --cursor ")
+    unknown = served.run("list", "Gardn")
+    assert unknown.stderr == (
+        "No notes.\nPATH_NOT_FOUND: No folder or note of the index has this path."
+        " Similar folders: Garden.\n"
+    )
+    assert served.run("tasks", "list", "--status", "all").stdout.splitlines() == [
+        "Garden/Late frost.md:10: [ ] Buy fleece #shop  (due 2025-05-01)",
+        "Garden/Late frost.md:11: [x] Dig  (done 2025-04-02)",
+        "Kitchen/Bread.md:5: [ ] Bake",
+    ]
+    assert at_terminal(served, "list", "--property", "status=OPEN").endswith(
+        "  Garden/Late frost.md  \x1b[2m#garden #cold #shop\x1b[0m\n"
+    )
+
+
+def test_search_for_all_words_and_its_pages(served: Program):
+    first = posted(served, "/search", query="fleece", match="all", limit=1)
+    assert first["hasMore"]
+    rest = posted(
+        served, "/search", query="fleece", match="all", limit=5, cursor=first["nextCursor"]
+    )
+    assert len(first["results"]) == len(rest["results"]) == 1
+    assert (rest["hasMore"], rest["nextCursor"], rest["truncated"]) == (False, None, False)
+    wrong = served.call("POST", "/search", {"query": "fleece", "cursor": first["nextCursor"]})
+    assert (wrong.status, wrong.code) == (400, "INVALID_CURSOR")
+    printed = served.run("search", "--all-words", "fleece", "flour")
+    assert printed.stdout.splitlines()[0].endswith("Kitchen/Bread.md  Bread")
+    page = served.run("search", "fleece", "-n", "1")
+    cursor = page.stderr.split("--cursor ")[1].strip()
+    assert served.run("search", "fleece", "-n", "1", "--cursor", cursor).stdout != page.stdout

@@ -37,6 +37,7 @@ CONTRACT = {
     "GET /graph/dead-ends", "GET /graph/central", "GET /graph/communities", "GET /links/broken",
     "GET /tags", "GET /folders",
     "POST /grep",
+    "GET /notes", "GET /tasks",
 }  # fmt: skip
 
 

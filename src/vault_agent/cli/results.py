@@ -99,7 +99,7 @@ def ranking(
         paths=tuple(paths),
         tags=tuple(tag.removeprefix("#") for tag in tags),
         types=tuple(types),
-        properties=tuple(map(_named_value, properties)),
+        properties=tuple(map(named_value, properties)),
         after=after,
         before=before,
     )
@@ -111,7 +111,8 @@ def ranking(
     )
 
 
-def _named_value(text: str) -> tuple[str, str]:
+def named_value(text: str) -> tuple[str, str]:
+    """Return the name and value of `NAME=VALUE`."""
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
         raise click.UsageError("--property takes NAME=VALUE")
@@ -127,7 +128,8 @@ def show(invocation: Invocation, client: Client, reply: Reply[ResultsData]) -> N
     if invocation.json:
         pass_on(reply.body)
         return
-    results = reply.envelope["data"]["results"]
+    data = reply.envelope["data"]
+    results = data["results"]
     vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
     if vault is not None and results:
         remember(vault, results)
@@ -136,7 +138,7 @@ def show(invocation: Invocation, client: Client, reply: Reply[ResultsData]) -> N
             say()
         _show_one(result, number, vault)
     if not results:
-        tell(_nothing_found(reply.envelope["data"]))
+        tell(_nothing_found(data))
     warn(reply.warnings)
 
 

@@ -45,6 +45,8 @@ COMMANDS = (
     "tags",
     "folders",
     "grep",
+    "list",
+    "tasks",
     "get",
     "jobs",
     "status",

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.results import Ranking, ranking, ranking_options, show
+from vault_agent.cli.results import ranking, ranking_options, show
 from vault_agent.cli.terminal import clean, tell
-from vault_agent.model.search import Filters
 
-if TYPE_CHECKING:
-    from vault_agent.client.client import Client
-
+_MAX_LIMIT = 50
 _EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
 
@@ -21,8 +18,17 @@ _EVERY_NOTE = "path:**"
 @click.command("search", cls=Command)
 @click.argument("words", nargs=-1, metavar="[QUERY]...")
 @ranking_options
+@click.option("--all-words", is_flag=True, help="Each word must be in the note as it is written.")
+@click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
-async def command(invocation: Invocation, /, words: tuple[str, ...], **options: Any) -> None:
+async def command(
+    invocation: Invocation,
+    /,
+    words: tuple[str, ...],
+    all_words: bool,
+    cursor: str | None,
+    **options: Any,
+) -> None:
     """Find the notes and passages that match a query.
 
     Without a QUERY, lists all notes that match a filter such as --tag. `open`, `get` and `related`
@@ -41,18 +47,10 @@ async def command(invocation: Invocation, /, words: tuple[str, ...], **options: 
             click.get_current_context(),
         )
     async with invocation.client() as client:
-        reply = await client.search(query or _EVERY_NOTE, **chosen)
-        empty = () if reply.envelope["data"]["results"] else await _without_notes(client, chosen)
+        reply = await client.search(
+            query or _EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor
+        )
     show(invocation, client, reply)
-    for path in () if invocation.json else empty:
-        tell(f"No note matches --path {clean(path)}.")
-
-
-async def _without_notes(client: Client, chosen: Ranking) -> list[str]:
-    """Return the paths of the filters under which there is no note at all."""
-    paths = chosen["filters"].paths if chosen["filters"] is not None else ()
-    found = {
-        path: await client.search(_EVERY_NOTE, limit=1, filters=Filters(paths=(path,)))
-        for path in paths
-    }
-    return [path for path, reply in found.items() if not reply.envelope["data"]["results"]]
+    data = reply.envelope["data"]
+    if data.get("nextCursor") and not invocation.json and (cursor or data["limit"] == _MAX_LIMIT):
+        tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler

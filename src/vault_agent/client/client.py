@@ -70,6 +70,8 @@ _PARTS: dict[str, Parts] = {
     "WatchReport": {"state": str, "batches": list},
     **LINK_PARTS,
     "GrepData": {"lines": list},
+    "NotesData": {"notes": list},
+    "TasksData": {"tasks": list},
 }
 _INNER: dict[str, dict[str, Parts]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -192,9 +194,15 @@ class Client:
         limit: int = 10,
         filters: Filters | None = None,
         explain: bool = False,
+        every_word: bool = False,
+        cursor: str | None = None,
     ) -> Reply[ResultsData]:
         """Return the results of a query, best first."""
         body = {"query": query, **_ranking(mode, limit, filters, explain=explain)}
+        if every_word:
+            body["match"] = "all"
+        if cursor is not None:
+            body["cursor"] = cursor
         return await self._call("POST", "/search", "ResultsData", body)
 
     async def related(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from vault_agent.client.client import Reply
-    from vault_agent.wire.lists import GrepData, NamedData
+    from vault_agent.wire.lists import GrepData, NamedData, NotesData, TasksData
 
     Call: TypeAlias = Callable[..., Awaitable[Reply[Any]]]
     """Sends a request: method, path, model of the reply's data, and body."""
@@ -25,6 +25,14 @@ class Lists:
     async def resolve(self, name: str) -> Reply[NamedData]:
         """Return the notes that a path, name, title, link or ID means."""
         return await self._call("GET", f"/resolve{query({'name': name})}", "NamedData")
+
+    async def notes(self, arguments: Mapping[str, Any]) -> Reply[NotesData]:
+        """Return a page of a list of notes."""
+        return await self._call("GET", f"/notes{query(arguments)}", "NotesData")
+
+    async def tasks(self, arguments: Mapping[str, Any]) -> Reply[TasksData]:
+        """Return a page of a list of tasks."""
+        return await self._call("GET", f"/tasks{query(arguments)}", "TasksData")
 
     async def grep(self, body: Mapping[str, Any]) -> Reply[GrepData]:
         """Return the lines that match a regular expression."""

@@ -51,6 +51,7 @@ _ALL = (
     Key("server.host", "address that the server listens on"),
     Key("server.port", "port that the server listens on"),
     Key("server.api_key", "key that every request must have", secret=True),
+    Key("server.allowed_hosts", "more names by which clients call the server", many=True),
     Key("server.log_level", "lowest level that is logged: debug, info, warning, error"),
     Key("index.dir", "folder for the indexes", path=True),
     Key("index.max_note_bytes", "the text of larger notes is not searched"),

@@ -59,6 +59,11 @@ def host(value: str) -> str:
         return bare
 
 
+def host_names(value: object) -> tuple[str, ...]:
+    """Return names or addresses of this server, in lower case, without duplicates."""
+    return tuple(dict.fromkeys(host(item).lower() for item in text_list(value)))
+
+
 def port(value: object) -> int:
     """Return a TCP port, 0 for any free one. Text is accepted, for environment variables."""
     number = None

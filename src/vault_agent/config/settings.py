@@ -82,6 +82,7 @@ class ServerSettings(_Section):
     host: Annotated[str, AfterValidator(rules.host)] = DEFAULT_HOST
     port: Annotated[int, BeforeValidator(rules.port)] = DEFAULT_PORT
     api_key: Annotated[SecretStr, AfterValidator(_secret_key)] | None = None
+    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(rules.host_names)] = ()
     log_level: LogLevel = "warning"
 
 

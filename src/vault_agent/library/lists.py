@@ -9,13 +9,23 @@ import anyio
 
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.grep import grep
+from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
+from vault_agent.search.tasks import list_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeAlias
 
     from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
+    from vault_agent.model.lists import (
+        ListPlace,
+        ListQuery,
+        NoteList,
+        TaskList,
+        TaskPlace,
+        TaskQuery,
+    )
     from vault_agent.model.names import Named
     from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
@@ -55,6 +65,16 @@ class Lists:
             lambda now: resolve(now, name, roots=self._roots, scope=scope)
         )
         return found
+
+    async def notes(self, query: ListQuery, start: ListPlace | None = None) -> NoteList:
+        """Return a page of notes, after the place `start`."""
+        found: NoteList = await self._read(lambda now: list_notes(now, query, start))
+        return replace(found, warnings=(*self._warnings(), *found.warnings))
+
+    async def tasks(self, query: TaskQuery, start: TaskPlace | None = None) -> TaskList:
+        """Return a page of tasks, after the place `start`."""
+        found: TaskList = await self._read(lambda now: list_tasks(now, query, start))
+        return replace(found, warnings=(*self._warnings(), *found.warnings))
 
     async def grep(self, query: GrepQuery, start: Place | None = None) -> GrepAnswer:
         """Return the lines that match a pattern, after the place `start`."""

@@ -44,9 +44,9 @@ from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import Revision
 from vault_agent.search import fetch
+from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
-from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
 from vault_agent.vault.attachments import describe, open_attachment
@@ -160,7 +160,7 @@ class OpenVault:
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
         answer = await self._read(
-            lambda now: search(
+            lambda now: search_page(
                 now,
                 query,
                 embedder=self._embeddings.embedder,

@@ -50,7 +50,8 @@ VERSION_HEADER = "mcp-protocol-version"
 ASSUMED_VERSION = "2025-03-26"
 """The revision of a client that sends no version header."""
 
-_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
+_VERSION = re.compile(r"[A-Za-z0-9._-]{1,32}")
+"""A version that is repeated in the error, as the protocol asks."""
 _MESSAGES = {
     METHOD_NOT_FOUND: "There is no such method.",
     INVALID_PARAMS: "The parameters are not valid for this method.",

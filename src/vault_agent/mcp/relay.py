@@ -76,14 +76,20 @@ class Relay:
     def run(self) -> None:
         """Relay until the input ends, the output is closed, a signal comes, or the parent is gone.
 
-        Returns within a moment of that. Requests in flight are cancelled by their connections,
-        which the end of the process closes.
+        Requests in flight are cancelled then.
         """
         parent = os.getppid()
         threading.Thread(target=self._read, daemon=True).start()
-        while not self.ended.wait(PARENT_SECONDS):
-            if os.getppid() != parent:
-                return
+        while not self.ended.wait(PARENT_SECONDS) and os.getppid() == parent:
+            pass
+        for request in list(self._active.values()):
+            request.cancel()
+        self._connections.close()
+
+    @property
+    def active(self) -> int:
+        """The number of requests in flight."""
+        return len(self._active)
 
     # --- input ----------------------------------------------------------------------------------
 
@@ -309,6 +315,12 @@ class _Connections:
         connection.connect()
         connection.sock.settimeout(None)
         return connection
+
+    def close(self) -> None:
+        """Close all idle connections."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop()[1].close()
 
     def put(self, server: ServerAt, connection: HTTPConnection) -> None:
         """Keep a connection for the next request, unless the server closes it."""

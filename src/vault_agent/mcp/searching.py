@@ -16,10 +16,14 @@ from vault_agent.wire.lists import GrepBody
 from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from vault_agent.mcp.view import View
+    from vault_agent.wire.lists import GrepData, GrepLineData
     from vault_agent.wire.replies import Reply, ResultData, ResultsData, WarningData
+
+_NOTICE_BYTES = 40
+"""Bytes reserved for a line that says how many do not fit."""
 
 
 async def _search(view: View, given: Mapping[str, Any]) -> str:
@@ -32,16 +36,27 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
     }
     if given["match"] == "regex":
         return await _lines(view, given, filters)
-    if "cursor" in given:
-        raise InvalidRequest("INVALID_CURSOR", "only `match: regex` has pages.", remedy="")
-    body = {"query": given["query"], "limit": given["limit"], "filters": filters}
-    if "mode" in given:
-        body["mode"] = given["mode"]
-    reply = await view.perform(SEARCH, parse_values(SearchBody, body))
-    hint = ""
-    if not reply.data.results:
-        hint = " Try without the filters." if _filtered(given) else " Try other or fewer words."
-    return _results_text(view, reply, hint, reasons=False)
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        body = {
+            "query": given["query"],
+            "match": given["match"],
+            "mode": given.get("mode"),
+            "limit": most,
+            "filters": filters,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+        hint = ""
+        if given["match"] == "all":
+            hint = " Try match: best."
+        elif _filtered(given):
+            hint = " Try without the filters."
+        else:
+            hint = " Try other or fewer words."
+        return _result_lines(view, reply, hint, reasons=False), warning_lines(reply.warnings)
+
+    return await page(view, given["limit"], ask)
 
 
 def _filtered(given: Mapping[str, Any]) -> bool:
@@ -52,43 +67,52 @@ async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any
     """Return the lines that match a regular expression."""
     if "mode" in given:
         raise InvalidRequest("INVALID_MODE", "`mode` is for `match: best` only.")
-    body = {
-        "pattern": given["query"],
-        "limit": given["limit"],
-        "filters": filters,
-        "cursor": given.get("cursor"),
-    }
-    reply = await view.perform(GREP, parse_values(GrepBody, body))
-    found = reply.data.lines
-    count = "1 line" if len(found) == 1 else f"{len(found)} lines"
-    head = f"{count} · regex"
-    if not found and not reply.data.has_more:
-        head = "0 lines. " + (
-            "Try without the filters." if _filtered(given) else "Try (?i) to ignore letter case."
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        body = {
+            "pattern": given["query"],
+            "limit": most,
+            "filters": filters,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(GREP, parse_values(GrepBody, body))
+        found: GrepData = reply.data
+        head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
+        if not found.lines and not found.has_more:
+            remedy = "the filters" if _filtered(given) else "letter case: begin it with (?i)"
+            head = f"0 lines. Try without {remedy}."
+        if found.next_cursor is not None:
+            head += f" · next: {found.next_cursor}"
+        return [head, *(_line_text(view, each) for each in found.lines)], warning_lines(
+            reply.warnings
         )
-    if reply.data.next_cursor is not None:
-        head += f" · next: {reply.data.next_cursor}"
-    lines = [head]
-    for each in found:
-        place = f"{view.shown(each.path)}:{each.line}"
-        lines.append(f"{place}: {printable(each.text).strip()}")
-        if each.more_in_note:
-            lines.append("  more lines of this note match: search with its path")
-    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+    return await page(view, given["limit"], ask)
+
+
+def _line_text(view: View, line: GrepLineData) -> str:
+    text = f"{view.shown(line.path)}:{line.line}: {printable(line.text).strip()}"
+    return f"{text}\n  (more in this note: give its path)" if line.more_in_note else text
 
 
 async def _related(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["path"])
     body = parse_values(RelatedBody, {"id": note.note_id, "limit": given["limit"]})
-    return _results_text(view, await view.perform(RELATED, body), "", reasons=True)
-
-
-def _results_text(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> str:
-    results = reply.data.results
-    places = "1 place" if len(results) == 1 else f"{len(results)} places"
-    lines = [f"{places} · {reply.data.used_mode.value}" if results else f"0 places.{hint}"]
-    lines += (_result_text(view, result, reason=reasons) for result in results)
+    reply = await view.perform(RELATED, body)
+    lines = _result_lines(view, reply, "", reasons=True)
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+
+def _result_lines(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> list[str]:
+    """Return a head, and the lines of each result as one text."""
+    found = reply.data
+    if not found.results:
+        return [f"0 places.{hint}"]
+    count = "1 place" if len(found.results) == 1 else f"{len(found.results)} places"
+    head = f"{count} · {found.used_mode.value}"
+    if found.next_cursor is not None:
+        head += f" · next: {found.next_cursor}"
+    return [head, *(_result_text(view, result, reason=reasons) for result in found.results)]
 
 
 def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
@@ -113,15 +137,35 @@ def warning_lines(warnings: list[WarningData]) -> list[str]:
 
 def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:
     """Return the lines that fit, and the last ones, which always do."""
-    left = max_bytes - sum(size(line) + 1 for line in last) - 40
-    kept: list[str] = []
-    for line in lines:
+    kept = count_fitting(lines, last, max_bytes)
+    if kept < len(lines):
+        last = [f"[{len(lines) - kept} more do not fit into the reply]", *last]
+    return "\n".join([*lines[:kept], *last])
+
+
+def count_fitting(lines: list[str], last: list[str], max_bytes: int) -> int:
+    """Return how many lines fit into a reply that ends with the last ones."""
+    left = max_bytes - sum(size(line) + 1 for line in last) - _NOTICE_BYTES
+    for count, line in enumerate(lines):
         left -= size(line) + 1
         if left < 0:
-            last = [f"[{len(lines) - len(kept)} more do not fit into the reply]", *last]
-            break
-        kept.append(line)
-    return "\n".join([*kept, *last])
+            return count
+    return len(lines)
+
+
+async def page(
+    view: View, most: int, ask: Callable[[int], Awaitable[tuple[list[str], list[str]]]]
+) -> str:
+    """Return a page of a list, whose cursor continues after its last line.
+
+    `ask` gets a limit, and returns a head with one line for each entry, and the lines at the end.
+    If the lines do not fit, it is asked again for as many as do.
+    """
+    lines, last = await ask(most)
+    kept = count_fitting(lines, last, view.max_bytes)
+    if kept < len(lines):
+        lines, last = await ask(max(1, kept - 1))
+    return fitting(lines, last, view.max_bytes)
 
 
 SEARCH_TOOL = Tool(
@@ -141,9 +185,9 @@ SEARCH_TOOL = Tool(
         "before": {"type": "string", "description": "YYYY-MM-DD"},
         "match": {
             "type": "string",
-            "enum": ["best", "regex"],
+            "enum": ["best", "all", "regex"],
             "default": "best",
-            "description": "regex: lines that match an RE2 pattern",
+            "description": "all: notes with every word; regex: lines that match an RE2 pattern",
         },
         "mode": {"type": "string", "enum": ["lexical", "embedding", "hybrid"]},
         "limit": limit(50, 10),

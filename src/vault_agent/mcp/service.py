@@ -14,7 +14,18 @@ from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.exchange import TeachingError
 from vault_agent.mcp.messages import INVALID_PARAMS
+from vault_agent.mcp.resources import (
+    MEDIA,
+    PROMPTS,
+    RESOURCES,
+    TEMPLATES,
+    complete_path,
+    prompt_list,
+    prompt_text,
+    read_resource,
+)
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
+from vault_agent.model.scope import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +43,9 @@ FIRST_INDEX_SECONDS = 10.0
 
 _COMPLETE = {"resultType": "complete"}
 """Every result says so. The SDK leaves it out for older revisions."""
-_LIST_TTL_MS = 300_000
+_KEPT = CacheHint(ttl_ms=300_000)
+"""Lists are constants."""
+_RESOURCE_NOT_FOUND = -32002  # before 2026-07-28
 _PROGRESS_AFTER_SECONDS = 1.0
 
 
@@ -45,22 +58,20 @@ _FOR_MODELS = {
 
 def make_server() -> Server[Any]:
     """Return a server with our tools. What a client may see comes with each request."""
-    by_name = {tool.name: tool for tool in TOOLS}
-    listed = {**_COMPLETE, "tools": [tool.listed for tool in TOOLS]}
 
     async def list_tools(
-        _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+        context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        return listed
+        return {**_COMPLETE, "tools": [tool.listed for tool in _tools(_call(context).view)]}
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
-        tool = by_name.get(params.name)
-        if tool is None:
-            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(by_name)}.")
-        call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
-        return await _result(tool, call.view, params.arguments, call.progress)
+        call = _call(context)
+        known = {tool.name: tool for tool in _tools(call.view)}
+        if params.name not in known:
+            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(known)}.")
+        return await _result(known[params.name], call.view, params.arguments, call.progress)
 
     server: Server[Any] = Server(
         NAME,
@@ -68,14 +79,79 @@ def make_server() -> Server[Any]:
         title="vault-agent",
         instructions=INSTRUCTIONS,
         cache_hints={
-            "tools/list": CacheHint(ttl_ms=_LIST_TTL_MS),
-            "server/discover": CacheHint(ttl_ms=_LIST_TTL_MS),
+            "tools/list": _KEPT,
+            "prompts/list": _KEPT,
+            "resources/list": _KEPT,
+            "resources/templates/list": _KEPT,
+            "server/discover": _KEPT,
+            "resources/read": CacheHint(),
         },
-        on_list_tools=list_tools,  # type: ignore[arg-type]  # a dict is a result too
+        # A dict is a result too.
+        on_list_tools=list_tools,  # type: ignore[arg-type]
         on_call_tool=call_tool,  # type: ignore[arg-type]
+        on_list_resources=_fixed({"resources": RESOURCES}),
+        on_list_resource_templates=_fixed({"resourceTemplates": TEMPLATES}),
+        on_read_resource=_read_resource,  # type: ignore[arg-type]
+        on_list_prompts=_fixed({"prompts": prompt_list()}),
+        on_get_prompt=_get_prompt,  # type: ignore[arg-type]
+        on_completion=_complete,  # type: ignore[arg-type]
     )
     server.middleware.clear()  # OpenTelemetry: nothing of ours is traced
     return server
+
+
+def _call(context: ServerRequestContext[Any]) -> Call:
+    call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
+    return call
+
+
+def _tools(view: View) -> list[Tool]:
+    """Return the tools that a client may use."""
+    everything = view.caller.scope == EVERYTHING
+    return [tool for tool in TOOLS if tool.scoped or everything]
+
+
+def _fixed(content: Mapping[str, Any]) -> Any:
+    """Return a handler with a constant result."""
+
+    async def handler(_: Any, __: Any) -> dict[str, Any]:
+        return {**_COMPLETE, **content}
+
+    return handler
+
+
+async def _read_resource(
+    context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+) -> dict[str, Any]:
+    call = _call(context)
+    uri = str(params.uri)
+    try:
+        text = await read_resource(call.view, uri)
+    except VaultAgentError as error:
+        code = _RESOURCE_NOT_FOUND if call.legacy else INVALID_PARAMS
+        raise TeachingError(code, error_text(error)) from None
+    return {**_COMPLETE, "contents": [{"uri": uri, "mimeType": MEDIA, "text": text}]}
+
+
+async def _get_prompt(
+    _: ServerRequestContext[Any], params: types.GetPromptRequestParams
+) -> dict[str, Any]:
+    text = prompt_text(params.name, dict(params.arguments or {}))
+    if text is None:
+        names = ", ".join(f"{name}({argument})" for name, (_, argument, _) in PROMPTS.items())
+        raise TeachingError(INVALID_PARAMS, f"No such prompt. There are: {names}.")
+    content = {"type": "text", "text": text}
+    return {**_COMPLETE, "messages": [{"role": "user", "content": content}]}
+
+
+async def _complete(
+    context: ServerRequestContext[Any], params: types.CompleteRequestParams
+) -> dict[str, Any]:
+    call = _call(context)
+    values: list[str] = []
+    if params.ref.type == "ref/resource" and params.argument.name == "path":
+        values = await complete_path(call.view, params.argument.value)
+    return {**_COMPLETE, "completion": {"values": values, "hasMore": False}}
 
 
 async def _result(

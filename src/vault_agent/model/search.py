@@ -68,6 +68,9 @@ class SearchQuery:
     limit: int = 10
     filters: Filters = field(default_factory=Filters)
     explain: bool = False
+    every_word: bool = False  # whether each word must be in the note as it is written
+    offset: int = 0  # results of earlier pages
+    revision: str | None = None  # of the index that they are from
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +118,6 @@ class Answer:
     hits: tuple[Hit, ...]
     warnings: tuple[Warning, ...] = ()
     indexed_at: str | None = None  # ISO 8601, UTC; only of an answer without hits
+    has_more: bool = False
+    revision: str = ""  # of the index
+    truncated: bool = False  # whether only some of the candidates were looked at

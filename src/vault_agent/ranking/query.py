@@ -54,6 +54,13 @@ class _Operators(NamedTuple):
         )
 
 
+def literals(text: str) -> list[str]:
+    """Return the words and quoted phrases of a query, without operators and excluded words."""
+    pieces = _PIECE.finditer(text)
+    wanted = (piece["plain"] or (None if piece["minus"] else piece["phrase"]) for piece in pieces)
+    return [each for each in wanted if each]
+
+
 def compile_query(text: str) -> LexicalQuery:
     """Compile a user's text. Never fails. A query without terms (`"`, `*`) finds nothing."""
     plain: list[str] = []

@@ -18,9 +18,9 @@ import orjson
 from vault_agent.errors import explained
 from vault_agent.model.grep import GrepAnswer, GrepLine, Place
 from vault_agent.model.identifiers import identify
-from vault_agent.model.search import Filters
 from vault_agent.model.warning import Warning
 from vault_agent.search.lines import matching_lines, with_plain_ends
+from vault_agent.search.lists import admitted
 from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.pattern import compile_pattern
 from vault_agent.search.unknown import path_warnings
@@ -63,11 +63,9 @@ async def grep(
     pattern = await snapshot.threads.run(
         compile_pattern, query.pattern, ignore_case=query.ignore_case
     )
-    admitted: set[int] | None = None
-    if query.filters != Filters():
-        admitted = await snapshot.threads.run(snapshot.fulltext.admitted, query.filters)
+    passing = await admitted(snapshot, query.filters)
     warnings = await path_warnings(snapshot, query.filters)
-    scan = _Scan(snapshot, query, pattern, admitted)
+    scan = _Scan(snapshot, query, pattern, passing)
     found = await scan.run(start, time.monotonic() + seconds)
     if found.incomplete:
         what = f"The time was over after {found.share:.0%} of the notes."
@@ -84,13 +82,13 @@ class _Scan:
     """One scan: it collects lines until it has enough, or its time is over."""
 
     def __init__(
-        self, snapshot: Snapshot, query: GrepQuery, pattern: Pattern, admitted: set[int] | None
+        self, snapshot: Snapshot, query: GrepQuery, pattern: Pattern, passing: set[int] | None
     ) -> None:
         self._snapshot = snapshot
         self._query = query
         self._pattern = pattern
-        self._admitted = admitted
-        only_one = admitted is not None and len(admitted) == 1
+        self._passing = passing
+        only_one = passing is not None and len(passing) == 1
         self._most_of_note = _EVERY_LINE if only_one else LINES_OF_NOTE
         self._lines: list[GrepLine] = []  # one more than the limit, if there are more
         self._counts: list[int] = []  # of each line: how many of its note are found by then
@@ -141,7 +139,7 @@ class _Scan:
         block: list[ScannedNote] = []
         size = 0
         for note in notes:
-            if self._admitted is not None and note.rowid not in self._admitted:
+            if self._passing is not None and note.rowid not in self._passing:
                 continue
             if block and (len(block) == BLOCK_NOTES or size + note.size > BLOCK_BYTES):
                 yield block

@@ -29,7 +29,8 @@ class Access:
     """The access rules of one server.
 
     `host` is the address that the server binds. `origins` are the web origins that may call it,
-    empty if CORS is off. `agents` has the SHA-256 of each agent's key, in hexadecimal digits.
+    empty if CORS is off. `names` are more names of this server. `agents` has the SHA-256 of each
+    agent's key, in hexadecimal digits.
     """
 
     def __init__(
@@ -38,8 +39,10 @@ class Access:
         host: str,
         api_key: SecretStr | None,
         origins: Iterable[str],
+        names: Iterable[str] = (),
         agents: Mapping[str, str] | None = None,
     ) -> None:
+        self._names = frozenset(map(_name, names))
         self._agents = {name: bytes.fromhex(digest) for name, digest in (agents or {}).items()}
         self._host = _name(host)
         self._origins = frozenset(origins)
@@ -53,16 +56,17 @@ class Access:
     def check_host(self, authority: str, local_address: str | None) -> None:
         """Raise HOST_NOT_ALLOWED unless the Host header names this server.
 
-        Allowed are the loopback names, the configured host, and the address at which the request
-        arrived. The port is not compared: a tunnel or a container may map it, and a web page
-        gains nothing by changing it.
+        Allowed are the loopback names, the configured host, the address at which the request
+        arrived, and the names in `server.allowed_hosts`, exactly. The port is not compared: a
+        tunnel or a container may map it, and a web page gains nothing by changing it.
         """
         match = _AUTHORITY.fullmatch(authority)
         if match and int(match[2] or 80) in range(1, 65536):
             name = _name(match[1].strip("[]"))
             if is_loopback(name):
                 return
-            if name in {self._host, _name(local_address or "")} - _NO_ADDRESS:
+            ours = {self._host, _name(local_address or "")} - _NO_ADDRESS
+            if name in ours | self._names:
                 return
         raise Forbidden(
             "HOST_NOT_ALLOWED",
@@ -103,9 +107,11 @@ class Access:
         given = b""
         if len(authorization) == 1 and (match := _BEARER.fullmatch(authorization[0].strip(" \t"))):
             given = _digest(match[1])
-        # An unknown agent and one without a key take the same time as one with a key.
-        of_agent = self._agents.get(agent or "", self._digest)
-        if not (hmac.compare_digest(given, self._digest) | hmac.compare_digest(given, of_agent)):
+        keys = [self._digest]
+        if agent is not None:
+            # An unknown agent and one without a key take the same time as one with a key.
+            keys.append(self._agents.get(agent, self._digest))
+        if not any([hmac.compare_digest(given, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
 
 

@@ -58,6 +58,7 @@ def create_app(
     app[ACCESS] = Access(
         host=config.server.host,
         api_key=config.server.api_key,
+        names=config.server.allowed_hosts,
         origins=config.cors.allowed_origins if config.cors.enabled else (),
         agents={
             name: agent.key_sha256 for name, agent in config.agents.items() if agent.key_sha256

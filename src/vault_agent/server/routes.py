@@ -147,6 +147,8 @@ ROUTES: tuple[Route, ...] = (
         more_codes=("ATTACHMENT_TOO_LARGE", "RANGE_NOT_SATISFIABLE"),
         tagged=True,
     ),
+    Route("GET", "/notes", lists.NOTES),
+    Route("GET", "/tasks", lists.TASKS),
     Route("GET", "/resolve", lists.RESOLVE),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),

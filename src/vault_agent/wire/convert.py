@@ -109,7 +109,7 @@ def revision_data(revision: Revision) -> RevisionData:
     return RevisionData.model_validate(revision, from_attributes=True)
 
 
-def results_data(answer: Answer) -> ResultsData:
+def results_data(answer: Answer, next_cursor: str | None = None) -> ResultsData:
     """Return the reply to a search, in the full profile."""
     return ResultsData(
         requested_mode=answer.requested_mode,
@@ -117,10 +117,13 @@ def results_data(answer: Answer) -> ResultsData:
         limit=answer.limit,
         results=[ResultData.model_validate(hit, from_attributes=True) for hit in answer.hits],
         indexed_at=answer.indexed_at,
+        has_more=answer.has_more,
+        next_cursor=next_cursor,
+        truncated=answer.truncated,
     )
 
 
-def compact_results_data(answer: Answer) -> CompactResultsData:
+def compact_results_data(answer: Answer, next_cursor: str | None = None) -> CompactResultsData:
     """Return the reply to a search, in the compact profile."""
     return CompactResultsData(
         requested_mode=answer.requested_mode,
@@ -129,6 +132,9 @@ def compact_results_data(answer: Answer) -> CompactResultsData:
         columns=COLUMNS,
         results=[compact_row(hit) for hit in answer.hits],
         indexed_at=answer.indexed_at,
+        has_more=answer.has_more,
+        next_cursor=next_cursor,
+        truncated=answer.truncated,
     )
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from vault_agent.model.grep import GrepQuery
+from vault_agent.model.lists import ListQuery, Sort, TaskQuery, TaskStatus
 from vault_agent.model.names import Match
 from vault_agent.model.scope import EVERYTHING, Scope
+from vault_agent.model.search import Filters
 from vault_agent.wire.base import Model
-from vault_agent.wire.queries import CursorText
-from vault_agent.wire.requests import FiltersBody
+from vault_agent.wire.queries import CursorText, Texts, whole
+from vault_agent.wire.requests import CalendarDate, FiltersBody, Flag
 
 # --- names ------------------------------------------------------------------------------------
 
@@ -95,5 +98,144 @@ class GrepData(Model):
 
     lines: list[GrepLineData]
     incomplete: bool = Field(description="Whether the time was over before all was searched.")
+    has_more: bool
+    next_cursor: str | None
+
+
+# --- notes --------------------------------------------------------------------------------------
+
+
+def _sort(value: object) -> object:
+    if isinstance(value, str) and value not in set(Sort):
+        raise PydanticCustomError("sort", "must be one of: {names}", {"names": ", ".join(Sort)})
+    return Sort(value) if isinstance(value, str) else value
+
+
+def _properties(values: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(each.partition(":")[0].strip() and ":" in each for each in values):
+        raise PydanticCustomError("property", "must be key:value")
+    return values
+
+
+class NotesRequest(Model):
+    """A request for a list of notes. Each parameter but `tag` matches by any of its values."""
+
+    path: Texts = Field(default=(), description="Folders or glob patterns.")
+    recursive: Flag = Field(default=True, description="Whether to list the folders below, too.")
+    tag: Texts = Field(
+        default=(), description="All must match. A tag includes those nested under it."
+    )
+    type: Texts = Field(default=(), description="Values of `type` in the frontmatter.")
+    property: Annotated[Texts, AfterValidator(_properties)] = Field(
+        default=(), description="As key:value. All keys must match, by any of their values."
+    )
+    after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
+    before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
+    linked: Flag | None = Field(
+        default=None, description="Only notes with links from or to other notes, or without."
+    )
+    tasks: Literal["open"] | None = Field(default=None, description="Only notes with open tasks.")
+    sort: Annotated[Sort, BeforeValidator(_sort)] = Sort.PATH
+    limit: whole(1, 200) = 50  # type: ignore[valid-type]
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
+    def to_query(self, scope: Scope = EVERYTHING) -> ListQuery:
+        """Return the domain value for a caller with this scope."""
+        pairs = [each.partition(":") for each in self.property]
+        return ListQuery(
+            filters=Filters(
+                paths=self.path,
+                tags=self.tag,
+                types=self.type,
+                properties=tuple((name.strip(), value.strip()) for name, _, value in pairs),
+                after=self.after,
+                before=self.before,
+                scope=scope,
+            ),
+            recursive=self.recursive,
+            linked=self.linked,
+            open_tasks=self.tasks == "open",
+            sort=self.sort,
+            limit=self.limit,
+        )
+
+
+class NoteRow(Model):
+    """A note in a list."""
+
+    note_id: str
+    path: str
+    title: str
+    type: str | None
+    tags: tuple[str, ...]
+    created: str | None = Field(description="`created` or `date` of the frontmatter, as written.")
+    updated: str = Field(description="`updated` of the frontmatter, or the time of the file.")
+    excerpt: str = Field(description="The beginning of its text, at most 160 characters.")
+    connections: int = Field(description="Other notes that it links to or that link to it.")
+
+
+class NotesData(Model):
+    """A page of a list of notes. `total` counts all pages."""
+
+    notes: list[NoteRow]
+    total: int
+    has_more: bool
+    next_cursor: str | None
+
+
+# --- tasks --------------------------------------------------------------------------------------
+
+
+class TasksRequest(Model):
+    """A request for a list of tasks."""
+
+    path: Texts = Field(default=(), description="Notes, folders or glob patterns.")
+    status: Literal["open", "done", "cancelled", "all"] = "open"
+    tag: Texts = Field(default=(), description="Tags of the task itself. All must match.")
+    due_after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
+    due_before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
+    limit: whole(1, 200) = 50  # type: ignore[valid-type]
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
+    def to_query(self, scope: Scope = EVERYTHING) -> TaskQuery:
+        """Return the domain value for a caller with this scope."""
+        return TaskQuery(
+            filters=Filters(paths=self.path, scope=scope),
+            status=None if self.status == "all" else TaskStatus(self.status),
+            tags=self.tag,
+            due_after=self.due_after,
+            due_before=self.due_before,
+            limit=self.limit,
+        )
+
+
+class TaskData(Model):
+    """A task: a list item with a check box. Dates are as YYYY-MM-DD."""
+
+    task_id: str = Field(description="`{noteId}:{line}:{hash of the line}`.")
+    path: str
+    line: int
+    status: TaskStatus
+    symbol: str = Field(description="The character in the box.")
+    text: str = Field(description="The text without its fields.")
+    due: str | None
+    scheduled: str | None
+    start: str | None
+    created: str | None
+    done: str | None
+    cancelled: str | None
+    priority: str | None
+    recurrence: str | None
+    id: str | None
+    depends_on: tuple[str, ...]
+    tags: tuple[str, ...]
+    heading_path: tuple[str, ...]
+    format: str | None = Field(description="How its fields are written: `emoji` or `dataview`.")
+
+
+class TasksData(Model):
+    """A page of a list of tasks, in the order of paths and lines."""
+
+    tasks: list[TaskData]
     has_more: bool
     next_cursor: str | None

@@ -213,6 +213,11 @@ class ResultsData(Model):
     limit: int
     results: list[ResultData]
     indexed_at: str | None = _INDEXED_AT
+    has_more: bool = False
+    next_cursor: str | None = None
+    truncated: bool = Field(
+        default=False, description="Whether only the best of the candidates were looked at."
+    )
 
 
 class CompactResultsData(Model):
@@ -224,6 +229,9 @@ class CompactResultsData(Model):
     columns: tuple[str, ...]
     results: list[CompactRow]
     indexed_at: str | None = _INDEXED_AT
+    has_more: bool = False
+    next_cursor: str | None = None
+    truncated: bool = False
 
 
 # --- notes, chunks and attachments ------------------------------------------------------------

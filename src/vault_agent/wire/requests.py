@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
+from vault_agent.wire.queries import CursorText
 
 _CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
 
@@ -147,14 +148,21 @@ class SearchBody(_RankingBody):
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)
     ] = Field(description="Any text. The length is counted after trimming.")
 
+    match: Literal["best", "all"] = Field(
+        default="best",
+        description="With `all`, each word must be in the note as a whole word.",
+    )
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
     def to_query(self, scope: Scope = EVERYTHING) -> SearchQuery:
-        """Return the domain value for a caller with this scope."""
+        """Return the domain value of the first page, for a caller with this scope."""
         return SearchQuery(
             query=self.query,
             mode=self.mode,
             limit=self.limit,
             filters=self.filters.to_filters(scope),
             explain=self.explain,
+            every_word=self.match == "all",
         )
 
 

@@ -130,6 +130,30 @@ class FulltextReader:
             self._files.check()
             return [path for path in filters.paths if self._notes.clauses.names_nothing(path)]
 
+    def having(
+        self, query: LexicalQuery, filters: Filters, *, limit: int, stopped: Stopped = _never
+    ) -> dict[int, float]:
+        """Return the best notes that have all phrases of a query anywhere, with their BM25.
+
+        Raises:
+            InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
+            SearchStopped: if `stopped` returned True.
+        """
+        with guarded():
+            self._files.check()
+            asked = (filters, query.filters, query.without)
+            check_patterns(*asked)
+            passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
+            clauses = self._notes.clauses
+            must = [silent(clauses.phrase("body", phrase)) for phrase in query.phrases]
+            must_not = [clauses.phrase("body", phrase) for phrase in query.excluded]
+            if passing is not None:
+                must, must_not = must + passing.must, must_not + passing.must_not
+            if stopped():
+                raise SearchStopped
+            words = clauses.words("body", {**query.units, **query.weights})
+            return self._notes.top(_scored(words, must, must_not, None), limit)
+
     def admitted(
         self,
         filters: Filters,
