@@ -105,7 +105,7 @@ def test_notes_are_listed_page_by_page(agent):
     second = agent.tool("vault_list", path="Garden", limit=1, cursor=cursor)
     assert line not in second
     assert "Garden/Index.md" in second
-    assert agent.tool("vault_list", path="Gardn").startswith("0 notes.\n! PATH_NOT_FOUND: ")
+    assert agent.tool("vault_list", path="Gardn").startswith("0 notes.\n! FOLDER_NOT_FOUND: ")
     assert "Similar folders: Garden" in agent.tool("vault_list", path="Gardn")
     newest = agent.tool("vault_list", sort="updated", limit=1).split("\n")[1]
     assert re.search(r"\.md.* · \d{4}-\d\d-\d\d", newest)

@@ -38,6 +38,7 @@ CONTRACT = {
     "GET /tags", "GET /folders",
     "POST /grep",
     "GET /notes", "GET /tasks",
+    "POST /context",
 }  # fmt: skip
 
 

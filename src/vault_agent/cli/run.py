@@ -47,6 +47,7 @@ COMMANDS = (
     "grep",
     "list",
     "tasks",
+    "context",
     "get",
     "jobs",
     "status",

@@ -149,6 +149,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("GET", "/notes", lists.NOTES),
     Route("GET", "/tasks", lists.TASKS),
+    Route("POST", "/context", lists.CONTEXT, body=True),
     Route("GET", "/resolve", lists.RESOLVE),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
