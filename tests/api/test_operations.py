@@ -76,11 +76,19 @@ def test_openapi_marks_operations_that_can_be_disabled(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("caller", [Caller(CallerKind.AGENT, "a"), Caller(CallerKind.WEB, "s")])
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
-async def test_only_the_owner_may_use_every_operation(operation: Operation, caller: Caller):
+@pytest.mark.parametrize(
+    "operation", [each for each in OPERATIONS if not each.scoped], ids=lambda each: each.name
+)
+async def test_only_the_owner_may_use_operations_without_a_scope(
+    operation: Operation, caller: Caller
+):
     with pytest.raises(NotFound) as refused:
         await perform(operation, FakeEngine(Config()), caller, NoParams())
     assert refused.value.code == "ROUTE_NOT_FOUND"
+
+
+def test_no_operation_of_agents_writes():
+    assert {each.name for each in OPERATIONS if each.scoped and each.writes} == set()
 
 
 def test_every_operation_has_a_route_with_its_description():

@@ -38,7 +38,7 @@ _FIRST_NOTES = "Bakery"
 @click.command("demo", cls=Command)
 @click.pass_obj
 async def command(invocation: Invocation) -> None:
-    """See it work on sample notes: serve, index, search, links, read.
+    """See it work on sample notes: serve, index, search, read.
 
     Your notes and settings are not read or changed. All files are deleted at the end.
     """

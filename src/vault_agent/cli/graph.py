@@ -149,7 +149,7 @@ async def _report(invocation: Invocation, name: str, none: str, options: dict[st
 @click.option("-n", "--limit", type=int, help="Groups, 1 to 1,000. Default: 20.")
 @click.pass_obj
 async def communities(invocation: Invocation, limit: int | None) -> None:
-    """List groups of notes that are linked more with each other than with others."""
+    """List groups of notes that are linked with each other."""
     from vault_agent.client import links
 
     async with invocation.client() as client:

@@ -30,7 +30,7 @@ _REVISION = "2025-11-25"
 async def command(
     context: click.Context, agent: str | None, vault_root: str | None, *, no_start: bool
 ) -> None:
-    """Let an agent search and read the vault (MCP on standard input and output).
+    """Let an agent search and read the vault (MCP over stdio).
 
     Agents start this command themselves. It starts a server if none runs, and many agents share it.
     """
@@ -96,7 +96,7 @@ def _list_clients(invocation: Invocation, known: dict[str, Client]) -> None:
 @click.option("--agent", metavar="NAME", help="Check as this agent of the config file.")
 @click.pass_obj
 async def check(invocation: Invocation, agent: str | None) -> None:
-    """Start the relay as a client does, and show the tools and one search."""
+    """Start it as a client does, and show what the client gets."""
     flags = [] if agent is None else ["--agent", agent]
     for flag, value in (
         ("--config", invocation.config),

@@ -39,7 +39,7 @@ def command() -> None:
 @click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
 async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
-    """List tasks as `path:line: [ ] text`, all or those of a note or folder."""
+    """List tasks, all or those of a note or folder."""
     arguments = {
         "path": paths,
         "status": options["status"],

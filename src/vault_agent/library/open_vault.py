@@ -8,13 +8,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
-from vault_agent import __version__
-from vault_agent.config import switched_on
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
@@ -33,15 +30,14 @@ from vault_agent.indexing.protocol import (
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, set_damaged_aside
 from vault_agent.library.embeddings import Embeddings
+from vault_agent.library.health import health
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News
 from vault_agent.library.watch import Watch
-from vault_agent.model.health import Health
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
-from vault_agent.model.warning import Warning
 from vault_agent.model.watch import Revision
 from vault_agent.search import fetch
 from vault_agent.search.pages import search_page
@@ -62,10 +58,12 @@ if TYPE_CHECKING:
     from vault_agent.library.keeper_process import Keeper
     from vault_agent.library.keeper_process import News as Event
     from vault_agent.library.waiting import Batch
+    from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
     from vault_agent.model.reading import NotePart, Wanted
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
+    from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
@@ -226,33 +224,14 @@ class OpenVault:
     async def health(self) -> Health:
         """Return the current state of the vault, its index and its embeddings."""
         self._checks.compare_if_due()
-        meta, refusal, running = self._index.meta, self._index.refusal, self.jobs.running
-        embeddings = self._embeddings.warnings(indexing=self._indexing)
-        has_embedder = self._embeddings.embedder is not None
-        usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in embeddings)
-        latest = self._index.latest
-        watch = [each for each in self.watch.warnings() if each.code != "INDEX_BEHIND"]
-        warnings = (*self._checks.warnings(), *watch, *embeddings) if meta else ()
-        if refusal is not None:
-            warnings = (Warning(refusal.code, refusal.message),)
-        return Health(
-            status="error" if refusal else "degraded" if meta is None or warnings else "ok",
-            version=__version__,
-            vault_id=self.identity,
-            vault_name=_readable(PurePath(self._task.root).name),
-            index_available=meta is not None,
-            index_stale=self._checks.stale,
-            index_generation=meta.generation if meta else None,
-            notes=meta.notes if meta else 0,
-            chunks=meta.chunks if meta else 0,
-            embeddings_enabled=self.config.embedding.enabled,
-            embeddings_available=has_embedder and meta is not None and usable,
-            embeddings_share=latest.embedded_share if latest and has_embedder else 0.0,
-            running_job=running.id if running else None,
-            indexed_at=self._checks.indexed_at if meta else None,
-            switched_on=switched_on(self.config),
-            warnings=(*warnings, *self.watch.notices()),
-            watch=self.watch.status(),
+        return health(
+            self.config,
+            self._task,
+            index=self._index,
+            running=self.jobs.running,
+            checks=self._checks,
+            embeddings=self._embeddings,
+            watch=self.watch,
         )
 
     # --- runs -----------------------------------------------------------------------------------
@@ -509,8 +488,3 @@ class OpenVault:
             self._directory.sweep(keep=number)
             if served is not None and served.generation == number:
                 self._directory.sweep_fulltext(number, keep=served.revision)
-
-
-def _readable(name: str) -> str:
-    """Return a folder's name as text, where its bytes may not be."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
