@@ -68,8 +68,7 @@ class Ranked(NamedTuple):
 
 
 _Votes = tuple[float, ...]
-_TEXT_VOTES = ("body", "chunk", "pairs", "whole")
-_VOTES = (*_TEXT_VOTES, "names", "name", "heading", "exactName")
+_VOTES = ("body", "chunk", "pairs", "whole", "names", "name", "heading", "exactName")
 
 
 class _Scored(NamedTuple):
