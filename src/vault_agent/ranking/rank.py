@@ -64,8 +64,7 @@ class Ranked(NamedTuple):
 
 
 _Votes = tuple[float, ...]
-_TEXT_VOTES = ("body", "chunk", "pairs")
-_VOTES = (*_TEXT_VOTES, "name", "heading", "exactName")
+_VOTES = ("body", "chunk", "pairs", "name", "heading", "exactName")
 
 
 class _Scored(NamedTuple):
