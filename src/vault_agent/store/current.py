@@ -31,7 +31,7 @@ READERS = 2
 
 A search reads for a tenth of its time, so its threads seldom wait for one.
 """
-SEARCH_THREADS = max(2, min(4, os.cpu_count() or 1))
+_SEARCH_THREADS = max(2, min(4, os.cpu_count() or 1))
 """Searches at once. The engine computes without the interpreter's lock, and ranking holds it, so
 more threads would only wait for each other, and the event loop for all of them."""
 
@@ -184,7 +184,7 @@ class CurrentIndex:
         self._refusal: IndexUnavailable | None = None
         self._damaged: int | None = None
         self._refreshing = asyncio.Lock()
-        self._threads = Threads(SEARCH_THREADS, "search")
+        self._threads = Threads(_SEARCH_THREADS, "search")
 
     @property
     def meta(self) -> Meta | None:

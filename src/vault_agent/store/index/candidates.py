@@ -1,8 +1,8 @@
 """Reads what a search needs, in the search's own thread.
 
-One search reads three times. Each read through an event loop would cost it two changes of thread.
-And each row would be an occasion to wait for the interpreter's lock, which SQLite's module gives
-away at every step. So a read returns all its rows as one text.
+A search reads three times. Through the event loop, each read would take two changes of thread.
+Python's SQLite module releases the interpreter's lock at every row, and another thread may then
+hold it for a while. So a read returns all its rows as one text.
 """
 
 from __future__ import annotations

@@ -129,14 +129,14 @@ async def notes_by_rowid(
 ) -> list[StoredNote]:
     """Return the notes with these rowids, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(NOTES_BY_ROWID, (array(rowids),))
+        rows = await connection.execute_fetchall(_NOTES_BY_ROWID, (array(rowids),))
     return [note_of(row) for row in rows]
 
 
 async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[StoredChunk]:
     """Return the chunks with these keys, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(CHUNKS_BY_KEY, (array(keys),))
+        rows = await connection.execute_fetchall(_CHUNKS_BY_KEY, (array(keys),))
     return [chunk_of(row) for row in rows]
 
 
@@ -201,14 +201,14 @@ async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict
 
 
 def note_of(row: sqlite3.Row) -> StoredNote:
-    """Return a row of `NOTES_BY_ROWID`."""
+    """Return a note from its columns, in the order of `_NOTE`."""
     rowid, handle, path, title, chunk_count, aliases, shown, attachment_count = row
     names = tuple(orjson.loads(aliases)) if aliases else ()
     return StoredNote(rowid, handle, path, title, chunk_count, names, shown, attachment_count)
 
 
 def chunk_of(row: sqlite3.Row) -> StoredChunk:
-    """Return a row of `CHUNKS_BY_KEY`."""
+    """Return a chunk from its columns, in the order of `StoredChunk`."""
     key, heading_path, start_line, end_line, text = row
     path = tuple(orjson.loads(heading_path)) if heading_path else ()
     return StoredChunk(key, path, start_line, end_line, text)
@@ -232,9 +232,9 @@ SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_co
 FROM note
 """
 
-NOTES_BY_ROWID = _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))"
+_NOTES_BY_ROWID = _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))"
 
-CHUNKS_BY_KEY = """
+_CHUNKS_BY_KEY = """
 SELECT key, heading_path, start_line, end_line, text FROM chunk
 WHERE key IN (SELECT value FROM json_each(?))
 """
