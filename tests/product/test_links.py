@@ -13,7 +13,7 @@ from tests.product.conftest import small_vault
 from tests.product.program import Program
 
 from vault_agent.model.identifiers import identify
-from vault_agent.wire.links import GraphData, GraphObjectsData
+from vault_agent.wire.graph import GraphData, GraphObjectsData
 from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:

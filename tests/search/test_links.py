@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import asyncio
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,7 @@ from vault_agent.search import columns, graph, trees
 from vault_agent.search.broken import BrokenLinks
 from vault_agent.search.links import backlinks, links
 from vault_agent.search.mentions import mentions
-from vault_agent.store.current import CurrentIndex, Snapshot, SnapshotOutdated
+from vault_agent.store.current import READERS, CurrentIndex, Snapshot, SnapshotOutdated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -171,6 +172,20 @@ async def test_a_newer_revision_is_not_mixed_with_an_older_one(vault: Vault):
         await vault.index()
         with pytest.raises(SnapshotOutdated):
             await backlinks(now, identify("Frost.md"), Page(1), contexts=0)
+
+
+async def test_a_cancelled_read_leaves_its_connection_usable(vault: Vault):
+    async with opened(vault) as now:
+        note = identify("Frost.md")
+        for steps in range(40):
+            reading = asyncio.create_task(backlinks(now, note, Page(20), contexts=3))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            reading.cancel()
+            with suppress(asyncio.CancelledError):
+                await reading
+            for _ in range(READERS):
+                assert (await backlinks(now, note, Page(20), contexts=3)).total == 1
 
 
 async def test_broken_links_are_listed_by_path_and_by_target(vault: Vault):

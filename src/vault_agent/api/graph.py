@@ -13,7 +13,7 @@ from vault_agent.api.pages import page_of, shown
 from vault_agent.search.columns import Wish
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.convert import warnings_data
-from vault_agent.wire.links import (
+from vault_agent.wire.graph import (
     CentralData,
     CentralRequest,
     CommunitiesData,

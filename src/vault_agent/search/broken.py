@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
-from vault_agent.markdown.resolve import LinkResolver, Resolution
-from vault_agent.model.graph import MAX_CANDIDATES, Finding, Listed, Page, Wanted
+from vault_agent.markdown.resolve import Resolution
+from vault_agent.model.graph import Finding, Listed, Page, Wanted
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import LinkKind
-from vault_agent.search.links import check_revision
+from vault_agent.search.links import candidates_of, check_revision
 from vault_agent.store.index import graph as reading
 from vault_agent.store.index import links as links_reading
-from vault_agent.store.index import places
+from vault_agent.store.index.links import AmbiguousLink
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
 
@@ -71,8 +71,12 @@ class BrokenLinks:
             rows = {
                 row.key: row for row in await reading.written(connection, {key for key, _ in shown})
             }
-            candidates = await _candidates(
-                connection, [rows[key] for key, fault in shown if fault is Fault.AMBIGUOUS]
+            candidates = await candidates_of(
+                connection,
+                [
+                    AmbiguousLink(row.key, row.path, row.target, LinkKind(row.kind), row.lookup)
+                    for row in (rows[key] for key, fault in shown if fault is Fault.AMBIGUOUS)
+                ],
             )
         entries = tuple(_finding(rows[key], fault, candidates.get(key, ())) for key, fault in shown)
         ends = tuple((start + index + 1,) for index in range(len(entries)))
@@ -123,7 +127,7 @@ async def _find(snapshot: Snapshot, graph: Graph) -> _Known:
         folders: set[str] = set()
         paths: dict[int, str] = {}
         if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
-            folders = _folders(await reading.folders(connection))
+            folders = _folders(await reading.paths(connection))
             sources = {link.key >> CHUNK_BITS for link in doubtful if link.dest is None}
             paths = {row.rowid: row.path for row in await reading.columns(connection, sources)}
         found: list[tuple[int, Fault]] = []
@@ -181,24 +185,6 @@ def _folders(paths: Iterable[str]) -> set[str]:
             found.add(folder)
             folder = folder.rpartition("/")[0]
     return set(map(fold, found))
-
-
-async def _candidates(
-    connection: Connection, rows: Sequence[WrittenLink]
-) -> dict[int, tuple[str, ...]]:
-    if not rows:
-        return {}
-    lookups = {row.lookup for row in rows}
-    resolver = LinkResolver(
-        await places.notes_named(connection, lookups),
-        await places.attachments_named(connection, lookups),
-    )
-    return {
-        row.key: tuple(
-            resolver.candidates(row.path, row.target, LinkKind(row.kind))[:MAX_CANDIDATES]
-        )
-        for row in rows
-    }
 
 
 def _finding(row: WrittenLink, fault: Fault, candidates: tuple[str, ...]) -> Finding:

@@ -16,7 +16,7 @@ from vault_agent.search.named import named_note
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
 from vault_agent.store.index import places
-from vault_agent.store.index.links import LinkFilter
+from vault_agent.store.index.links import AmbiguousLink, LinkFilter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkPlace, OutgoingLink, WebLink
-    from vault_agent.store.index.notes import StoredChunk, StoredNote
+    from vault_agent.store.index.notes import StoredChunk
 
     _Shown = OutgoingLink | WebLink
 
@@ -76,7 +76,14 @@ async def links(
         anchors = await anchors_of(
             connection, [link.rowid for link in ours if link.fragment and link.rowid]
         )
-        candidates = await _candidates(connection, note, ours)
+        candidates = await candidates_of(
+            connection,
+            [
+                AmbiguousLink(link.key, note.path, link.target, link.kind, link.lookup)
+                for link in ours
+                if link.ambiguous
+            ],
+        )
     entries, ends = [], []
     for link in shown:
         if isinstance(link, reading.OutgoingLink):
@@ -110,21 +117,20 @@ async def anchors_of(connection: Connection, rowids: Sequence[int]) -> Mapping[i
     return {rowid: Anchors(anchors) for rowid, anchors in (found or {}).items()}
 
 
-async def _candidates(
-    connection: Connection, note: StoredNote, shown: Sequence[OutgoingLink]
+async def candidates_of(
+    connection: Connection, links: Sequence[AmbiguousLink]
 ) -> dict[int, tuple[str, ...]]:
-    """Return the files that each ambiguous link can mean, the chosen one first."""
-    doubtful = [link for link in shown if link.ambiguous]
-    if not doubtful:
+    """Return the files that each ambiguous link can mean, the chosen one first, by its key."""
+    if not links:
         return {}
-    lookups = {link.lookup for link in doubtful}
+    lookups = {link.lookup for link in links}
     resolver = LinkResolver(
         await places.notes_named(connection, lookups),
         await places.attachments_named(connection, lookups),
     )
     return {
-        link.key: tuple(resolver.candidates(note.path, link.target, link.kind)[:MAX_CANDIDATES])
-        for link in doubtful
+        link.key: tuple(resolver.candidates(link.source, link.target, link.kind)[:MAX_CANDIDATES])
+        for link in links
     }
 
 

@@ -147,9 +147,8 @@ class Snapshot:
             IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
         """
         async with self.connection() as connection:
-            with translated():
-                await connection.execute_fetchall("BEGIN")
             try:
+                await to_its_end(_begin_reading(connection))
                 if await read_meta(connection) != self.meta:
                     raise SnapshotOutdated
                 yield connection
@@ -157,9 +156,15 @@ class Snapshot:
                 await to_its_end(_end_reading(connection))
 
 
-async def _end_reading(connection: aiosqlite.Connection) -> None:
+async def _begin_reading(connection: aiosqlite.Connection) -> None:
     with translated():
-        await connection.execute_fetchall("ROLLBACK")
+        await connection.execute_fetchall("BEGIN")
+
+
+async def _end_reading(connection: aiosqlite.Connection) -> None:
+    if connection.in_transaction:
+        with translated():
+            await connection.execute_fetchall("ROLLBACK")
 
 
 class CurrentIndex:

@@ -1,4 +1,4 @@
-"""The requests and replies about links, the graph, tags and folders."""
+"""The requests and replies about links, tags and folders."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from vault_agent.model.search import Filters
 from vault_agent.wire.base import Model
-from vault_agent.wire.queries import CursorText, Texts, choices, whole
-from vault_agent.wire.requests import CalendarDate, Flag, NoteId
+from vault_agent.wire.pages import CURSOR, CountedPageData, PageData
+from vault_agent.wire.queries import CursorText, choices, whole
+from vault_agent.wire.requests import Flag, NoteId
 
-_CURSOR = Field(default=None, description="`nextCursor` of the page before.")
 _KINDS = ("wikilink", "embed", "markdown", "image", "frontmatter", "external")
 FAULTS = ("note", "heading", "block", "attachment", "ambiguous")
 """What can be wrong with a link."""
@@ -30,7 +29,7 @@ class LinksRequest(Model):
         default=None, description="One kind of link or several, separated by commas."
     )
     limit: whole(1, 1_000) = 100  # type: ignore[valid-type]
-    cursor: CursorText | None = _CURSOR
+    cursor: CursorText | None = CURSOR
 
 
 class BacklinksRequest(Model):
@@ -41,7 +40,7 @@ class BacklinksRequest(Model):
         default=3, description="Places to show of each note."
     )
     limit: whole(1, 100) = 20  # type: ignore[valid-type]
-    cursor: CursorText | None = _CURSOR
+    cursor: CursorText | None = CURSOR
 
 
 class MentionsRequest(Model):
@@ -50,90 +49,6 @@ class MentionsRequest(Model):
     note_id: NoteId
     limit: whole(1, 100) = 20  # type: ignore[valid-type]
     linked: Flag = Field(default=False, description="Also notes that link to it elsewhere.")
-
-
-class LocalGraphRequest(Model):
-    """A request for the notes near a note."""
-
-    note_id: NoteId
-    depth: whole(1, 5) = 1  # type: ignore[valid-type]
-    limit: whole(1, 2_000) = 300  # type: ignore[valid-type]
-
-
-class _FilteredRequest(Model):
-    paths: Texts = Field(
-        default=(), description="Folders or glob patterns, relative to the vault. One must match."
-    )
-    tags: Texts = Field(
-        default=(), description="All must match. A tag includes those nested under it."
-    )
-    types: Texts = Field(
-        default=(), description="Values of `type` in the frontmatter. One must match."
-    )
-    after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
-    before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
-
-    def to_filters(self) -> Filters:
-        """Return the domain value."""
-        return Filters(
-            paths=self.paths,
-            tags=self.tags,
-            types=self.types,
-            after=self.after,
-            before=self.before,
-        )
-
-
-class GraphRequest(_FilteredRequest):
-    """A request for the whole graph."""
-
-    min_degree: whole(0, 1_000_000) = Field(  # type: ignore[valid-type]
-        default=0, description="Only notes that are linked with at least so many others."
-    )
-    limit: whole(1, 50_000) = Field(  # type: ignore[valid-type]
-        default=50_000,
-        description="Of more notes the best connected stay. With `format=objects` at most 5,000.",
-    )
-    unresolved: Flag = Field(
-        default=False, description="Also a node without an ID for each note that is missing."
-    )
-    member: Flag = Field(default=False, description="Add the column `community`.")
-    format: Literal["columns", "objects"] = "columns"
-
-
-class PathRequest(Model):
-    """A request for a shortest path between two notes."""
-
-    from_: NoteId = Field(alias="from", description="The ID of the first note.")
-    to: NoteId = Field(description="The ID of the last note.")
-    max: whole(1, 50) = Field(default=12, description="The most links.")  # type: ignore[valid-type]
-    directed: Flag = Field(default=False, description="Follow links only forwards.")
-
-
-class OrphansRequest(_FilteredRequest):
-    """A request for notes without links."""
-
-    limit: whole(1, 1_000) = 100  # type: ignore[valid-type]
-    cursor: CursorText | None = _CURSOR
-
-
-class DeadEndsRequest(OrphansRequest):
-    """A request for notes that are linked, but link to no note."""
-
-
-class CentralRequest(Model):
-    """A request for the most central notes."""
-
-    by: Literal["pagerank", "in", "out", "degree"] = "pagerank"
-    limit: whole(1, 100) = 20  # type: ignore[valid-type]
-    cursor: CursorText | None = _CURSOR
-
-
-class CommunitiesRequest(Model):
-    """A request for the communities of notes."""
-
-    limit: whole(1, 1_000) = 20  # type: ignore[valid-type]
-    cursor: CursorText | None = _CURSOR
 
 
 class BrokenLinksRequest(Model):
@@ -147,7 +62,7 @@ class BrokenLinksRequest(Model):
         default=None, description="`target`: the targets instead of the links, most wanted first."
     )
     limit: whole(1, 1_000) = 100  # type: ignore[valid-type]
-    cursor: CursorText | None = _CURSOR
+    cursor: CursorText | None = CURSOR
 
 
 class TreeRequest(Model):
@@ -159,16 +74,6 @@ class TreeRequest(Model):
 
 
 # --- replies ----------------------------------------------------------------------------------
-
-
-class _Page(Model):
-    revision: str = Field(description="The revision of the index. A cursor is valid for it only.")
-    has_more: bool
-    next_cursor: str | None
-
-
-class _CountedPage(_Page):
-    total: int
 
 
 class NoteLinkData(Model):
@@ -192,7 +97,7 @@ class NoteLinkData(Model):
     )
 
 
-class LinksData(_Page):
+class LinksData(PageData):
     """The links of a note, in the order in which they are written."""
 
     links: list[NoteLinkData]
@@ -218,7 +123,7 @@ class BacklinkData(Model):
     places: tuple[PlaceData, ...]
 
 
-class BacklinksData(_CountedPage):
+class BacklinksData(CountedPageData):
     """The notes that link to a note, those with the most links first, then by path."""
 
     backlinks: list[BacklinkData]
@@ -237,74 +142,6 @@ class MentionsData(Model):
     total: int
     has_more: bool
     mentions: list[MentionData]
-
-
-class GraphNoteData(Model):
-    """A note of the graph. `in` and `out` count notes, not links."""
-
-    note_id: str
-    path: str
-    title: str
-    in_: int = Field(alias="in")
-    out: int
-
-
-class NearNoteData(GraphNoteData):
-    """A note near another one. `distance` is in links."""
-
-    distance: int
-
-
-class LocalGraphData(Model):
-    """The notes near a note, itself first, and the links between them."""
-
-    revision: str
-    nodes: list[NearNoteData]
-    edges: list[tuple[int, int]] = Field(description="Positions in `nodes`: source, target.")
-    weights: list[int] = Field(description="The number of links of each edge.")
-    truncated: bool
-
-
-class PathData(Model):
-    """A shortest path. `length` is the number of links."""
-
-    length: int
-    notes: list[GraphNoteData]
-
-
-class GraphNotesData(_CountedPage):
-    """Notes of the graph."""
-
-    notes: list[GraphNoteData]
-
-
-class ScoredNoteData(GraphNoteData):
-    """A note with its score."""
-
-    score: float
-
-
-class CentralData(_CountedPage):
-    """The notes with the highest scores."""
-
-    by: str
-    notes: list[ScoredNoteData]
-
-
-class CommunityData(Model):
-    """A group of notes. `label` is made of the terms that tell it from the others."""
-
-    id: int
-    size: int
-    label: str
-    central: tuple[GraphNoteData, ...]
-
-
-class CommunitiesData(_CountedPage):
-    """The communities, the largest first."""
-
-    modularity: float
-    communities: list[CommunityData]
 
 
 class BrokenLinkData(Model):
@@ -329,7 +166,7 @@ class WantedData(Model):
     notes: int
 
 
-class BrokenLinksData(_CountedPage):
+class BrokenLinksData(CountedPageData):
     """The links that lead nowhere by path and line, or their targets."""
 
     links: list[BrokenLinkData | WantedData]
@@ -369,71 +206,3 @@ class FoldersData(Model):
     folders: list[FolderData]
     count: int = Field(description="Notes in no folder.")
     truncated: bool
-
-
-class GraphNodes(Model):
-    """The notes of the graph in columns, by path. Missing notes have `id` null, and come last."""
-
-    id: list[str | None]
-    title: list[str]
-    folder: list[int | None] = Field(description="Positions in `folders`.")
-    type: list[int | None] = Field(description="Positions in `types`.")
-    tags: list[list[int]] = Field(description="Positions in `tags`.")
-    day: list[int | None] = Field(description="Days since 1970 of `date`, else of `created`.")
-    in_: list[int] = Field(alias="in", description="Notes that link to it, of the whole vault.")
-    out: list[int] = Field(description="Notes that it links to, of the whole vault.")
-    community: list[int | None] | None = Field(default=None, description="With `member=true`.")
-
-
-class GraphCounts(Model):
-    """Counts of the whole vault. `unresolved` is a number of links."""
-
-    notes: int
-    edges: int
-    orphans: int
-    unresolved: int
-
-
-class GraphData(Model):
-    """The whole graph in columns."""
-
-    revision: str
-    directed: Literal[True]
-    nodes: GraphNodes
-    folders: list[str]
-    types: list[str]
-    tags: list[str]
-    edges: list[int] = Field(description="Pairs of positions in `nodes`: source, target.")
-    weights: list[int] = Field(description="The number of links of each edge.")
-    truncated: bool
-    counts: GraphCounts
-
-
-class GraphNodeObject(Model):
-    """A note of the graph."""
-
-    id: str
-    label: str
-    type: str | None
-    tags: list[str]
-    created_at: str | None
-    connection_count: int
-
-
-class GraphEdgeObject(Model):
-    """A link between two notes."""
-
-    source: str
-    target: str
-    label: str
-
-
-class GraphObjectsData(Model):
-    """The whole graph as objects."""
-
-    revision: str
-    directed: Literal[True]
-    nodes: list[GraphNodeObject]
-    edges: list[GraphEdgeObject]
-    truncated: bool
-    counts: GraphCounts

@@ -106,7 +106,7 @@ async def tags(connection: aiosqlite.Connection) -> list[tuple[str, str, int]]:
     return [(name, written, rowid) for name, written, rowid in rows]
 
 
-async def folders(connection: aiosqlite.Connection) -> list[str]:
+async def paths(connection: aiosqlite.Connection) -> list[str]:
     """Return the paths of all notes and attachments."""
     with translated():
         rows = await connection.execute_fetchall(_ALL_PATHS)

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     import aiosqlite
 
 MAX_ANCHORS_READ = 100_000
+_SMALL_NOTE_BYTES = 1_000  # a larger note without chunks was not parsed
+
+
+class AmbiguousLink(NamedTuple):
+    """What decides which files an ambiguous link can mean."""
+
+    key: int
+    source: str  # path of the note that contains it
+    target: str
+    kind: LinkKind
+    lookup: int
 
 
 class OutgoingLink(NamedTuple):
@@ -128,16 +139,18 @@ async def anchors(
 ) -> dict[int, list[tuple[int, str]]] | None:
     """Return the anchors of notes as (level, name), by rowid.
 
-    A note without anchors, or whose text is not indexed because of its size, is left out or None:
-    see `unread`. Returns None if there are over 100,000 anchors.
+    A note whose text is not indexed is left out. Returns None if there are over 100,000 anchors.
     """
-    found: dict[int, list[tuple[int, str]]] = {rowid: [] for rowid in rowids}
+    asked = _json(rowids)
     with translated():
-        rows = await connection.execute_fetchall(_ANCHORS, (_json(rowids), MAX_ANCHORS_READ))
-    if len(rows) == MAX_ANCHORS_READ:  # type: ignore[arg-type]
+        read = await connection.execute_fetchall(_READ, (asked, _SMALL_NOTE_BYTES))
+        rows = list(await connection.execute_fetchall(_ANCHORS, (asked, MAX_ANCHORS_READ)))
+    if len(rows) == MAX_ANCHORS_READ:
         return None
+    found: dict[int, list[tuple[int, str]]] = {rowid: [] for (rowid,) in read}
     for rowid, level, name in rows:
-        found[rowid].append((level, name))
+        if rowid in found:
+            found[rowid].append((level, name))
     return found
 
 
@@ -186,6 +199,11 @@ CROSS JOIN link ON link.dest = ? AND link.key IN (
     ORDER BY key LIMIT ?
 )
 ORDER BY link.key
+"""
+
+_READ = """
+SELECT rowid FROM note
+WHERE rowid IN (SELECT value FROM json_each(?)) AND (chunk_count > 0 OR size <= ?)
 """
 
 _ANCHORS = f"""
