@@ -100,7 +100,9 @@ async def test_a_folder_that_cannot_be_checked_is_only_a_warning(run: Run):
 
 async def test_config_set_says_whether_a_restart_is_needed(run: Run):
     assert "Restart" in (await run("config", "set", "server.port", "9000")).err
-    assert "vault-agent reindex" in (await run("config", "set", "vault.exclude", "drafts/")).err
+    assert "by itself" in (await run("config", "set", "vault.exclude", "drafts/")).err
+    assert "vault-agent reindex" in (await run("config", "set", "index.max_note_bytes", "9")).err
+    assert (await run("config", "set", "cli.open_in", "obsidian")).err == ""
 
 
 async def test_the_default_index_folder_is_shown(run: Run):
@@ -110,7 +112,7 @@ async def test_the_default_index_folder_is_shown(run: Run):
 
 
 async def test_the_short_help_of_every_command_is_a_sentence(run: Run):
-    groups = ((), ("config",), ("get",), ("jobs",), ("embedding",))
+    groups = ((), ("config",), ("get",), ("jobs",), ("embedding",), ("indexes",), ("service",))
     for ended in await asyncio.gather(*(run(*group, "--help", COLUMNS="80") for group in groups)):
         assert "..." not in ended.out.partition("Commands:")[2].partition("Options:")[0]
 
