@@ -101,6 +101,8 @@ async def test_a_folder_that_cannot_be_checked_is_only_a_warning(run: Run):
 async def test_config_set_says_whether_a_restart_is_needed(run: Run):
     assert "Restart" in (await run("config", "set", "server.port", "9000")).err
     assert "by itself" in (await run("config", "set", "vault.exclude", "drafts/")).err
+    assert "vault-agent reindex" in (await run("config", "set", "index.max_note_bytes", "9")).err
+    assert (await run("config", "set", "cli.open_in", "obsidian")).err == ""
 
 
 async def test_the_default_index_folder_is_shown(run: Run):

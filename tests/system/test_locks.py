@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.clocks import PATIENCE
 
+from vault_agent.system import locks
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, folder_locked, locked
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
@@ -129,4 +130,15 @@ def test_a_file_system_without_locks_is_not_reported_as_locked(
 def test_other_lock_errors_are_raised_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("fcntl.flock", NoLocks(errno.EIO))
     with pytest.raises(OSError, match=os.strerror(errno.EIO)), locked(tmp_path / "a.lock"):
+        pass
+
+
+def test_a_look_at_a_lock_neither_takes_nor_creates_it(tmp_path: Path):
+    path = tmp_path / "lock"
+    assert not locks.is_locked(path)
+    assert not path.exists()
+    with locked(path):
+        assert locks.is_locked(path)
+    assert not locks.is_locked(path)
+    with locked(path):
         pass

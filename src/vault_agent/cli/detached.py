@@ -108,7 +108,7 @@ async def stop(folder: Path) -> ServerAddress | None:
     Raises:
         Failed: `SERVER_FAILED` if the server does not end.
     """
-    address = await _address_of_running(folder)
+    address = await running(folder)
     if address is None:
         return None
     for end in (ask_to_end, kill):
@@ -121,8 +121,12 @@ async def stop(folder: Path) -> ServerAddress | None:
     raise Failed("SERVER_FAILED", f"The server does not end. Its process is {address.pid}.")
 
 
-async def _address_of_running(folder: Path) -> ServerAddress | None:
-    """Return the address of the running server. Wait for it if the server is starting."""
+async def running(folder: Path) -> ServerAddress | None:
+    """Return the address of the server that has this index, or None. Wait while it starts.
+
+    Raises:
+        Failed: `SERVER_FAILED` if it does not answer.
+    """
     deadline = time.monotonic() + _SECONDS_TO_START
     while is_serving(folder):
         if (address := noted_address(folder)) is not None:

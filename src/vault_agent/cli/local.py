@@ -15,7 +15,6 @@ import orjson
 from vault_agent.config import rules
 from vault_agent.config.connection import index_folder, vault_root
 from vault_agent.errors import Misconfigured
-from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,6 +71,8 @@ def note_address(root: Path, path: str) -> str:
 
 def remember(vault: LocalVault, results: Iterable[dict[str, Any]]) -> None:
     """Keep what was printed. Nothing happens if that cannot be written."""
+    from vault_agent.system.files import replace_file
+
     shown = [[result["id"], result.get("line")] for result in results]
     with suppress(OSError):
         replace_file(vault.index_folder / _FILE, orjson.dumps(shown), durable=False)

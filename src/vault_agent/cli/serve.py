@@ -26,7 +26,6 @@ from vault_agent.cli.terminal import (
 from vault_agent.config import rules
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import CODES, Misconfigured
-from vault_agent.system.address import live_address
 from vault_agent.system.files import keep_new_files_private
 from vault_agent.wire.convert import health_data
 
@@ -130,12 +129,13 @@ async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: b
 
     layers = invocation.layers(flags)
     folder = index_directory(build_config(layers))
-    address = live_address(folder)
+    address = await detached.running(folder)
     running = address is not None
     if address is None:
         config = _checked(invocation, flags)
         if config.vault.root is None or not config.vault.root.is_dir():
-            await _serve(invocation, flags)  # reports what is wrong with the folder
+            # Reports what is wrong with the folder, whatever port is free.
+            await _serve(invocation, {**flags, "server.port": "0"})
             return
         if not any("server.port" in layer.values for layer in layers):
             try:

@@ -3,6 +3,8 @@
 `vault.path` holds the folder of the notes. `server.address` has two lines: the server's URL and its
 process ID. It is written when the server accepts requests and removed at its end. A server that is
 killed leaves it behind. So it counts only while the server's lock is held.
+
+Every command reads the address. So what only writing needs is imported there.
 """
 
 from __future__ import annotations
@@ -12,8 +14,6 @@ import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from vault_agent.system.files import replace_file
 
 SERVER_LOCK: Final = "server.lock"
 _FILE: Final = "server.address"
@@ -30,6 +30,8 @@ class ServerAddress(NamedTuple):
 
 def note_address(folder: Path, endpoint: str) -> None:
     """Record that this process serves at `endpoint`. Nothing happens if that cannot be written."""
+    from vault_agent.system.files import replace_file
+
     with suppress(OSError):
         data = f"{endpoint}\n{os.getpid()}\n".encode("ascii", "replace")
         replace_file(folder / _FILE, data, durable=False)
@@ -61,6 +63,8 @@ def live_address(folder: Path) -> ServerAddress | None:
 
 def note_vault(folder: Path, root: str) -> None:
     """Record whose index this is. Nothing happens if that cannot be written."""
+    from vault_agent.system.files import replace_file
+
     path = folder / _VAULT
     data = root.encode("utf-8", "surrogateescape")
     with suppress(OSError):
@@ -79,14 +83,6 @@ def noted_vault(folder: Path) -> Path | None:
 
 def is_serving(folder: Path) -> bool:
     """Whether a server holds the lock of this index. It may still be starting."""
-    from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
+    from vault_agent.system.locks import is_locked
 
-    if not (folder / SERVER_LOCK).exists():
-        return False
-    try:
-        with locked(folder / SERVER_LOCK):
-            return False
-    except AlreadyLocked:
-        return True
-    except (LocksUnsupported, OSError):
-        return False
+    return is_locked(folder / SERVER_LOCK)

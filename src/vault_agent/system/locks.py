@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -55,6 +55,35 @@ def folder_locked(path: Path) -> Iterator[None]:
         raise LocksUnsupported
     with _locked(os.open(path, os.O_RDONLY), float("inf")):
         yield
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process holds the lock on a file. A missing file is not locked.
+
+    Takes the lock for a moment. On POSIX that is a shared one, so that several may look at once,
+    and without filelock, whose import takes longer than the rest of a short command.
+    """
+    if os.name == "nt":
+        try:
+            with locked(path) if path.exists() else nullcontext():
+                return False
+        except AlreadyLocked:
+            return True
+        except (LocksUnsupported, OSError):
+            return False
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    finally:
+        os.close(descriptor)
+    return False
 
 
 @contextmanager
