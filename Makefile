@@ -27,7 +27,8 @@ help:  ## Show this list
 demo: $(VENV)/.runtime  ## Serve, index, search and read a sample vault
 	@$(BIN)/vault-agent demo
 
-test: lint  ## Run the linter, the type checker and all but the long tests
+test: lint  ## Check the code and the links of the documentation, and run all but the long tests
+	$(BIN)/vault-agent links check --vault-root docs
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
 lint: $(VENV)/.dev  ## Run the linter, the format check and the type checker

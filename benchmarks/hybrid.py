@@ -35,9 +35,9 @@ from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Names, attainable, rank, shortlist
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
-from vault_agent.store.database import open_reader
+from vault_agent.store.database import Readers, open_reader
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import candidates as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.vectors.cache import open_vectors
@@ -99,7 +99,8 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
     number = directory.current()
     queries = [json.loads(line) for line in (collection / "queries.jsonl").open(encoding="utf-8")]
     found = {}
-    async with open_reader(directory.database(number)) as connection, HttpEmbedder(settings) as e:
+    database = directory.database(number)
+    async with open_reader(database) as connection, HttpEmbedder(settings) as e:
         matrix, paths = await embed(connection, e, directory, number, settings)
         meta = await read_meta(connection)
         fulltext = FulltextReader(directory.fulltext(number, meta.revision))
@@ -113,7 +114,7 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
             chunks_by_note[paths[key[0] >> 20]].append(key[0])
         for query in queries:
             text = query.get("text") or query["query"]
-            lexical, most = await lexical_scores(connection, fulltext, text, meta.notes)
+            lexical, most = lexical_scores(database, fulltext, text, meta.notes)
             vector = await e.embed_query(text)
             rows, cosines = nearest(scan, vector, matrix.signs(vector), 1000)
             keys, cosines = matrix.chunks_of(rows, cosines)
@@ -176,14 +177,15 @@ async def by_search(current, embedder, text, mode) -> list[str]:
     return list(dict.fromkeys(hit.path for hit in answer.hits))
 
 
-async def lexical_scores(connection, fulltext, text, count):
+def lexical_scores(database, fulltext, text, count):
     """Return the lexical scores of notes by path, and the highest possible score."""
     compiled = compile_query(text)
     candidates = fulltext.candidates(compiled, Filters())
     wanted = shortlist(candidates, DEPTH)
-    notes = await reading.notes_by_rowid(connection, wanted.rowids)
-    names = {n.rowid: Names(n.path, n.title, n.metadata.aliases) for n in notes}
-    headings = await reading.headings(connection, wanted.keys)
+    with Readers(database, 1) as readers, readers.lend() as connection:
+        notes = reading.notes(connection, wanted.rowids)
+        headings = reading.headings(connection, wanted.keys)
+    names = {rowid: Names(n.path, n.title, n.metadata.aliases) for rowid, n in notes.items()}
     scores: dict[str, float] = {}
     for ranked in rank(candidates, names, headings, limit=DEPTH):
         scores.setdefault(names[ranked.rowid].path, sum(ranked.votes.values()))

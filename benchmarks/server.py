@@ -31,6 +31,39 @@ def isolated(home: Path) -> dict[str, str]:
     return kept | dict.fromkeys(folders, str(home)) | {"NO_COLOR": "1"}
 
 
+class Caller:
+    """One client, with a connection that stays open."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Send one request on the open connection; return `data` or end the benchmark."""
+        payload = None if body is None else json.dumps(body).encode()
+        self._connection.request(method, path, payload, JSON if payload else {})
+        response = self._connection.getresponse()
+        reply = json.loads(response.read())
+        if response.status >= 400:
+            raise SystemExit(f"{method} {path}: {response.status} {reply['error']}")
+        return reply["data"]
+
+    def search(self, query: str, **options: object) -> float:
+        """Return the seconds from a search request to its reply."""
+        payload = json.dumps({"query": query, **options}).encode()
+        started = time.perf_counter()
+        self._connection.request("POST", "/search", payload, JSON)
+        response = self._connection.getresponse()
+        content = response.read()
+        elapsed = time.perf_counter() - started
+        if response.status != 200:
+            raise SystemExit(f"search: {response.status} {content[:300]!r}")
+        return elapsed
+
+
 class Server:
     """`vault-agent serve` on a free port; use as a context manager."""
 
@@ -65,11 +98,12 @@ class Server:
                 raise SystemExit(f"The server did not start:\n{self._log.read_text()}")
             time.sleep(0.005)
         self.start_seconds = time.perf_counter() - started
-        self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        self._caller = Caller(self.port)
+        self.call, self.search = self._caller.call, self._caller.search
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        self._caller.close()
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(10)
@@ -83,28 +117,6 @@ class Server:
                 return True
         except OSError:
             return False
-
-    def call(self, method: str, path: str, body: object = None) -> Any:
-        """Send one request on the open connection; return `data` or end the benchmark."""
-        payload = None if body is None else json.dumps(body).encode()
-        self._connection.request(method, path, payload, JSON if payload else {})
-        response = self._connection.getresponse()
-        reply = json.loads(response.read())
-        if response.status >= 400:
-            raise SystemExit(f"{method} {path}: {response.status} {reply['error']}")
-        return reply["data"]
-
-    def search(self, query: str, **options: object) -> float:
-        """Return the seconds from a search request to its reply."""
-        payload = json.dumps({"query": query, **options}).encode()
-        started = time.perf_counter()
-        self._connection.request("POST", "/search", payload, JSON)
-        response = self._connection.getresponse()
-        content = response.read()
-        elapsed = time.perf_counter() - started
-        if response.status != 200:
-            raise SystemExit(f"search: {response.status} {content[:300]!r}")
-        return elapsed
 
     def submit(self, kind: str) -> str:
         """Start an index or reindex job; return its ID."""
@@ -138,14 +150,21 @@ class Server:
 
 def cpu_seconds(pid: int) -> float:
     """Return the processor time of a process and all below it, ended ones included (Linux)."""
-    ticks = 0
-    for each in (pid, *descendants(pid)):
-        try:
-            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-        except OSError:  # Ended between the listing and the look.
-            continue
-        ticks += sum(int(field) for field in fields[11:15])  # user, system, and of ended children
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(_cpu_seconds(each, 15) for each in (pid, *descendants(pid)))
+
+
+def own_cpu_seconds(pid: int) -> float:
+    """Return the processor time of a process without those below it (Linux)."""
+    return _cpu_seconds(pid, 13)
+
+
+def _cpu_seconds(pid: int, end: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # Ended between the listing and the look.
+        return 0.0
+    # User and system time, then the same of ended children.
+    return sum(int(field) for field in fields[11:end]) / os.sysconf("SC_CLK_TCK")
 
 
 # --- memory -------------------------------------------------------------------------------------

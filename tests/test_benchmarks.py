@@ -76,3 +76,26 @@ def test_queries_have_one_to_twelve_words_and_some_are_cjk(generator: ModuleType
     assert queries == generator.queries(generator.Vocabulary(1), 200)
     assert {len(query.split()) for query in queries} == set(range(1, 13))
     assert sum(query[0] >= "\u3000" for query in queries) == 20
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "chunks", "links"),
+    [("manual", 490, 1, 0), ("pages", 2_200, 3.8, 3.4), ("guide", 4_600, 8.5, 3.4),
+     ("reference", 4_600, 11.4, 10)],
+)  # fmt: skip
+def test_the_notes_of_a_shape_are_like_the_real_ones(
+    monkeypatch: pytest.MonkeyPatch, shape: str, size: float, chunks: float, links: float
+):
+    monkeypatch.syspath_prepend(SOURCE.parent)
+    shapes = importlib.import_module("shapes")
+    plan = shapes.ShapedVault(shapes.SHAPES[shape], 150)
+    texts = [plan.text(index) for index in range(150)]
+    notes = [parse_note(text, path="a.md") for text in texts]
+
+    def mean(numbers: list[int]) -> float:
+        return sum(numbers) / len(numbers)
+
+    assert mean([len(text.encode()) for text in texts]) == pytest.approx(size, rel=0.25)
+    assert mean([len(note.chunks) for note in notes]) == pytest.approx(chunks, rel=0.25)
+    assert mean([len(note.links) for note in notes]) == pytest.approx(links, rel=0.25)
+    assert not any(note.warnings for note in notes)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from vault_agent.indexing.check_links import check_links
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
-from vault_agent.model.notes import Link, LinkKind, ParsedNote
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import VaultRoot
+
+if TYPE_CHECKING:
+    from vault_agent.model.notes import ParsedNote
 
 ROOT = Path(__file__).parent.parent
 # This note of the demo is missing on purpose.
@@ -28,40 +33,14 @@ def read_vault(root: Path) -> tuple[dict[str, ParsedNote], LinkResolver]:
     return notes, LinkResolver([(path, note.aliases) for path, note in notes.items()], others)
 
 
-def slug(heading: str) -> str:
-    """Return the anchor that Markdown renderers give a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def has_place(note: ParsedNote, fragment: str, kind: LinkKind) -> bool:
-    """Whether a note has the heading or block of a link's fragment."""
-    if fragment.startswith("^"):
-        return any(re.search(rf"(?m){re.escape(fragment)}$", c.text) for c in note.chunks)
-    headings = {heading for chunk in note.chunks for heading in chunk.heading_path}
-    if kind is LinkKind.MARKDOWN:
-        return fragment in map(slug, headings)
-    return fragment.rsplit("#", maxsplit=1)[-1] in headings
-
-
 def broken(root: Path) -> list[str]:
     """Return every unresolved or ambiguous link of a vault."""
-    notes, resolver = read_vault(root)
-
-    def fails(path: str, link: Link) -> bool:
-        found = resolver.resolve(path, link.target, link.kind)
-        if found.path is None or found.ambiguous:
-            return True
-        return bool(
-            link.fragment
-            and found.is_note
-            and not has_place(notes[found.path], link.fragment, link.kind)
-        )
-
+    with VaultRoot.open(str(root), Exclusions(())) as vault:
+        checked = check_links(vault, 1 << 20)
     return [
-        f"{path}:{link.line} {link.target}#{link.fragment}"
-        for path, note in notes.items()
-        for link in note.links
-        if fails(path, link) and link.target != UNWRITTEN
+        f"{found.path}:{found.line}: {found.fault} {found.target}#{found.fragment}"
+        for found in checked.findings
+        if found.target != UNWRITTEN
     ]
 
 

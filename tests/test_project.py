@@ -19,7 +19,10 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PROGRAM = Path(sys.executable).with_name("vault-agent")
 # Not codes: environment variables, flags of os.open, placeholders of commands.
-NO_CODES = re.compile(r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_)|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$")
+NO_CODES = re.compile(
+    r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_|TERM_|FORCE_HYPERLINK$|(VTE|KONSOLE)_VERSION$|WT_|KITTY_)"
+    r"|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$"
+)
 
 
 def page(name: str) -> str:

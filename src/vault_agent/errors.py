@@ -104,6 +104,9 @@ class Code(NamedTuple):
 _WARNING: Final = (None, None, None)
 _FOLLOW = "Run `vault-agent jobs follow {jobId}` to follow the job."
 _INDEX_AGAIN = "Run `vault-agent index` again."
+EXCLUDED_REMEDY: Final = "Run `vault-agent index` to remove them."
+"""The remedy of INDEX_INCOMPATIBLE if the index has notes that are excluded now."""
+
 FILE_GONE_REMEDY: Final = "Run `vault-agent index` to remove it from the index."
 """The remedy of NOTE_NOT_FOUND if the note is still in the index."""
 
@@ -112,8 +115,16 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_REQUEST": Code(InvalidRequest, 400, 2),
     "INVALID_QUERY": Code(InvalidRequest, 400, 2),
     "INVALID_MODE": Code(InvalidRequest, 400, 2),
+    "REGEX_UNSUPPORTED": Code(InvalidRequest, 400, 2),
     "INVALID_LIMIT": Code(InvalidRequest, 400, 2),
     "INVALID_ID": Code(InvalidRequest, 400, 2),
+    "INVALID_FILTER": Code(InvalidRequest, 400, 2),
+    "INVALID_CURSOR": Code(
+        InvalidRequest, 400, 2, "Ask for the first page, without a cursor, and go on from there."
+    ),
+    "CURSOR_EXPIRED": Code(
+        InvalidRequest, 410, 2, "Ask for the first page, without a cursor, and go on from there."
+    ),
     "INVALID_PATH": Code(
         InvalidRequest, 400, 2, "Give a path relative to the vault, such as Folder/name."
     ),
@@ -141,16 +152,22 @@ CODES: Final[dict[str, Code]] = {
     "NOTE_NOT_FOUND": Code(
         NotFound, 404, 4, "A renamed note has a new ID: search for the note again."
     ),
+    "NOTE_AMBIGUOUS": Code(NotFound, 404, 4, "Give its path."),
+    "HEADING_NOT_FOUND": Code(NotFound, 404, 4, "Name one of its headings."),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
+    "AGENT_NOT_FOUND": Code(NotFound, None, 4, "Run `vault-agent agents list` to list them."),
     "ROUTE_NOT_FOUND": Code(NotFound, 404, 4, "See /openapi.json."),
+    "PATH_NOT_FOUND": Code(NotFound, 404, 4),
     "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),
+    "NOT_ACCEPTABLE": Code(Unsupported, 406, 1, "Accept application/json."),
+    "SERVER_BUSY": Code(Busy, 503, 5, "Try again in a moment."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),
     "INDEX_INCOMPATIBLE": Code(
-        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index."
+        IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index.", _FOLLOW
     ),
     "INDEX_BUSY": Code(Busy, 409, 5, _FOLLOW),
     "INDEX_LOCKED": Code(Busy, None, 5),
@@ -191,8 +208,21 @@ CODES: Final[dict[str, Code]] = {
         Unavailable,
         None,
         1,
-        "Check that `vault-agent serve` runs there, or name another server with --endpoint.",
+        "Start one with `vault-agent serve --background`, or name another with --endpoint.",
     ),
+    "SERVER_FAILED": Code(
+        Failed,
+        None,
+        1,
+        "See server.log in the folder of the index, below the one that `vault-agent config get"
+        " index.dir` prints.",
+    ),
+    "SERVICE_FAILED": Code(Failed, None, 1),
+    "SERVICE_NOT_FOUND": Code(NotFound, None, 4),
+    "SERVICE_UNSUPPORTED": Code(
+        Misconfigured, None, 2, "Use `vault-agent serve --background` instead."
+    ),
+    "OPEN_FAILED": Code(Failed, None, 1),
     "OUTPUT_FAILED": Code(Failed, None, 1),
     "DEMO_FAILED": Code(Failed, None, 1),
     "CONFIG_INVALID": Code(Misconfigured, None, 2),
@@ -207,9 +237,10 @@ CODES: Final[dict[str, Code]] = {
         Misconfigured,
         None,
         2,
-        "Start a server for yours with `vault-agent serve --port PORT` and select it with"
-        " --endpoint, or change vault.root.",
+        "Start a server for yours with `vault-agent serve --background`, or change vault.root.",
     ),
+    "CLIENT_CONFIG_INVALID": Code(Misconfigured, None, 2),
+    "MCP_FAILED": Code(Failed, None, 1),
     "PORT_IN_USE": Code(
         Misconfigured,
         None,
@@ -230,7 +261,7 @@ CODES: Final[dict[str, Code]] = {
         1,
         "Rename one of the notes named last in the job, then run `vault-agent index` again.",
     ),
-    "INDEXER_FAILED": Code(Failed, None, 1, _INDEX_AGAIN),
+    "INDEXER_FAILED": Code(Failed, 503, 1, _INDEX_AGAIN),
     "JOB_CANCELLED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
     "JOB_INTERRUPTED": Code(Failed, None, 1, "Run `vault-agent {kind}` to start again."),
     # Warnings of replies and of the server.
@@ -253,9 +284,15 @@ CODES: Final[dict[str, Code]] = {
     "EMBEDDING_INCOMPLETE": Code(
         *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
     ),
+    "FOLDER_NOT_FOUND": Code(*_WARNING),
+    "CONTEXT_NOTE_NOT_FOUND": Code(*_WARNING),
+    "CONTEXT_EMPTY": Code(*_WARNING),
+    "CONTEXT_CUT": Code(*_WARNING, "Allow more tokens, or ask for less."),
+    "REGEX_INCOMPLETE": Code(*_WARNING, "Continue with the cursor, or search fewer notes."),
     "REPLY_TRUNCATED": Code(
         *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."
     ),
+    "MENTIONS_LIMITED": Code(*_WARNING),
     "WARNINGS_TRUNCATED": Code(*_WARNING),
     "SERVER_EXPOSED": Code(*_WARNING),
     # Warnings of index jobs.

@@ -13,6 +13,7 @@ from aiohttp import web
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import Mode, Reason
 from vault_agent.wire.base import dump, parse
+from vault_agent.wire.lists import NamedData, NamedNoteData
 from vault_agent.wire.replies import (
     AttachmentData,
     ChunkData,
@@ -121,6 +122,9 @@ class FakeServer:
     vault: str | None = None  # its identity
     results: list[ResultData] = field(default_factory=lambda: [result()])
     warnings: list[WarningData] = field(default_factory=list)
+    indexed_at: str | None = None
+    named: list[str] = field(default_factory=lambda: ["Kitchen/Stock.md"])  # paths of a name
+    chunk_lines: dict[int, int] = field(default_factory=lambda: {0: 1, 2: 1, 7: 1})  # first ones
     content: str = "# Stock\n\nSimmer.\n"
     jobs: list[JobData] = field(default_factory=lambda: [job()])
     history: list[JobData] = field(default_factory=lambda: [job("running"), job()])
@@ -139,6 +143,7 @@ class FakeServer:
         app.router.add_post("/index", self._submit)
         app.router.add_post("/reindex", self._submit)
         app.router.add_get("/jobs", self._jobs)
+        app.router.add_get("/resolve", self._resolve)
         app.router.add_get("/jobs/{id}", self._job)
         app.router.add_delete("/jobs/{id}", self._job)
         app.router.add_get("/jobs/{id}/events", self._events)
@@ -199,7 +204,22 @@ class FakeServer:
                 used_mode=Mode.LEXICAL,
                 limit=body.limit,
                 results=self.results,
+                indexed_at=self.indexed_at,
             )
+        )
+
+    async def _resolve(self, request: web.Request) -> web.Response:
+        if not self.named:
+            details = {"suggestions": ["Kitchen/Stock.md"]}
+            return _error(404, "NOTE_NOT_FOUND", "No note has this name.", details)
+        notes = [
+            NamedNoteData(note_id=NOTE, path=path, title="Stock", match="name")
+            for path in self.named
+        ]
+        name, _, line = request.query["name"].partition(".md:")
+        heading = name.partition("#")[2].removesuffix("]]") or None
+        return self._reply(
+            NamedData(notes=notes, has_more=False, line=int(line or 0) or None, heading=heading)
         )
 
     async def _submit(self, request: web.Request) -> web.Response:
@@ -232,10 +252,13 @@ class FakeServer:
         )  # fmt: skip
 
     async def _chunk(self, request: web.Request) -> web.Response:
+        start = self.chunk_lines.get(int(request.match_info["index"]))
+        if start is None:
+            return _error(404, "CHUNK_NOT_FOUND", "No such chunk.", {})
         return self._reply(
             ChunkData(
                 id=f"{NOTE}:2", note_id=NOTE, chunk_index=2, path="Kitchen/Stock.md", title="Stock",
-                heading=None, heading_path=(), start_line=1, end_line=2, metadata=NOBODY,
+                heading=None, heading_path=(), start_line=start, end_line=start, metadata=NOBODY,
                 content=self.content, content_type="text/markdown", size=1,
             )
         )  # fmt: skip

@@ -11,8 +11,6 @@ from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run
 
 from vault_agent.cli.command import Invocation
-from vault_agent.cli.identifiers import check_chunk_id, check_id, check_note_id
-from vault_agent.errors import InvalidRequest
 
 FAILURES = {
     "INVALID_LIMIT": 2,
@@ -134,30 +132,6 @@ async def test_misuse_errors_do_not_quote_the_command_line(run: Run, line: str):
 
 def test_a_traceback_does_not_contain_the_key():
     assert "canary" not in repr(Invocation(api_key="canary"))
-
-
-@pytest.mark.parametrize(
-    ("check", "text", "says"),
-    [
-        (check_note_id, f"{NOTE}:0", f"vault-agent get chunk {NOTE}:0"),
-        (check_chunk_id, NOTE, f"vault-agent get note {NOTE}"),
-        (check_id, "Kitchen/Stock.md", "a path is not a note or chunk ID"),
-        (check_note_id, "0123", "not a note ID"),
-        (check_chunk_id, f"{NOTE}:00", "not a chunk ID"),
-    ],
-)
-def test_an_invalid_id_is_rejected_with_advice(check, text: str, says: str):
-    with pytest.raises(InvalidRequest) as refusal:
-        check(text)
-    assert refusal.value.code == "INVALID_ID"
-    assert says in refusal.value.message
-
-
-async def test_an_id_is_checked_before_the_request(run: Run):
-    asked = (("get", "note", "x"), ("get", "chunk", "x"), ("related", "a/b.md"))
-    for ended in await asyncio.gather(*(run(*arguments) for arguments in asked)):
-        assert ended.code == 2
-        assert ended.err.startswith("INVALID_ID: ")
 
 
 async def test_a_busy_index_error_says_how_to_follow_the_job(run: Run, server: FakeServer):

@@ -18,6 +18,7 @@ from tests.clocks import PATIENCE
 
 from vault_agent.cli.terminal import clean, complain
 from vault_agent.config.rules import vault_identity
+from vault_agent.model.search import Linked
 from vault_agent.wire.replies import PhaseData, WarningData
 
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -100,6 +101,12 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     server.results = []
     ended = await run("search", "bones")
     assert (ended.code, ended.out, ended.err) == (0, "", "No results.\n")
+    server.indexed_at = "2020-02-03T12:00:00Z"
+    ended = await run("search", "--tag", "a")
+    assert ended.out == ""
+    assert ended.err == (
+        "No results. Last index run: 2020-02-03.\nTo add newer notes: vault-agent index\n"
+    )
 
 
 async def test_search_options_reach_the_server(run: Run, server: FakeServer):
@@ -125,6 +132,9 @@ async def test_a_query_can_start_with_a_dash_after_a_double_dash(run: Run, serve
 async def test_related_takes_an_id(run: Run, server: FakeServer):
     assert (await run("related", f"{NOTE}:2", "--limit", "2")).code == 0
     assert server.asked[-1][2].id == f"{NOTE}:2"
+    assert server.asked[-1][2].linked is Linked.INCLUDE
+    await run("related", NOTE, "--unlinked")
+    assert server.asked[-1][2].linked is Linked.EXCLUDE
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -296,7 +306,7 @@ async def test_a_search_without_words_or_filters_asks_for_a_query(
 
 async def test_an_attachment_shows_its_metadata(run: Run, server: FakeServer):
     ended = await run("get", "attachment", "Pictures/泡菜 #1?.png")
-    assert ended.out == "Pictures/泡菜 #1?.png  image/png  4,000 bytes  2025-01-01T00:00:00Z\n"
+    assert ended.out == "Pictures/泡菜 #1?.png  image/png  4,000 bytes  changed 2025-01-01\n"
     assert server.asked[-1][1] == "/attachments/Pictures/%E6%B3%A1%E8%8F%9C%20%231%3F.png"
 
 

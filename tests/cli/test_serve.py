@@ -104,13 +104,18 @@ async def test_serve_flags_override_the_settings(
 
 
 async def test_the_printed_commands_reach_a_server_started_with_flags(
-    environment: dict[str, str], vault: Path, port: int, tmp_path: Path
+    environment: dict[str, str], vault: Path, port: int, tmp_path: Path, run: Run
 ):
     async with serving(environment) as said:
         assert "--endpoint" not in said
     async with serving(environment, "--port", "0") as said:
+        assert f"http://127.0.0.1:{port}" not in said
+        assert 'vault-agent search "what I look for"\n' in said
+        assert (await run("jobs")).code == 0  # found by the record in the index's folder
+    other = tmp_path / "other"
+    other.mkdir()
+    async with serving(environment, "--port", "0", "--vault-root", str(other)) as said:
         endpoint = said.split(" at ")[1].split()[0]
-        assert endpoint != f"http://127.0.0.1:{port}"
         assert f'vault-agent search "what I look for" --endpoint {endpoint}\n' in said
     (tmp_path / "my config.toml").touch()
     async with serving(environment, "--config", str(tmp_path / "my config.toml")) as said:
@@ -194,7 +199,7 @@ async def test_the_demo_runs_every_command_and_leaves_no_files(
         "config", "serve", "index", "search", "search", "search", "related", "get", "get",
     ]  # fmt: skip
     assert "index done" in ended.out
-    assert ended.out.rstrip().endswith('vault-agent search "what I look for"')
+    assert ended.out.rstrip().endswith("vault-agent open 1")
     assert list(temporary.iterdir()) == []
     assert not any((Path(environment["HOME"])).rglob("*"))
 
@@ -281,5 +286,6 @@ async def test_a_filter_without_a_query_lists_the_matching_notes(
             assert "Hymn.md" in found.out
             assert "Stock.md" not in found.out
         none = await run("search", "--tag", "nothing")
-        assert (none.out, none.err) == ("", "No results.\n")
+        assert none.out == ""
+        assert none.err.startswith("No results. Last index run: ")
     assert (await run("search")).code == 2

@@ -46,7 +46,7 @@ async def test_local_commands_import_no_http_client(
 async def test_a_search_imports_no_models_and_no_display(
     environment: dict[str, str], server: FakeServer, more: list[str]
 ):
-    assert await imported(environment, "search", "x", *more) == {"asyncclick", "aiohttp"}
+    assert await imported(environment, "search", "x", *more) == {"asyncclick"}
 
 
 async def test_following_without_a_terminal_imports_no_display(

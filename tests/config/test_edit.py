@@ -120,6 +120,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "server.host": "::1",
         "server.port": "1",
         "server.api_key": KEY,
+        "server.allowed_hosts": "notes.lan,nas.tailnet.example",
         "server.log_level": "info",
         "index.dir": "/data",
         "index.max_note_bytes": "5",
@@ -132,6 +133,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "watch.rescan_seconds": "30",
         "watch.poll_seconds": "2",
         "watch.embed_delay_seconds": "0",
+        "search.regex_seconds": "1.5",
         "embedding.model": "m",
         "embedding.enabled": "true",
         "embedding.endpoint": "http://127.0.0.1:2/v1/embeddings",
@@ -142,8 +144,12 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "embedding.timeout_seconds": "1.5",
         "embedding.query_prefix": "q: ",
         "embedding.document_prefix": "d: ",
+        "cli.open_in": "editor",
         "cors.enabled": "true",
         "cors.allowed_origins": "https://a.example",
+        "mcp.enabled": "true",
+        "mcp.max_reply_bytes": "9000",
+        "mcp.idle_minutes": "5",
     }
     assert set(values) == set(KEYS)
     for name, text in values.items():

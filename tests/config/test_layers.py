@@ -46,6 +46,7 @@ def test_the_table_of_keys_matches_the_config_fields():
     fields = {
         f"{section}.{option}": str(value.annotation)
         for section, field in Config.model_fields.items()
+        if section != "agents"  # any number of tables
         for option, value in field.annotation.model_fields.items()
     }
     assert set(fields) == set(KEYS)

@@ -11,14 +11,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_agent.indexing.batches import batch_parser
+from vault_agent.indexing.parse import batch_parser
 from vault_agent.system import workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.indexing.batches import Batch
-    from vault_agent.indexing.parse import ParsedFile
+    from vault_agent.indexing.parse import Batch, ParsedFile
 
     Handler = Callable[[Batch], list[ParsedFile] | None]
 

@@ -275,14 +275,20 @@ async def test_no_files_are_removed_while_another_process_writes(vault: Vault):
     assert not half_written.exists()
 
 
-async def test_an_index_with_other_settings_is_replaced_only_by_reindex(
-    vault: Vault,
-):
+async def test_a_run_with_other_exclusions_brings_the_index_up_to_date(vault: Vault):
     await vault.index()
     vault.exclude = ("folder/",)
-    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
-        await vault.index()
-    assert (await vault.index(rebuild=True)).added == 2
+    assert (await compare(vault.task())).stale
+    # A run of paths looks at everything, since any path may be excluded now.
+    removed = (await vault.index(paths=("elsewhere.md",))).removed
+    assert removed == 1
+    assert not (await compare(vault.task())).stale
+    vault.exclude = ("folder/", "no such thing")
+    same = await vault.index()
+    assert (same.removed, same.unchanged) == (0, 2)
+    assert not (await compare(vault.task())).stale
+    vault.exclude = ()
+    assert (await vault.index()).added == 1
 
 
 async def test_an_index_with_another_text_version_is_incompatible(

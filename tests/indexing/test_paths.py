@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WORDS = ("flour", "water", "salt", "rye", "oven", "crust", "crumb", "starter")
-NOTE = "SELECT rowid, * FROM note ORDER BY path"
+# Without the checksum, which includes the rowid.
+NOTE = """
+SELECT rowid, handle, path, title, size, mtime_ns, ctime_ns, inode, hash, aliases, metadata,
+       chunk_count, attachment_count
+FROM note ORDER BY path
+"""
 OF_NOTE = "SELECT * FROM {table} WHERE key >= ? << 20 AND key < (? + 1) << 20 ORDER BY key"
 
 
@@ -72,7 +77,7 @@ async def state(vault: Vault) -> dict[str, Any]:
             held[table] = sorted(
                 map(tuple, await connection.execute_fetchall(f"SELECT * FROM {table}"))
             )
-        for rowid, _, *note in await connection.execute_fetchall(NOTE):
+        for rowid, *note in await connection.execute_fetchall(NOTE):
             parts = [
                 [
                     (key & 0xFFFFF, *part)

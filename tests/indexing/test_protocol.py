@@ -17,6 +17,8 @@ from vault_agent.indexing.protocol import (
     WATCH_EVENTS,
     Away,
     Beat,
+    Cluster,
+    Clustered,
     Compare,
     Compared,
     Crashed,
@@ -74,6 +76,7 @@ REQUESTS_SENT: tuple[Request, ...] = (
     Compare(TASK),
     Verify(TASK),
     Verify(TASK, ENDPOINT),
+    Cluster(TASK),
     WarmUp(),
     QueryAnnounced(),
 )
@@ -91,6 +94,7 @@ EVENTS_SENT: tuple[Event, ...] = (
     Embedded(1, 2, 3),
     Compared(stale=True, same_vault=False),
     Verified(vectors_whole=False),
+    Clustered(2, 3, (0, 0, 1), 0.25, ("late frost",)),
     WarmedUp(),
     Refused("VAULT_NOT_FOUND", "Gone.", {"path": STRANGE}),
 )

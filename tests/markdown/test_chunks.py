@@ -229,3 +229,10 @@ def test_chunks_cover_the_body_without_overlap(text, before):
 def test_any_text_can_be_chunked(text):
     parse_note(text, path="a.md")
     parse_note(f"---\n{text}\n---\n{text}", path="")
+
+
+def test_a_long_section_after_a_comment_is_split_between_its_blocks():
+    paragraphs = [f"{number} " + "text " * 250 + "\n\n" for number in range(4)]
+    text = "%% " + "日本語" * 60 + " %%\n\n" + "".join(paragraphs)
+    starts = [chunk.text[:2] for chunk in parse_note(text, path="a.md").chunks]
+    assert starts == ["%%", "1 ", "2 ", "3 "]

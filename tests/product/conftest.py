@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 def program(tmp_path: Path) -> Iterator[Program]:
     """Return a program with a small vault, not yet started."""
     made = Program(tmp_path)
+    small_vault(made)
+    yield made
+    made.close()
+
+
+def small_vault(made: Program) -> None:
+    """Write the notes of a small vault."""
     made.write(
         "Bread.md",
         "---\naliases: [Loaf]\ntags: [baking]\n---\n# Bread\n\nFlour, water and patience. "
@@ -29,5 +36,3 @@ def program(tmp_path: Path) -> Iterator[Program]:
     )
     made.write("日記/東京.md", "# 東京\n\n今日は東京で新しい図書館を見た。静かで本が多い。\n")
     made.write("jar.png", b"\x89PNG" + bytes(range(256)))
-    yield made
-    made.close()

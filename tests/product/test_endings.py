@@ -123,3 +123,33 @@ def test_damage_found_by_a_search_is_checked_and_the_index_set_aside(program: Pr
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert program.call("GET", "/health").data["status"] == "error"
+
+
+def test_other_exclusions_take_effect_at_once_and_leave_search_available(program: Program):
+    for folder in ("Kept", "Left"):
+        program.write(f"{folder}/Note.md", f"# {folder}\n\nMarmalade of {folder}.\n")
+
+    def found() -> set[str]:
+        return {hit["path"] for hit in program.search("marmalade").data["results"]}
+
+    program.variables["VAULT_AGENT_VAULT_EXCLUDE"] = "Left/"
+    program.start()
+    program.index()
+    assert found() == {"Kept/Note.md"}
+    program.stop()
+
+    # Nothing of the index is excluded now, so it serves at once, and the rest is added behind it.
+    program.variables["VAULT_AGENT_VAULT_EXCLUDE"] = "Other/"
+    program.start()
+    assert "Kept/Note.md" in found()
+    program.finish(program.call("GET", "/jobs").data["jobs"][0]["id"])
+    assert found() == {"Kept/Note.md", "Left/Note.md"}
+    program.stop()
+
+    # What is excluded now is never found, not even until the run has removed it.
+    program.variables["VAULT_AGENT_VAULT_EXCLUDE"] = "Left/"
+    program.start()
+    while (reply := program.search("marmalade")).status != 200:
+        assert (reply.status, reply.code) == (409, "INDEX_INCOMPATIBLE")
+        assert "jobId" in reply.body["error"]["details"]
+    assert {hit["path"] for hit in reply.data["results"]} == {"Kept/Note.md"}

@@ -30,6 +30,30 @@ def test_a_similar_name_raises_a_note():
     assert places[0].votes["name"] > places[1].votes["name"]
 
 
+def whole(count: int) -> Candidates:
+    """Return two notes: the first has the better names, the second all words in one chunk."""
+    return Candidates(
+        {1: NoteEvidence(body=4.0, names=3.0), 2: NoteEvidence(body=4.0)},
+        {key(1): ChunkEvidence(4.0), key(2): ChunkEvidence(4.0, whole=True)},
+        WORDS,
+        whole=count,
+    )
+
+
+def test_a_chunk_with_all_words_is_meant_if_no_other_has_them():
+    names = {1: Names("1.md", "other", ()), 2: Names("2.md", "other", ())}
+    places = rank(whole(1), names, {}, limit=10)
+    assert [p.rowid for p in places] == [2, 1]
+    assert "whole" in places[0].votes
+
+
+def test_names_decide_if_many_chunks_have_all_words():
+    names = {1: Names("1.md", "other", ()), 2: Names("2.md", "other", ())}
+    places = rank(whole(40), names, {}, limit=10)
+    assert [p.rowid for p in places] == [1, 2]
+    assert "names" in places[0].votes
+
+
 def test_a_note_is_represented_by_its_best_chunk():
     chunks = {key(1, 0): ChunkEvidence(1.0), key(1, 7): ChunkEvidence(4.0)}
     assert order({1: NoteEvidence(body=3.0)}, chunks)[0].key == key(1, 7)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,9 +83,48 @@ def test_common_words_are_not_highlighted_beside_rare_ones():
     assert {found.text[start:end] for start, end in found.matches} == {"zebra"}
 
 
-@pytest.mark.parametrize("text", ["", "Short.", "# Title\n\nOne short line.", "\n\n", "word"])
-def test_a_very_short_chunk_has_an_empty_snippet(text: str):
+@pytest.mark.parametrize("text", ["", "Short.", "\n\n", "word", "猫", "# Title\n"])
+def test_a_chunk_of_one_word_has_an_empty_snippet(text: str):
     assert of(text, "short line word").text == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "shown"),
+    [
+        ("# Title\n\nOne short line.", "short", "One short line."),
+        ("# Title\n\nword", "title", "word"),
+        ("# 猫\n\n名前はまだ無い。", "名前", "名前はまだ無い。"),
+        ("One short line.", "short", "One short…"),
+        ("One short line.", "line", "…short line."),
+        ("One short line.", "one line", "One short…"),
+        ("- milk\n- eggs\n- bread\n", "absent", "milk eggs…"),
+        ("吾輩は猫である", "吾輩", "吾輩は猫であ…"),
+        ("名前はまだ無い猫", "い猫", "…前はまだ無い猫"),
+    ],
+)
+def test_a_short_chunk_shows_all_but_its_heading_or_a_word(text: str, query: str, shown: str):
+    assert of(text, query).text == shown
+
+
+def test_a_snippet_does_not_get_shorter_as_its_chunk_grows():
+    lengths = [len(of("word " * words + "end.", "absent").text) for words in range(2, 60)]
+    assert all(after >= before - len(" word") for before, after in pairwise(lengths))
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "line"),
+    [
+        ("# Zebra\n\nFirst.\n\nA zebra runs.\n" + FILLER, "zebra", 4),
+        ("# Zebra\n\nNothing else here at all.", "zebra", None),
+        ("One zebra.\nTwo.\nA zebra ate the quince.\n" + FILLER, "zebra quince", 2),
+        ("One.\r\n**Zebra** crossing.\r\n" + FILLER, "zebra", 1),
+        (f"See zebra crossing.\n{FILLER}\nThe zebra ate a quince.\n", "zebra quince", 2),
+        (FILLER, "absent", None),
+        ("日記\n\n吾輩は猫である。\n名前はまだ無い。\n" * 9, "名前", 3),
+    ],
+)
+def test_the_line_of_the_match_is_known(text: str, query: str, line: int | None):
+    assert of(text, query).line == line
 
 
 def test_a_snippet_never_contains_a_whole_chunk():

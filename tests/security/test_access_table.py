@@ -30,9 +30,27 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/notes/{noteId}"): (f"/notes/{FROST}", None, 200),
     ("GET", "/chunks/{noteId}/{chunkIndex}"): (f"/chunks/{FROST}/0", None, 200),
     ("GET", "/attachments/{path}"): ("/attachments/Garden/photo.png?download=true", None, 200),
+    ("GET", "/resolve"): ("/resolve?name=frost", None, 200),
     ("GET", "/watch"): ("/watch", None, 200),
     ("POST", "/watch/scan"): ("/watch/scan", b"{}", 403),  # switched off
     ("GET", "/events"): ("/events?x=1", None, 400),  # refused after the checks
+    ("GET", "/notes/{noteId}/links"): (f"/notes/{FROST}/links", None, 200),
+    ("GET", "/notes/{noteId}/backlinks"): (f"/notes/{FROST}/backlinks", None, 200),
+    ("GET", "/notes/{noteId}/mentions"): (f"/notes/{FROST}/mentions", None, 200),
+    ("GET", "/notes/{noteId}/graph"): (f"/notes/{FROST}/graph", None, 200),
+    ("GET", "/graph"): ("/graph", None, 200),
+    ("GET", "/graph/path"): (f"/graph/path?from={FROST}&to={FROST}", None, 200),
+    ("GET", "/graph/orphans"): ("/graph/orphans", None, 200),
+    ("GET", "/graph/dead-ends"): ("/graph/dead-ends", None, 200),
+    ("GET", "/graph/central"): ("/graph/central?by=in", None, 200),
+    ("GET", "/graph/communities"): ("/graph/communities", None, 200),
+    ("GET", "/links/broken"): ("/links/broken", None, 200),
+    ("GET", "/tags"): ("/tags", None, 200),
+    ("GET", "/folders"): ("/folders", None, 200),
+    ("POST", "/grep"): ("/grep", b'{"pattern": "frost"}', 200),
+    ("GET", "/notes"): ("/notes?tag=x", None, 200),
+    ("GET", "/tasks"): ("/tasks", None, 200),
+    ("POST", "/context"): ("/context", b'{"queries": [{"query": "frost"}]}', 200),
     ("GET", "/openapi.json"): ("/openapi.json", None, 200),
 }
 # The same errors for unknown routes and methods.

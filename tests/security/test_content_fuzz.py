@@ -134,7 +134,7 @@ def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
         def read(data: bytes) -> ParsedFile:
             (tmp_path / "note.md").write_bytes(data)
             entry = FileEntry("note.md", len(data), 0, 0, 0)
-            return parse_file(root, FileTask(entry, None), 1 << 20)
+            return parse_file(root, FileTask(entry, None, 1), 1 << 20)
 
         yield read
 

@@ -93,10 +93,15 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
         ("/jobs/{jobId}", "DELETE", f"/jobs/{once}", None),
         ("/jobs/{jobId}/events", "GET", f"/jobs/{once}/events", None),
     ]
+    found += [
+        (f"/notes/{{noteId}}/{part}", "GET", f"/notes/{once}/{part}", None)
+        for part in ("links", "backlinks", "mentions", "graph")
+    ]
     body = {"query": "frost", "filters": {"paths": [spelling]}}
     found += [
         ("/related", "POST", "/related", json.dumps({"id": spelling}).encode()),
         ("/related", "POST", "/related", json.dumps({**body, "id": identify("a")}).encode()),
+        ("/resolve", "GET", f"/resolve?name={once}", None),
         ("/search", "POST", "/search", json.dumps(body).encode()),
         ("/search", "POST", "/search", json.dumps({"query": f'path:"{spelling}"'}).encode()),
     ]

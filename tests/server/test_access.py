@@ -66,6 +66,15 @@ def test_the_bound_host_and_the_connected_address_are_allowed():
         wildcard.check_host("0.0.0.0:8787", "192.168.1.7")
 
 
+def test_listed_names_are_allowed_exactly():
+    access = Access(host="0.0.0.0", api_key=None, origins=(), names=("notes.lan", "nas.example"))
+    access.check_host("Notes.LAN:1065", "192.168.1.7")
+    access.check_host("nas.example", "192.168.1.7")
+    for other in ("lan", "a.notes.lan", "notes.lan.example", "*"):
+        with pytest.raises(Forbidden):
+            access.check_host(other, "192.168.1.7")
+
+
 async def test_a_rebound_dns_name_is_refused_with_421(server):
     headers = {"Host": f"evil.example:{server.port}"}
     assert await server.refusal("GET", "/health", headers=headers) == (421, "HOST_NOT_ALLOWED")

@@ -31,6 +31,14 @@ CONTRACT = {
     "POST /watch/scan",
     "GET /events",
     "GET /openapi.json",
+    "GET /resolve",
+    "GET /notes/{noteId}/links", "GET /notes/{noteId}/backlinks", "GET /notes/{noteId}/mentions",
+    "GET /notes/{noteId}/graph", "GET /graph", "GET /graph/path", "GET /graph/orphans",
+    "GET /graph/dead-ends", "GET /graph/central", "GET /graph/communities", "GET /links/broken",
+    "GET /tags", "GET /folders",
+    "POST /grep",
+    "GET /notes", "GET /tasks",
+    "POST /context",
 }  # fmt: skip
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 import pytest
@@ -17,6 +17,10 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
 from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.system.threads import Stopped, Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DESCRIPTORS = Path("/proc/self/fd")
 
@@ -64,6 +68,51 @@ async def test_searches_cancelled_at_any_moment_return_their_connections(tmp_pat
     async with index.snapshot() as snapshot:
         assert snapshot.held.idle.qsize() == READERS
     await index.close()
+
+
+class Counting(Threads):
+    """Threads that count what they are given."""
+
+    def __init__(self, size: int, name: str) -> None:
+        super().__init__(size, name)
+        self.given = 0
+
+    async def stoppable(self, work: Callable[[Stopped], Any]) -> Any:
+        self.given += 1
+        return await super().stoppable(work)
+
+
+async def test_a_search_changes_thread_once_and_reads_three_times(tmp_path: Path):
+    vault = Vault(tmp_path)
+    for number in range(30):
+        vault.write(f"Note {number}.md", f"# Note {number}\n\n" + "some words\n\n## More\n\n" * 3)
+    index = await serving(vault)
+    statements: list[str] = []
+    async with index.snapshot() as snapshot:
+        snapshot.threads = threads = Counting(1, "test")
+        with ExitStack() as lent:
+            for _ in range(READERS):
+                connection = lent.enter_context(snapshot.connection_here())
+                connection.set_trace_callback(statements.append)
+        answer = await search(snapshot, SearchQuery("words more"))
+    threads.close()
+    await index.close()
+    assert len(answer.hits) == 10
+    assert threads.given == 1
+    assert len(statements) == 3
+
+
+async def test_more_threads_than_connections_take_turns(tmp_path: Path):
+    index = await serving(Vault(tmp_path))
+    async with index.snapshot() as snapshot:
+
+        def read() -> object:
+            with snapshot.connection_here() as connection:
+                return connection.execute("SELECT count(*) FROM note").fetchone()
+
+        counts = await asyncio.gather(*(asyncio.to_thread(read) for _ in range(50)))
+    await index.close()
+    assert set(counts) == {(1,)}
 
 
 def opened_below(folder: Path) -> list[Path]:

@@ -173,8 +173,59 @@ def test_exact_names_and_headings_are_marked(reader: FulltextReader):
     assert found.chunks[1 << CHUNK_BITS | 1].headed
 
 
-def test_a_note_can_be_excluded(reader: FulltextReader):
-    assert find(reader, "zebra", without_note=1) == {2}
+def whole(reader: FulltextReader, query: str, filters: Filters = NO_FILTER) -> tuple[set[int], int]:
+    """Return the notes of the chunks that have all words of a query, and their number."""
+    found = reader.candidates(compile_query(query), filters)
+    return {key >> CHUNK_BITS for key, chunk in found.chunks.items() if chunk.whole}, found.whole
+
+
+def test_chunks_with_all_words_of_a_query_are_marked(reader: FulltextReader):
+    assert whole(reader, "zebra eats") == ({1}, 1)
+    assert whole(reader, "zebra sleeps") == (set(), 0)
+
+
+def test_a_word_counts_in_a_title_and_a_misspelt_one_by_its_correction(reader: FulltextReader):
+    assert whole(reader, "zebra food") == ({1}, 1)
+    assert whole(reader, "zerba food") == ({1}, 1)
+
+
+def test_filters_hold_for_chunks_with_all_words(reader: FulltextReader):
+    assert whole(reader, "zebra", Filters(paths=("nowhere",))) == (set(), 0)
+
+
+def test_many_chunks_with_all_words_are_not_marked(
+    reader: FulltextReader, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(engine, "WHOLE", 2)
+    assert whole(reader, "zebra") == (set(), 2)
+    monkeypatch.setattr(engine, "_RARE_SHARE", 0)
+    monkeypatch.setattr(engine, "_COMMON_NOTES", 1)
+    assert whole(reader, "zebra") == (set(), 2)
+
+
+def test_long_questions_need_no_chunk_with_all_words(
+    reader: FulltextReader, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(engine, "_WHOLE_WORDS", 2)
+    assert whole(reader, "zebra eats") == ({1}, 1)
+    assert whole(reader, "zebra eats grass") == (set(), 0)
+
+
+def test_notes_can_be_left_out(reader: FulltextReader):
+    assert find(reader, "zebra", without=[1]) == {2}
+    assert find(reader, "zebra", without=[1, 2]) == set()
+
+
+def test_a_search_can_be_limited_to_some_notes(reader: FulltextReader):
+    assert find(reader, "zebra", among=[2, 3]) == {2}
+    assert find(reader, "zebra", among=[]) == set()
+
+
+def test_whole_notes_are_compared_by_all_their_terms(reader: FulltextReader):
+    scores = reader.similarities({"zebra": 1.0, "eat": 1.0}, [1, 2, 3])
+    assert scores.keys() == {1, 2}
+    assert reader.similarities({"zebra": 1.0}, [2]).keys() == {2}
+    assert reader.similarities({}, [2]) == reader.similarities({"zebra": 1.0}, []) == {}
 
 
 @pytest.mark.parametrize(
@@ -496,7 +547,9 @@ def test_filtered_chunks_are_ranked_independently_of_other_notes(
     }.get(filters, Filters(tags=(filters,)))
     compiled = compile_query(query)
     admitted = crowd.admitted(asked, query=compiled)
-    search = engine._Search(crowd._notes, crowd._chunks, compiled, None, None, lambda: False)
+    search = engine._Search(
+        crowd._notes, crowd._chunks, compiled, None, engine.EVERYTHING, lambda: False
+    )
     everything = crowd._chunks._best(search._text_query(), 10_000)
     expected = sorted(
         (-round(score, 4), key) for score, key in everything if key >> CHUNK_BITS in admitted

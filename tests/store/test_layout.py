@@ -25,12 +25,14 @@ def refusal(folder: Path) -> str:
 @pytest.mark.parametrize(
     ("noted", "says"),
     [
-        ("http://127.0.0.1:8787", "this index, at http://127.0.0.1:8787. Use"),
-        ("http://[::1]:8787", "this index, at http://[::1]:8787. Use"),
+        ("http://127.0.0.1:8787\n12\n", "this index, at http://127.0.0.1:8787. Use"),
+        ("http://[::1]:8787\n12\n", "this index, at http://[::1]:8787. Use"),
+        ("http://127.0.0.1:8787", "this index. Use"),
+        ("http://127.0.0.1:8787\n-1\n", "this index. Use"),
         (None, "this index. Use"),
         ("", "this index. Use"),
-        ("http://a b\x1b[2J", "this index. Use"),
-        ("http://" + "a" * 300, "this index. Use"),
+        ("http://a b\x1b[2J\n12\n", "this index. Use"),
+        ("http://" + "a" * 300 + "\n12\n", "this index. Use"),
         ("\u00fc", "this index. Use"),
     ],
 )
@@ -39,7 +41,7 @@ def test_a_second_server_gets_the_address_of_the_first(
 ):
     with IndexDirectory(tmp_path).serving():
         if noted is not None:
-            (tmp_path / "server.address").write_text(noted, encoding="utf-8")
+            (tmp_path / "server.address").write_bytes(noted.encode())
         assert says in refusal(tmp_path)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vault_agent.model.scope import EVERYTHING, Scope
+
 
 class CallerKind(StrEnum):
     """The kinds of callers."""
@@ -20,6 +22,7 @@ class Caller:
 
     kind: CallerKind
     name: str = ""
+    scope: Scope = EVERYTHING  # what it may see
 
     @property
     def may_do_everything(self) -> bool:

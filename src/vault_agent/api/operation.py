@@ -50,6 +50,7 @@ class Operation(Generic[Sent, Got]):
         codes: its error codes, besides those of every operation.
         writes: whether it changes anything: notes, the index or jobs.
         needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
+        scoped: whether it limits itself to the caller's scope. Only then agents may use it.
         listed: the list in the reply's data that is cut if the reply is too large.
     """
 
@@ -61,6 +62,7 @@ class Operation(Generic[Sent, Got]):
     writes: bool = False
     needs: str | None = None
     listed: str | None = None
+    scoped: bool = False
 
     @property
     def summary(self) -> str:
@@ -78,7 +80,7 @@ async def perform(
         NotFound: `ROUTE_NOT_FOUND` if the caller may not use it.
         VaultAgentError: with the codes of the operation.
     """
-    if not caller.may_do_everything:
+    if not (caller.may_do_everything or operation.scoped):
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs is not None and attrgetter(operation.needs)(vault.config) is not True:
         raise Misconfigured(

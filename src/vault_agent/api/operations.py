@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.graph import GRAPH_OPERATIONS
+from vault_agent.api.links import LINK_OPERATIONS
+from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
 from vault_agent.library.open_vault import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
+from vault_agent.search.pages import MAX_RANKED
 from vault_agent.wire.convert import (
     attachment_data,
     chunk_data,
@@ -74,14 +80,25 @@ async def _health(vault: OpenVault, _: Caller, __: NoParams) -> Found:
     return Found(Reply[HealthData](data=health_data(found), warnings=warnings_data(found.warnings)))
 
 
-async def _search(vault: OpenVault, _: Caller, sent: SearchBody) -> Found:
+async def _search(vault: OpenVault, caller: Caller, sent: SearchBody) -> Found:
     """Find chunks and notes by lexical search, semantic search, or both."""
-    return _results(await vault.search(sent.to_query()), sent.fields)
+    query = sent.to_query(caller.scope)
+    if sent.cursor is not None:
+        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=vault.identity)
+        if not (revision and 0 < int(offset) <= MAX_RANKED):
+            raise invalid_cursor()
+        query = replace(query, offset=int(offset), revision=revision)
+    answer = await vault.search(query)
+    following = None
+    if answer.has_more:
+        position = (query.offset + len(answer.hits),)
+        following = encode_cursor(sent, position, vault=vault.identity, revision=answer.revision)
+    return _results(answer, sent.fields, following)
 
 
-async def _related(vault: OpenVault, _: Caller, sent: RelatedBody) -> Found:
+async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    return _results(await vault.related(sent.to_query()), sent.fields)
+    return _results(await vault.related(sent.to_query(caller.scope)), sent.fields)
 
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
@@ -168,12 +185,12 @@ def _one(job: Job) -> Found:
     return Found(Reply[OneJob](data=OneJob(job=job_data(job))))
 
 
-def _results(answer: Answer, fields: ResultFields) -> Found:
+def _results(answer: Answer, fields: ResultFields, next_cursor: str | None = None) -> Found:
     warnings = warnings_data(answer.warnings)
     if fields == "compact":
-        data = compact_results_data(answer)
+        data = compact_results_data(answer, next_cursor)
         return Found(Reply[CompactResultsData](data=data, warnings=warnings))
-    return Found(Reply[ResultsData](data=results_data(answer), warnings=warnings))
+    return Found(Reply[ResultsData](data=results_data(answer, next_cursor), warnings=warnings))
 
 
 _INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
@@ -196,8 +213,9 @@ SEARCH = Operation(
     SearchBody,
     _search,
     _RESULTS,
-    ("INVALID_QUERY", *_RANKING_CODES),
+    ("INVALID_QUERY", "INVALID_CURSOR", "CURSOR_EXPIRED", *_RANKING_CODES),
     listed="results",
+    scoped=True,
 )
 RELATED = Operation(
     "related",
@@ -206,6 +224,7 @@ RELATED = Operation(
     _RESULTS,
     ("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_RANKING_CODES),
     listed="results",
+    scoped=True,
 )
 NOTE = Operation(
     "note",
@@ -268,8 +287,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     JOB,
     JOB_EVENTS,
     CANCEL_JOB,
+    *LIST_OPERATIONS,
     WATCH,
     SCAN,
     EVENTS,
+    *LINK_OPERATIONS,
+    *GRAPH_OPERATIONS,
 )
 """Every operation, in the order of the reference."""

@@ -221,7 +221,9 @@ Group.group_class = Group
 def _format_options(
     command: click.Command, context: click.Context, formatter: click.HelpFormatter
 ) -> None:
-    for title, is_global in (("Options", False), ("Global options", True)):
+    # The program's own help describes the global options once.
+    sections = [("Options", False)] + [("Global options", True)] * (context.parent is None)
+    for title, is_global in sections:
         records = [
             record
             for option in command.get_params(context)
@@ -231,6 +233,9 @@ def _format_options(
         if records:
             with formatter.section(title):
                 formatter.write_dl(records)
+    if context.parent is not None:
+        formatter.write_paragraph()
+        formatter.write_text("Global options, such as --json: vault-agent --help")
 
 
 def require_utf8(arguments: list[str]) -> None:

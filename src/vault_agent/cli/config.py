@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _UNSET = "unset"
 _ENDPOINT = "embedding.endpoint"
 _ALLOW_PRIVATE = "embedding.allow_private_network_endpoint"
-_PART_OF_THE_INDEX = ("vault.exclude", "index.max_note_bytes")
 
 
 def _complete(
@@ -119,9 +118,13 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     if name == "vault.root" and value.strip():
         if not os.path.isdir(Path(value).expanduser()):  # noqa: PTH112 - as in `path`
             complain("VAULT_NOT_FOUND", "The folder does not exist yet.", look="warning")
-        tell("Next: vault-agent serve")
-    elif key.name in _PART_OF_THE_INDEX:
+        tell("Next: vault-agent serve --background")
+    elif key.name == "vault.exclude":
+        tell("Restart a running server: it takes the exclusions over by itself.")
+    elif key.name == "index.max_note_bytes":
         tell("Restart a running server, then run vault-agent reindex, to apply it.")
+    elif key.name.startswith("cli."):
+        pass  # each command reads it
     elif key.name != "server.endpoint":
         tell("Restart a running server to apply it.")
 

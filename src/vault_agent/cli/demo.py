@@ -19,7 +19,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, style
 from vault_agent.errors import Failed, Unavailable
-from vault_agent.system.processes import end_process, start_process
+from vault_agent.system.processes import PROGRAM, end_process, start_process
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Client
 
-# -P keeps the current folder off the import path.
-_PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
 _SECONDS_TO_START = 30.0
 _SECONDS_TO_STOP = 5.0
 
@@ -40,7 +38,7 @@ _FIRST_NOTES = "Bakery"
 @click.command("demo", cls=Command)
 @click.pass_obj
 async def command(invocation: Invocation) -> None:
-    """See it work on sample notes: serve, index, search, read.
+    """See it work on sample notes: serve, index, search, links, read.
 
     Your notes and settings are not read or changed. All files are deleted at the end.
     """
@@ -55,9 +53,9 @@ async def command(invocation: Invocation) -> None:
     say("The demo is done. Its notes and index have been deleted. For your own notes:")
     program = _program()
     say(f"  {program} config set vault.root ~/Notes")
-    say(f"  {program} serve")
-    say("and in another terminal:")
-    say(f'  {program} search "what I look for"')
+    say(f"  {program} serve --background")
+    say(f"  {program} search what I look for")
+    say(f"  {program} open 1")
 
 
 def _program() -> str:
@@ -92,9 +90,10 @@ async def _show(folder: Path) -> None:
         for query in _SEARCHES:
             await _run(environment, "search", query, "--limit", "3")
         best = await _best(client, _SEARCHES[0])
-        await _run(environment, "related", best["noteId"], "--limit", "3")
-        await _run(environment, "get", "note", best["noteId"])
-        await _run(environment, "get", "chunk", f"{best['noteId']}:0")
+        await _run(environment, "related", best["title"], "--limit", "3")
+        await _run(environment, "backlinks", best["path"], "--limit", "3", "--contexts", "1")
+        await _run(environment, "get", "chunk", f"{best['path']}:{best['line']}")
+        await _run(environment, "get", "note", best["path"])
         say()
 
 
@@ -125,7 +124,7 @@ async def _run(environment: dict[str, str], *arguments: str) -> None:
     """Print a command as a user would type it, and run it."""
     _show_line(*arguments)
     process = await start_process(
-        *_PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
+        *PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
     )
     try:
         code = await process.wait()
@@ -144,7 +143,7 @@ def _show_line(*arguments: str) -> None:
 async def _server(environment: dict[str, str]) -> AsyncIterator[Process]:
     _show_line("serve")
     process = await start_process(
-        *_PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
+        *PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
     )
     try:
         yield process

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from vault_agent.cli import exits
@@ -16,12 +17,13 @@ from vault_agent.model.jobs import JobState
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from vault_agent.client.client import Client
     from vault_agent.wire.replies import JobData
 
 _TRIES = 5
+_MANY = 4  # warnings of one code in one folder that are shown as one
 
 
 async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
@@ -51,8 +53,12 @@ async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
 
 
 def report(job: JobData) -> int:
-    """Print the summary or the error of a job, and return the exit code."""
-    warn(Notice(item.code, item.message, item.details) for item in job.warnings)
+    """Print the warnings and the summary or the error of a job, and return the exit code."""
+    warnings = [Notice(item.code, item.message, item.details) for item in job.warnings]
+    groups = grouped(warnings)
+    warn(groups)
+    if len(groups) < len(warnings):
+        tell(f"All warnings, one by one: vault-agent --json jobs show {clean(job.id)}")
     if job.summary is not None and job.state is JobState.SUCCEEDED:
         say("\n".join(fitted(summary_line(job))))
     elif job.error is not None:
@@ -68,6 +74,29 @@ def report(job: JobData) -> int:
             ),
         )
     return ending(job)
+
+
+def grouped(warnings: Sequence[Notice]) -> list[Notice]:
+    """Return the warnings with those of one code in one folder as one, if they are many.
+
+    It takes the place and the message of its first one.
+    """
+    groups: dict[tuple[str, str], list[Notice]] = {}
+    for number, warning in enumerate(warnings):
+        path = warning.details.get("path")
+        # A warning about no file stands alone.
+        folder = str(PurePosixPath(path).parent) if isinstance(path, str) else f"\0{number}"
+        groups.setdefault((warning.code, folder), []).append(warning)
+    shown: list[Notice] = []
+    for (code, folder), each in groups.items():
+        if len(each) < _MANY:
+            shown += each
+            continue
+        first = PurePosixPath(str(each[0].details["path"])).name
+        place = "the vault" if folder == "." else folder
+        what = f"{counted(len(each), 'file')} in {place}, such as {first}: {each[0].message}"
+        shown.append(Notice(code, what))
+    return shown
 
 
 def ending(job: JobData) -> int:

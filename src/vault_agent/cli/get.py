@@ -12,7 +12,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.identifiers import check_chunk_id, check_note_id
+from vault_agent.cli.names import chunk_id, find
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -24,6 +24,7 @@ from vault_agent.cli.terminal import (
     warn,
     write,
 )
+from vault_agent.cli.times import ago
 from vault_agent.errors import Failed
 from vault_agent.system.files import replacing
 
@@ -43,28 +44,33 @@ def command() -> None:
 
 
 @command.command("note")
-@click.argument("note_id", metavar="NOTE_ID")
+@click.argument("name", metavar="NOTE")
 @_LARGE
 @click.pass_obj
-async def note(invocation: Invocation, note_id: str, allow_large: bool) -> None:
+async def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     """Print the Markdown of a note's current file.
 
-    The limit is 200 KiB without --allow-large.
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
+    limit is 200 KiB without --allow-large.
     """
-    check_note_id(note_id)
     async with invocation.client() as client:
-        reply = await client.note(note_id, allow_large=allow_large)
+        place = await find(invocation, client, name)
+        reply = await client.note(place.note_id, allow_large=allow_large)
     _show_text(reply, as_json=invocation.json)
 
 
 @command.command("chunk")
-@click.argument("chunk_id", metavar="CHUNK_ID")
+@click.argument("name", metavar="CHUNK")
 @click.pass_obj
-async def chunk(invocation: Invocation, chunk_id: str) -> None:
-    """Print one chunk as it was indexed."""
-    check_chunk_id(chunk_id)
+async def chunk(invocation: Invocation, name: str) -> None:
+    """Print one chunk as it was indexed.
+
+    CHUNK is a chunk ID, the number of a result of your last search, or PATH:LINE. Of any other note
+    it is the first chunk.
+    """
     async with invocation.client() as client:
-        reply = await client.chunk(chunk_id)
+        place = await find(invocation, client, name)
+        reply = await client.chunk(await chunk_id(client, place))
     _show_text(reply, as_json=invocation.json)
 
 
@@ -101,7 +107,8 @@ async def attachment(
         pass_on(reply.body)
         return
     data = reply.data
-    known = (data.path, data.content_type, counted(data.size, "byte"), data.modified)
+    size = counted(data.size, "byte")
+    known = (data.path, data.content_type, size, f"changed {ago(data.modified)}")
     say("  ".join(map(clean, known)))
     warn(reply.warnings)
 

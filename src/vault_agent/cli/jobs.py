@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell
+from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import NotFound
 from vault_agent.model.jobs import JobState
@@ -75,7 +76,7 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
     if invocation.json:
         pass_on(reply.body)
         return
-    job = reply.data.job
+    job = reply.data.job.model_copy(update={"warning_count": 0})  # they are not about this
     _say_line(job)
     if job.state.final and job.state is not JobState.CANCELLED:
         tell("The job has already ended.")
@@ -113,7 +114,7 @@ def _line(job: JobData) -> str:
     from vault_agent.cli.progress import count, duration, phase_name
 
     state = style(f"{job.state.value:<11}", "strong")
-    parts = [f"{clean(job.id)}  {state}  {job.kind.value:<7}  {clean(job.created_at)}"]
+    parts = [f"{clean(job.id)}  {state}  {job.kind.value:<7}  {ago(job.created_at)}"]
     took = seconds(job)
     if took is not None:
         parts.append(duration(took))

@@ -22,11 +22,31 @@ def main() -> None:
         except OSError:
             os._exit(1)  # sys.exit would flush again and print a traceback
         sys.exit(0)
+    if "mcp" in arguments:
+        _relay_if_wanted(arguments)
     from vault_agent.cli.run import run
 
     code = run(arguments)
     _end_at_ctrl_c()
     sys.exit(code)
+
+
+def _relay_if_wanted(arguments: list[str]) -> None:
+    """Run the relay for agents without the parser, which takes longer than the relay's start.
+
+    Returns if the arguments are not those of a relay.
+    """
+    from vault_agent.cli.relay import options_of, relay
+    from vault_agent.errors import VaultAgentError
+
+    options = options_of(arguments)
+    if options is None:
+        return
+    try:
+        relay(options)
+    except VaultAgentError as error:
+        sys.stderr.write(f"{error.code}: {error.message}\n")
+        sys.exit(2)
 
 
 def _end_at_ctrl_c() -> None:

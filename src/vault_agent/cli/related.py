@@ -7,20 +7,24 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.identifiers import check_id
+from vault_agent.cli.names import find
 from vault_agent.cli.results import ranking, ranking_options, show
+from vault_agent.model.search import Linked
 
 
 @click.command("related", cls=Command)
-@click.argument("identifier", metavar="ID")
+@click.argument("name", metavar="NOTE")
+@click.option("--unlinked", is_flag=True, help="Only notes that are not linked with it yet.")
 @ranking_options
 @click.pass_obj
-async def command(invocation: Invocation, /, identifier: str, **options: Any) -> None:
+async def command(invocation: Invocation, /, name: str, *, unlinked: bool, **options: Any) -> None:
     """Find notes and chunks related to a note or chunk.
 
-    They are similar in text, or linked. ID is a note ID or chunk ID from `search`.
+    They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
+    end, a title, or the number of a result of your last search.
     """
-    check_id(identifier)
     async with invocation.client() as client:
-        reply = await client.related(identifier, **ranking(**options))
-    show(reply, as_json=invocation.json)
+        place = await find(invocation, client, name)
+        linked = Linked.EXCLUDE if unlinked else None
+        reply = await client.related(place.id, **ranking(**options), linked=linked)
+    show(invocation, client, reply)

@@ -5,18 +5,32 @@ Results are printed from the reply's plain JSON, so that a search need not impor
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
+from vault_agent.cli.local import LocalVault, local_vault, note_address, remember
+from vault_agent.cli.terminal import (
+    clean,
+    has_links,
+    is_terminal,
+    linked,
+    pass_on,
+    say,
+    style,
+    tell,
+    warn,
+)
+from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
 from vault_agent.model.search import Filters, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from vault_agent.client.client import Reply
+    from vault_agent.cli.command import Invocation
+    from vault_agent.client.client import Client, Reply
     from vault_agent.wire.replies import ResultsData
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
@@ -52,6 +66,13 @@ def ranking_options(function: _Function) -> _Function:
             help="Only with this tag. Repeat to require several tags.",
         ),
         click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`."),
+        click.option(
+            "--property",
+            "properties",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Only with this frontmatter property. Repeat to require several.",
+        ),
         click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
         click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
         click.option("--explain", is_flag=True, help="Show how each score is made."),
@@ -68,6 +89,7 @@ def ranking(
     paths: Iterable[str],
     tags: Iterable[str],
     types: Iterable[str],
+    properties: Iterable[str],
     after: str | None,
     before: str | None,
     explain: bool,
@@ -77,6 +99,7 @@ def ranking(
         paths=tuple(paths),
         tags=tuple(tag.removeprefix("#") for tag in tags),
         types=tuple(types),
+        properties=tuple(map(named_value, properties)),
         after=after,
         before=before,
     )
@@ -88,34 +111,68 @@ def ranking(
     )
 
 
-def show(reply: Reply[ResultsData], *, as_json: bool) -> None:
-    """Print a reply's results."""
-    if as_json:
+def named_value(text: str) -> tuple[str, str]:
+    """Return the name and value of `NAME=VALUE`."""
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise click.UsageError("--property takes NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def show(invocation: Invocation, client: Client, reply: Reply[ResultsData]) -> None:
+    """Print a reply's results.
+
+    At a terminal they have numbers, which `open` and other commands take. Elsewhere, and if the
+    notes are not on this computer, they have IDs.
+    """
+    if invocation.json:
         pass_on(reply.body)
         return
     data = reply.envelope["data"]
-    for number, result in enumerate(data["results"]):
-        if number:
+    results = data["results"]
+    vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
+    if vault is not None and results:
+        remember(vault, results)
+    for number, result in enumerate(results, 1):
+        if number > 1:
             say()
-        _show_one(result)
-    if not data["results"]:
-        tell("No results.")
+        _show_one(result, number, vault)
+    if not results:
+        tell(_nothing_found(data))
     warn(reply.warnings)
 
 
-def _show_one(result: dict[str, Any]) -> None:
-    path = style(clean(result["path"]), "strong")
+def _nothing_found(data: dict[str, Any]) -> str:
+    made = data.get("indexedAt")
+    if not isinstance(made, str):
+        return "No results."
+    return f"No results. Last index run: {ago(made)}.\nTo add newer notes: vault-agent index"
+
+
+def _show_one(result: dict[str, Any], number: int, vault: LocalVault | None) -> None:
+    place = clean(result["path"]) + (f":{result['line']}" if result.get("line") else "")
+    path = style(place, "strong")
+    if vault is not None:
+        path = _linked(path, vault, result["path"])
     headings = " › ".join(clean(heading) for heading in result["headingPath"])
     # Results of filters alone have no score.
     score = f"{result['score']:.2f}  " if result["score"] else ""
-    say(f"{score}{path}{'  ' + headings if headings else ''}")
+    order = f"{number:>2}  " if vault is not None else ""
+    say(f"{order}{score}{path}{'  ' + headings if headings else ''}")
     if result["snippet"]:
-        for line in fitted(_marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
+        for line in fitted(marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
             say(f"{_MARGIN}{line}")
-    say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
+    if vault is None:
+        say(f"{_MARGIN}{style(clean(result['id']), 'faint')}")
     for name, value in (result.get("explanation") or {}).items():
         if value != {}:
             say(_MARGIN + style(clean(f"{name}: {_listed(value)}"), "faint"))
+
+
+def _linked(text: str, vault: LocalVault, path: str) -> str:
+    if not has_links(sys.stdout) or ".." in path.split("/"):
+        return text
+    return linked(text, note_address(vault.root, path))
 
 
 def _listed(value: object) -> str:
@@ -125,7 +182,7 @@ def _listed(value: object) -> str:
     return str(value)
 
 
-def _marked(snippet: str, matches: list[list[int]]) -> str:
+def marked(snippet: str, matches: list[list[int]]) -> str:
     """Return a snippet with its matches highlighted. Each piece is cleaned separately."""
     pieces, end = [], 0
     for start, stop in matches:

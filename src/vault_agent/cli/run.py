@@ -22,6 +22,7 @@ from vault_agent.cli.terminal import (
     leave_line,
     prepare_streams,
     say,
+    tell,
 )
 from vault_agent.config.keys import nearest
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
@@ -35,11 +36,27 @@ COMMANDS = (
     "index",
     "reindex",
     "search",
+    "open",
     "related",
+    "links",
+    "backlinks",
+    "mentions",
+    "graph",
+    "tags",
+    "folders",
+    "grep",
+    "list",
+    "tasks",
+    "context",
     "get",
     "jobs",
+    "status",
     "watch",
+    "mcp",
+    "agents",
     "config",
+    "indexes",
+    "service",
     "embedding",
     "completion",
 )
@@ -96,8 +113,9 @@ program = _Program(
     First steps:
       vault-agent demo                            see it work on sample notes
       vault-agent config set vault.root ~/Notes   set your own folder
-      vault-agent serve                           start the server, which makes the first index
-      vault-agent search "what I look for"        in another terminal
+      vault-agent serve --background              start the server and index
+      vault-agent search what I look for          find notes
+      vault-agent open 1                          open the first one
     """,
     epilog="Exit codes: 0 success, 1 failure, 2 usage or configuration, 3 authentication,"
     " 4 not found, 5 busy, 6 broken links were found, 7 the note has changed.",
@@ -150,6 +168,8 @@ async def _run(arguments: list[str]) -> int:
     if asks_for_json(arguments):
         error_envelope(error)
     complain(error.code, _with_next_step(error))
+    for line in _candidates(error):
+        tell(line)
     return exits.exit_code(error)
 
 
@@ -177,6 +197,17 @@ def _internal(defect: Exception) -> Failed:
         "INTERNAL_ERROR",
         f"vault-agent itself failed ({type(defect).__name__}{place}): please report this line",
     )
+
+
+def _candidates(error: VaultAgentError) -> list[str]:
+    """Return the paths of the notes that the user may have meant, as lines."""
+    notes, similar = (
+        value if isinstance(value, list) else []
+        for value in (error.details.get("notes"), error.details.get("suggestions"))
+    )
+    found = [note.get("path") for note in notes if isinstance(note, dict)]
+    lines = [f"  {clean(path)}" for path in (*found, *similar) if isinstance(path, str)]
+    return ["Similar names:", *lines] if similar else lines
 
 
 def _with_next_step(error: VaultAgentError) -> str:

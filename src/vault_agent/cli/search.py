@@ -8,7 +8,9 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.results import ranking, ranking_options, show
+from vault_agent.cli.terminal import clean, tell
 
+_MAX_LIMIT = 50
 _EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
 
@@ -16,15 +18,24 @@ _EVERY_NOTE = "path:**"
 @click.command("search", cls=Command)
 @click.argument("words", nargs=-1, metavar="[QUERY]...")
 @ranking_options
+@click.option("--all-words", is_flag=True, help="Each word must be in the note as it is written.")
+@click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
-async def command(invocation: Invocation, /, words: tuple[str, ...], **options: Any) -> None:
+async def command(
+    invocation: Invocation,
+    /,
+    words: tuple[str, ...],
+    all_words: bool,
+    cursor: str | None,
+    **options: Any,
+) -> None:
     """Find the notes and passages that match a query.
 
-    Without a QUERY, lists all notes that match a filter such as --tag. Pass the ID under a result
-    to `get chunk`, `get note` or `related`.
+    Without a QUERY, lists all notes that match a filter such as --tag. `open`, `get` and `related`
+    take the number of a result.
 
     \b
-    vault-agent search sourdough starter
+    vault-agent search sourdough starter, then: vault-agent open 1
     vault-agent search "dark adaptation" -n 3 --path Observatory --tag astronomy
     vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b tells the parser to keep these lines
@@ -36,5 +47,10 @@ async def command(invocation: Invocation, /, words: tuple[str, ...], **options: 
             click.get_current_context(),
         )
     async with invocation.client() as client:
-        reply = await client.search(query or _EVERY_NOTE, **chosen)
-    show(reply, as_json=invocation.json)
+        reply = await client.search(
+            query or _EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor
+        )
+    show(invocation, client, reply)
+    data = reply.envelope["data"]
+    if data.get("nextCursor") and not invocation.json and (cursor or data["limit"] == _MAX_LIMIT):
+        tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.terminal import clean, complain, counted, envelope, leave_line, say, style
-from vault_agent.cli.wrap import fitted
+from vault_agent.cli.state import embedding_state, index_state, say_rows, watch_state
+from vault_agent.cli.terminal import (
+    clean,
+    complain,
+    envelope,
+    leave_line,
+    say,
+    style,
+    tell,
+)
 from vault_agent.config import rules
+from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import CODES, Misconfigured
+from vault_agent.system.address import live_address
 from vault_agent.system.files import keep_new_files_private
+from vault_agent.wire.convert import health_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
     from vault_agent.model.health import Health
     from vault_agent.server.serve import Listening
-
-_NAMES = len("embeddings  ")
 
 
 def _folders(
@@ -48,39 +60,50 @@ def _folders(
 @click.option(
     "--watch/--no-watch", default=None, help="Notice changes of notes. Default: watch.enabled."
 )
+@click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
+@click.option("--until-idle", is_flag=True, help="End after mcp.idle_minutes without requests.")
+@click.option("--background", is_flag=True, help="Run it in the background.")
+@click.option("--stop", is_flag=True, help="Stop the server of this vault.")
 @click.pass_obj
 async def command(
     invocation: Invocation,
-    vault_root: str | None,
-    host: str | None,
-    port: int | None,
-    index_dir: str | None,
+    /,
     *,
-    watch: bool | None,
+    background: bool,
+    stop: bool,
+    until_idle: bool,
+    **given: str | int | bool | None,
 ) -> None:
     """Start the server.
 
-    It runs in the foreground. Ctrl-C stops it. The first start also builds the index.
+    It runs in the foreground, and Ctrl-C stops it. The first start also builds the index. With
+    --background it runs until `vault-agent serve --stop`, or until the computer restarts, and the
+    command shows the progress of the first index.
     """
-    from vault_agent.config import build_config
-    from vault_agent.config.access import require_key_off_loopback
-    from vault_agent.server.serve import require_bindable, serve
-
+    if background and stop:
+        raise click.UsageError("--background and --stop exclude each other")
     flags = {
-        "vault.root": vault_root,
-        "server.host": host,
-        "server.port": port,
-        "index.dir": index_dir,
-        "watch.enabled": watch,
+        "vault.root": given["vault_root"],
+        "server.host": given["host"],
+        "server.port": given["port"],
+        "index.dir": given["index_dir"],
+        "watch.enabled": given["watch"],
+        "mcp.enabled": given["mcp"] or None,
     }
-    config = build_config(invocation.layers(flags))
-    exposed = not rules.is_loopback(config.server.host)
-    if exposed:
-        # A key is written to the user's config file only for an address that can be bound.
-        require_bindable(config.server.host, config.server.port)
-    config, made = require_key_off_loopback(config, invocation.config)
-    if exposed:
-        _warn_of_the_network(made=made)
+    if stop:
+        await _stop(invocation, flags)
+    elif background:
+        await _start(invocation, flags, until_idle=until_idle)
+    else:
+        await _serve(invocation, flags, until_idle=until_idle)
+
+
+async def _serve(
+    invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
+) -> None:
+    from vault_agent.server.serve import serve
+
+    config = _checked(invocation, flags)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)
@@ -91,12 +114,105 @@ async def command(
 
     keep_new_files_private()
     try:
-        await serve(config, announce=announce)
+        await serve(config, announce=announce, until_idle=until_idle)
     except Misconfigured as error:
         if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
             raise
         raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
     leave_line()
+
+
+async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
+    from vault_agent.cli import detached
+    from vault_agent.config import build_config, index_directory
+    from vault_agent.config.layers import config_path
+    from vault_agent.server.serve import require_bindable
+
+    layers = invocation.layers(flags)
+    folder = index_directory(build_config(layers))
+    address = live_address(folder)
+    running = address is not None
+    if address is None:
+        config = _checked(invocation, flags)
+        if config.vault.root is None or not config.vault.root.is_dir():
+            await _serve(invocation, flags)  # reports what is wrong with the folder
+            return
+        if not any("server.port" in layer.values for layer in layers):
+            try:
+                require_bindable(config.server.host, config.server.port)
+            except Misconfigured as error:
+                if error.code != "PORT_IN_USE":
+                    raise
+                flags = {**flags, "server.port": "0"}
+        named = invocation.config is not None or CONFIG_ENV in os.environ
+        how = detached.start_of(
+            invocation.layers(flags), config_path(invocation.config) if named else None
+        )
+        if until_idle:
+            how = how._replace(arguments=(*how.arguments, "--until-idle"))
+        address = await detached.start(how, folder)
+    options = _options(invocation, address.endpoint)
+    if invocation.json:
+        envelope({**address._asdict(), "started": not running})
+        return
+    await _follow_first_index(address.endpoint, invocation.layers(flags))
+    state = "already runs" if running else "runs in the background"
+    say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
+    rows = {"process": str(address.pid)}
+    if not running:
+        rows["log"] = clean(str(folder / detached.LOG))
+    say_rows(rows)
+    say()
+    say("Next:")
+    say(f"  vault-agent search what I look for{options}")
+    say(f"  vault-agent open 1{options}")
+    say(f"  vault-agent serve --stop{_which_vault(invocation, flags)}")
+
+
+async def _follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
+    """Show the progress of the first index, so that the next command can search it.
+
+    Ctrl-C leaves the server and the job running.
+    """
+    from vault_agent.cli.following import follow
+    from vault_agent.client.client import Client
+    from vault_agent.config.connection import connection
+
+    async with Client(endpoint, connection(layers).api_key) as client:
+        health = (await client.health()).data
+        if not health.index.available and health.running_job is not None:
+            await follow(client, health.running_job, as_json=False)
+            say()
+
+
+async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
+    from vault_agent.cli import detached
+    from vault_agent.config import build_config, index_directory
+
+    address = await detached.stop(index_directory(build_config(invocation.layers(flags))))
+    if invocation.json:
+        envelope({"stopped": address is not None})
+    elif address is None:
+        tell("No server runs for this vault.")
+    else:
+        say(f"The server at {address.endpoint} has stopped.")
+
+
+def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
+    """Return the settings of a server. Warn if other computers can reach it."""
+    from vault_agent.config import build_config
+    from vault_agent.config.access import require_key_off_loopback
+    from vault_agent.server.serve import require_bindable
+
+    config = build_config(invocation.layers(flags))
+    exposed = not rules.is_loopback(config.server.host)
+    if exposed:
+        # A key is written to the user's config file only for an address that can be bound.
+        require_bindable(config.server.host, config.server.port)
+    config, made = require_key_off_loopback(config, invocation.config)
+    if exposed:
+        _warn_of_the_network(made=made)
+    return config
 
 
 def _with_source(error: Misconfigured, source: str) -> Misconfigured:
@@ -109,11 +225,16 @@ def _with_source(error: Misconfigured, source: str) -> Misconfigured:
 
 
 def _source_of_root(layers: Iterable[Layer]) -> str:
-    """Return where vault.root was set. Its value is shown only if it is not an absolute path."""
+    """Return where vault.root was set. Its value is shown only if it is not an absolute path.
+
+    A folder in the home is shown with `~`.
+    """
     layer = next(layer for layer in layers if "vault.root" in layer.values)
     if layer.origin == "flag":
         return "It is what --vault-root names now."
     written = str(layer.values["vault.root"])
+    with suppress(ValueError):
+        written = f"~/{Path(written).relative_to(Path.home()).as_posix()}"
     value = f"{clean(written)}, " if written.startswith("~") else ""
     place = "the config file" if layer.origin == "file" else "VAULT_AGENT_VAULT_ROOT"
     return f"It is {value}from {place}: `vault-agent config get vault.root` prints it."
@@ -144,20 +265,30 @@ def _options(invocation: Invocation, endpoint: str) -> str:
     return clean(flags)
 
 
+def _which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
+    """Return the flags that name the same vault and index again."""
+    named = {
+        "--config": invocation.config,
+        "--vault-root": flags["vault.root"],
+        "--index-dir": flags["index.dir"],
+    }
+    return clean("".join(f" {flag} {shlex.quote(str(at))}" for flag, at in named.items() if at))
+
+
 def _announce(
     config: Config, server: Listening, health: Health, endpoint: str, options: str
 ) -> None:
-    rows = (
-        ("server", f"{server.host}, port {server.port}"),
-        ("vault", clean(str(config.vault.root))),
-        ("index", _wrapped(_index(health))),
-        *((("watch", _wrapped(_watch(health))),) if health.watch.enabled else ()),
-        ("embeddings", _wrapped(_embeddings(health))),
-        ("key", "required" if config.server.api_key is not None else "not needed"),
-    )
     say(f"vault-agent {__version__} at {style(endpoint, 'strong')}")
-    for name, value in rows:
-        say(f"  {name:<{_NAMES}}{value}")
+    data = health_data(health)
+    rows = {
+        "server": f"{server.host}, port {server.port}",
+        "vault": clean(str(config.vault.root)),
+        "index": index_state(data, health.warnings),
+        **({"watch": watch_state(data, health.warnings)} if health.watch.enabled else {}),
+        "embeddings": embedding_state(data, health.warnings),
+        "key": "required" if config.server.api_key is not None else "not needed",
+    }
+    say_rows(rows)
     say()
     say("Next, in another terminal (Ctrl-C here stops the server):")
     if not health.index_available and health.running_job is not None:
@@ -165,40 +296,3 @@ def _announce(
     elif not health.index_available:
         say(f"  vault-agent reindex{options}")
     say(f'  vault-agent search "what I look for"{options}')
-
-
-def _wrapped(text: str) -> str:
-    margin = 2 + _NAMES
-    return ("\n" + " " * margin).join(fitted(text, margin=margin))
-
-
-def _index(health: Health) -> str:
-    if health.index_available:
-        state = f"ready: {counted(health.notes, 'note')}, {counted(health.chunks, 'chunk')}"
-        return state + (", but notes have changed: vault-agent index" if health.index_stale else "")
-    if health.running_job is not None:
-        return "the first one is being built"
-    if health.warnings:
-        first = health.warnings[0]
-        return f"{clean(first.code)}: {clean(first.message)}"
-    return "none yet: vault-agent index"
-
-
-def _watch(health: Health) -> str:
-    for warning in health.warnings:
-        if warning.code.startswith("WATCH_") or warning.code == "VAULT_NOT_FOUND":
-            return f"on, but: {clean(warning.message)}"
-    watch = health.watch
-    if watch.mode is None:
-        return "on; starting"
-    how = "by events" if watch.mode == "events" else "by scans"
-    return f"on: {counted(watch.folders, 'folder')}, {how}"
-
-
-def _embeddings(health: Health) -> str:
-    if not health.embeddings_enabled:
-        return "off"
-    if not health.index_available:
-        return "on; created after the first index"
-    known = [warning for warning in health.warnings if warning.code.startswith("EMBEDDING_")]
-    return f"on, but: {clean(known[0].message)}" if known else "on; complete"

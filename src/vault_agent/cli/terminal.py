@@ -86,6 +86,35 @@ def style(text: str, name: str, stream: TextIO | None = None) -> str:
     return click.style(text, **looks[name])
 
 
+# Terminals that show OSC 8 hyperlinks, by a variable that they set, or by TERM_PROGRAM or TERM.
+_LINKING_VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
+_LINKING_PROGRAMS = {"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby"}
+_LINKING_TERMS = ("xterm-kitty", "foot", "alacritty", "contour", "xterm-ghostty", "wezterm")
+
+
+def has_links(stream: TextIO) -> bool:
+    """Whether to print hyperlinks: on a terminal that is known to show them.
+
+    FORCE_HYPERLINK decides where it is set: 0 is never, anything else is always.
+    """
+    if (forced := os.environ.get("FORCE_HYPERLINK")) is not None:
+        return is_terminal(stream) and forced != "0"
+    if not has_colour(stream) or "TMUX" in os.environ or "STY" in os.environ:
+        return False
+    vte = os.environ.get("VTE_VERSION", "")
+    return (
+        any(name in os.environ for name in _LINKING_VARIABLES)
+        or os.environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS
+        or os.environ.get("TERM", "").startswith(_LINKING_TERMS)
+        or (vte.isdecimal() and int(vte) >= 5000)
+    )
+
+
+def linked(text: str, address: str) -> str:
+    """Return text as a hyperlink. The address must be percent-encoded."""
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
 def say(text: str = "") -> None:
     """Print a line to stdout. The caller must have cleaned foreign text in it."""
     click.echo(text, color=has_colour(sys.stdout))

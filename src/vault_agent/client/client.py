@@ -10,21 +10,24 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeGuard, TypeVar
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeGuard, TypeVar
+from urllib.parse import quote, urlencode
 
-import aiohttp
 import orjson
-from yarl import URL
 
+from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.lists import Lists
+from vault_agent.client.parts import LINK_ENTRIES, LINK_PARTS, Parts
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
     from types import TracebackType
 
-    from vault_agent.model.search import Filters, Mode
+    from vault_agent.client.exchange import Response
+    from vault_agent.model.search import Filters, Linked, Mode
+    from vault_agent.wire.lists import NamedData
     from vault_agent.wire.replies import (
         AttachmentData,
         ChunkData,
@@ -39,10 +42,12 @@ if TYPE_CHECKING:
 
 Data = TypeVar("Data")
 
+Parameter: TypeAlias = "str | int | bool | Sequence[str] | None"
+"""A parameter in a query string. A list is a repeated parameter."""
+
 _CONNECT_SECONDS = 5.0
 _READ_SECONDS = 120.0  # between two reads: a query may wait until the model is loaded
 _SILENCE_SECONDS = 30.0  # the heartbeat comes every 5 s
-_BLOCK = 1 << 16
 
 MAX_REPLY_BYTES = 128 * 1024 * 1024
 """Limit of a JSON reply. A note has up to 64 MiB, and a line end takes two bytes in JSON."""
@@ -53,7 +58,7 @@ MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
 # The parts of each reply that commands read from the JSON, without importing pydantic.
-_PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
+_PARTS: dict[str, Parts] = {
     "HealthData": {"status": str, "vault": dict},
     "OneJob": {"job": dict},
     "JobList": {"jobs": list},
@@ -61,19 +66,34 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "NoteData": {"content": str},
     "ChunkData": {"content": str},
     "AttachmentData": {"path": str},
+    "NamedData": {"notes": list},
     "WatchReport": {"state": str, "batches": list},
+    **LINK_PARTS,
+    "GrepData": {"lines": list},
+    "NotesData": {"notes": list},
+    "TasksData": {"tasks": list},
+    "ContextData": {"section": str, "tokens": int, "sources": list},
 }
-_INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
+_INNER: dict[str, dict[str, Parts]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
     "OneJob": {"job": {"id": str}},
 }
-_RESULT_PARTS: dict[str, type | tuple[type, ...]] = {
+_RESULT_PARTS: Parts = {
     "id": str,
     "path": str,
     "headingPath": list,
     "snippet": str,
     "matches": list,
     "score": (int, float),
+}
+_NAMED_PARTS: Parts = {"noteId": str, "path": str}
+
+
+# The parts of the entries of each list.
+_ENTRIES: dict[str, dict[str, Parts]] = {
+    "ResultsData": {"results": _RESULT_PARTS},
+    "NamedData": {"notes": _NAMED_PARTS},
+    **LINK_ENTRIES,
 }
 
 
@@ -115,19 +135,15 @@ class Client:
         on_vault: Callable[[str], None] | None = None,
     ) -> None:
         """Create a client. `on_vault` is called once, with the identity of the served vault."""
+        self.vault: str | None = None
+        """The identity of the served vault, known after the first reply."""
         self._on_vault = on_vault
-        self._endpoint = str(URL(endpoint)).rstrip("/")
+        self.endpoint = endpoint.rstrip("/")
+        self._address = Address.of(endpoint)
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._session: aiohttp.ClientSession | None = None
+        self.lists = Lists(self._call)
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            headers=self._headers,
-            trust_env=False,
-            # The server never compresses. A compressed reply could decompress to any size.
-            auto_decompress=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
         return self
 
     async def __aexit__(
@@ -136,8 +152,7 @@ class Client:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._session is not None:
-            await self._session.close()
+        """Do nothing: no connection outlives its call."""
 
     # --- calls ---------------------------------------------------------------------------------
 
@@ -180,9 +195,15 @@ class Client:
         limit: int = 10,
         filters: Filters | None = None,
         explain: bool = False,
+        every_word: bool = False,
+        cursor: str | None = None,
     ) -> Reply[ResultsData]:
         """Return the results of a query, best first."""
         body = {"query": query, **_ranking(mode, limit, filters, explain=explain)}
+        if every_word:
+            body["match"] = "all"
+        if cursor is not None:
+            body["cursor"] = cursor
         return await self._call("POST", "/search", "ResultsData", body)
 
     async def related(
@@ -193,10 +214,21 @@ class Client:
         limit: int = 10,
         filters: Filters | None = None,
         explain: bool = False,
+        linked: Linked | None = None,
     ) -> Reply[ResultsData]:
-        """Return notes and chunks related to a note or chunk, best first."""
+        """Return notes and chunks related to a note or chunk, best first.
+
+        `linked`: whether notes that are linked with it, in either direction, are results.
+        They are by default.
+        """
         body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, explain=explain)}
+        if linked is not None:
+            body["linked"] = linked.value
         return await self._call("POST", "/related", "ResultsData", body)
+
+    async def resolve(self, name: str) -> Reply[NamedData]:
+        """Return the notes that a path, the end of a path, a title, a link or an ID means."""
+        return await self._call("GET", f"/resolve?name={_segment(name)}", "NamedData")
 
     async def note(self, note_id: str, *, allow_large: bool = False) -> Reply[NoteData]:
         """Return a note's original Markdown. `allow_large` lifts the limit of 200 KiB."""
@@ -226,7 +258,7 @@ class Client:
                 raise self._not_vault_agent()
             if size > DOWNLOAD_LIMIT and not allow_large:
                 raise self._too_much(DOWNLOAD_LIMIT)
-            async for block in response.content.iter_chunked(_BLOCK):
+            async for block in response.blocks():
                 yield block
 
     async def events(self, job_id: str) -> AsyncGenerator[JobData]:
@@ -256,6 +288,20 @@ class Client:
                 elif line.startswith(b"data:"):
                     yield name, _object(line[5:]) or {}
 
+    async def get(self, path: str, model: str, **parameters: Parameter) -> Reply[Any]:
+        """Return the reply to a GET request. Parameters that are None are left out.
+
+        `path` is complete and quoted, and `model` is the name of the reply's data. The calls about
+        links in `client.links` use this.
+        """
+        given = [
+            (name.rstrip("_"), _written(value))
+            for name, values in parameters.items()
+            for value in (values if isinstance(values, (tuple, list)) else (values,))
+            if value is not None
+        ]
+        return await self._call("GET", f"{path}?{urlencode(given)}" if given else path, model)
+
     # --- internals ----------------------------------------------------------------------------
 
     async def _call(
@@ -276,47 +322,52 @@ class Client:
         body: Mapping[str, Any] | None = None,
         *,
         silence: float = _READ_SECONDS,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    ) -> AsyncIterator[Response]:
         """Send a request and yield the successful response. Its body is not read yet."""
-        if self._session is None:
-            raise RuntimeError("use the client as an asynchronous context manager")
-        # The path is sent unchanged. The server refuses `..` and encoded slashes.
-        url = URL(self._endpoint + path, encoded=True)
-        headers = {"Content-Type": "application/json"} if body is not None else {}
-        content = orjson.dumps(body) if body is not None else None
-        timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=_CONNECT_SECONDS, sock_read=silence
-        )
+        headers = dict(self._headers)
+        content = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = orjson.dumps(body)
         try:
-            async with self._session.request(
-                method, url, data=content, headers=headers, timeout=timeout, allow_redirects=False
+            async with exchange(
+                self._address,
+                method,
+                path,  # unchanged: the server refuses `..` and encoded slashes
+                headers,
+                content,
+                connect=_CONNECT_SECONDS,
+                silence=silence,
             ) as response:
-                self._report_vault(response.headers.get("X-Vault-Id"))
+                self._report_vault(response.headers.get("x-vault-id"))
                 if response.status >= 300:
                     content = await self._content(response, MAX_ERROR_BYTES)
                     raise self._error(_object(content))
                 yield response
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+        except NotConnected:
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"no server answers at {self._endpoint}.",
+                f"no server answers at {self.endpoint}.",
             ) from None
-        except (aiohttp.ClientError, TimeoutError, OSError):
+        except BrokenReply:
             raise Unavailable(
                 "SERVER_UNAVAILABLE",
-                f"the server at {self._endpoint} ended the connection before its reply was"
+                f"the server at {self.endpoint} ended the connection before its reply was"
                 " complete.",
             ) from None
 
     def _report_vault(self, vault: str | None) -> None:
-        if vault is not None and self._on_vault is not None:
+        if vault is None:
+            return
+        self.vault = vault
+        if self._on_vault is not None:
             self._on_vault(vault)
             self._on_vault = None
 
-    async def _lines(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+    async def _lines(self, response: Response) -> AsyncGenerator[bytes]:
         """Yield the lines of a reply. A line over MAX_EVENT_BYTES raises Unavailable."""
         begun = bytearray()
-        async for block in response.content.iter_any():
+        async for block in response.blocks():
             first, *others = block.split(b"\n")
             begun += first
             if len(begun) > MAX_EVENT_BYTES:
@@ -325,10 +376,10 @@ class Client:
                 yield bytes(begun)
                 begun = bytearray(other)
 
-    async def _content(self, response: aiohttp.ClientResponse, limit: int) -> bytes:
+    async def _content(self, response: Response, limit: int) -> bytes:
         """Return the body of a reply. A body over `limit` bytes raises Unavailable."""
         content = bytearray()
-        async for block in response.content.iter_any():
+        async for block in response.blocks():
             content += block
             if len(content) > limit:
                 raise self._too_much(limit)
@@ -348,14 +399,14 @@ class Client:
     def _too_much(self, limit: int) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"the server at {self._endpoint} sends more than {limit >> 20} MiB in one reply."
+            f"the server at {self.endpoint} sends more than {limit >> 20} MiB in one reply."
             " It may not be vault-agent.",
         )
 
     def _not_vault_agent(self) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
-            f"What answers at {self._endpoint} is not vault-agent.",
+            f"What answers at {self.endpoint} is not vault-agent.",
         )
 
 
@@ -375,7 +426,11 @@ def _is_reply(envelope: dict[str, Any], model: str) -> bool:
         and all(_has(each, {"code": str, "message": str}) for each in warnings)
         and _has(data, _PARTS[model])
         and all(_has(data[name], parts) for name, parts in _INNER.get(model, {}).items())
-        and (model != "ResultsData" or all(_has(each, _RESULT_PARTS) for each in data["results"]))
+        and all(
+            _has(each, parts)
+            for name, parts in _ENTRIES.get(model, {}).items()
+            for each in data[name]
+        )
     )
 
 
@@ -389,16 +444,21 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import replies
+    from vault_agent.wire import context, lists, replies
 
     try:
-        return getattr(replies, model).model_validate_json(content, extra="ignore")
+        room = next(each for each in (replies, lists, context) if hasattr(each, model))
+        return getattr(room, model).model_validate_json(content, extra="ignore")
     except ValidationError:
         # The server may have another version. The content must not be part of the message.
         raise Failed(
             "INTERNAL_ERROR",
             "unexpected reply: client and server may have different versions",
         ) from None
+
+
+def _written(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _segment(text: str) -> str:
@@ -410,6 +470,12 @@ def _query(**flags: bool) -> str:
     return f"?{given}" if given else ""
 
 
+def filters_body(filters: Filters) -> dict[str, Any]:
+    """Return filters as they are in a request's body."""
+    given = {**asdict(filters), "properties": dict(filters.properties)}
+    return {key: value for key, value in given.items() if value}
+
+
 def _ranking(
     mode: Mode | None, limit: int, filters: Filters | None, *, explain: bool
 ) -> dict[str, Any]:
@@ -417,7 +483,7 @@ def _ranking(
     if mode is not None:
         body["mode"] = mode
     if filters is not None:
-        body["filters"] = {key: value for key, value in asdict(filters).items() if value}
+        body["filters"] = filters_body(filters)
     if explain:
         body["explain"] = True
     return body

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         index_directory,
         index_parent,
         load_config,
+        switched_on,
     )
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "index_directory",
     "index_parent",
     "load_config",
+    "switched_on",
 ]
 
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent.config import rules
-from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT
+from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, OPENERS
 from vault_agent.config.layers import Problem, invalid
+from vault_agent.errors import Misconfigured
+from vault_agent.system.address import live_address, noted_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from vault_agent.config.layers import Layer
 
@@ -26,7 +29,11 @@ class Connection:
 
 
 def connection(layers: Iterable[Layer]) -> Connection:
-    """Return the server's address and key, checked like the full settings, or CONFIG_INVALID."""
+    """Return the server's address and key, checked like the full settings, or CONFIG_INVALID.
+
+    Without `server.endpoint`, the address is that of the server that serves `vault.root` now, else
+    the one of `server.host` and `server.port`.
+    """
     ordered = tuple(layers)
     endpoint = _first(ordered, "server.endpoint", lambda value: rules.http_url(_text(value)))
     if endpoint is None:
@@ -34,9 +41,40 @@ def connection(layers: Iterable[Layer]) -> Connection:
             _first(ordered, "server.host", lambda value: rules.host(_text(value))) or DEFAULT_HOST
         )
         port = _first(ordered, "server.port", rules.port) or DEFAULT_PORT
-        endpoint = rules.endpoint_of(host, port)
+        endpoint = _elsewhere(ordered, rules.endpoint_of(host, port))
     key = _first(ordered, "server.api_key", lambda value: rules.api_key(_text(value)))
     return Connection(endpoint, key)
+
+
+def open_in(layers: Iterable[Layer]) -> str:
+    """Return `cli.open_in`."""
+    return _first(tuple(layers), "cli.open_in", rules.opener) or OPENERS[0]
+
+
+def vault_root(layers: Iterable[Layer]) -> Path | None:
+    """Return `vault.root`, or None if it is not set."""
+    return _first(tuple(layers), "vault.root", rules.folder)
+
+
+def index_folder(layers: Iterable[Layer]) -> Path | None:
+    """Return the folder of the index of `vault.root`, or None if that is not set."""
+    ordered = tuple(layers)
+    root = vault_root(ordered)
+    parent = _first(ordered, "index.dir", rules.folder)
+    return None if root is None else rules.index_folder(root, parent)
+
+
+def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
+    """Return the URL of the server that serves the configured vault, or else `expected`."""
+    try:
+        folder = index_folder(layers)
+    except Misconfigured:
+        return expected  # commands that need the folder report that
+    noted = noted_address(folder) if folder is not None else None
+    if folder is None or noted is None or noted.endpoint == expected:
+        return expected  # most commands end here, without touching the lock
+    live = live_address(folder)
+    return expected if live is None else live.endpoint
 
 
 def _text(value: object) -> str:

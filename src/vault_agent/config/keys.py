@@ -14,6 +14,9 @@ CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
 
+OPENERS = ("auto", "editor", "obsidian", "ui")
+"""The values of `cli.open_in`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -48,6 +51,7 @@ _ALL = (
     Key("server.host", "address that the server listens on"),
     Key("server.port", "port that the server listens on"),
     Key("server.api_key", "key that every request must have", secret=True),
+    Key("server.allowed_hosts", "more names by which clients call the server", many=True),
     Key("server.log_level", "lowest level that is logged: debug, info, warning, error"),
     Key("index.dir", "folder for the indexes", path=True),
     Key("index.max_note_bytes", "the text of larger notes is not searched"),
@@ -60,6 +64,7 @@ _ALL = (
     Key("watch.rescan_seconds", "time between scans of the whole vault"),
     Key("watch.poll_seconds", "time between scans where there are no events"),
     Key("watch.embed_delay_seconds", "wait after a change before new chunks are embedded"),
+    Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
     Key("embedding.enabled", "whether semantic search is on"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),
     Key("embedding.model", "model name to send to the provider"),
@@ -73,8 +78,12 @@ _ALL = (
     Key("embedding.timeout_seconds", "timeout of a request in seconds"),
     Key("embedding.query_prefix", "text added before a query, for models that need it"),
     Key("embedding.document_prefix", "text added before a chunk, for models that need it"),
+    Key("cli.open_in", "where `open` opens notes: auto, editor, obsidian or ui"),
     Key("cors.enabled", "whether listed web origins may call the server"),
     Key("cors.allowed_origins", "the web origins that may call the server", many=True),
+    Key("mcp.enabled", "whether agents may call the server at /mcp"),
+    Key("mcp.max_reply_bytes", "most bytes in a reply of a tool"),
+    Key("mcp.idle_minutes", "minutes until a server that an agent started ends by itself"),
 )
 
 KEYS: dict[str, Key] = {key.name: key for key in _ALL}

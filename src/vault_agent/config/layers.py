@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from vault_agent.errors import Misconfigured
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_AGENTS = "agents"
 _ITEM = re.compile(r"(item \d+) (.*)")
 _WHERE = re.compile(r"at line (\d+), column (\d+)")
 
@@ -36,6 +37,7 @@ class Layer:
 
     origin: str  # "flag", "environment" or "file"
     values: Mapping[str, Any]
+    agents: Mapping[str, Any] = field(default_factory=dict)  # the tables `[agents.NAME]`
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,16 @@ def read_layers(
     return (
         Layer("flag", _placed(given)),
         Layer("environment", _placed(_environment(environ))),
-        Layer("file", parse_file(text or "", name=path.name)),
+        Layer("file", parse_file(text or "", name=path.name), agents_of(text or "")),
     )
+
+
+def agents_of(text: str) -> Mapping[str, Any]:
+    """Return the tables of agents in a valid TOML file, not validated yet."""
+    if "agents" not in text:
+        return {}
+    found: Any = tomllib.loads(text).get(_AGENTS, {})
+    return found if isinstance(found, dict) else {_AGENTS: found}  # no table: refused later
 
 
 def read_text(path: Path) -> str | None:
@@ -152,6 +162,8 @@ def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for section, table in tables.items():
+        if section == _AGENTS:
+            continue  # any number of tables, validated by `settings.py`
         # The name is shown as it was written, so that it can be found in the file.
         if section not in SECTIONS:
             kind = "section" if isinstance(table, dict) else "setting"

@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from vault_agent.config.keys import OPENERS
 from vault_agent.model.identifiers import identify
 
 SHORTEST_KEY_OFF_LOOPBACK = 32
@@ -58,6 +59,11 @@ def host(value: str) -> str:
         return bare
 
 
+def host_names(value: object) -> tuple[str, ...]:
+    """Return names or addresses of this server, in lower case, without duplicates."""
+    return tuple(dict.fromkeys(host(item).lower() for item in text_list(value)))
+
+
 def port(value: object) -> int:
     """Return a TCP port, 0 for any free one. Text is accepted, for environment variables."""
     number = None
@@ -68,6 +74,13 @@ def port(value: object) -> int:
     if number is None or not 0 <= number <= 65535:
         raise ValueError("must be a port from 1 to 65535, or 0 for any free one")
     return number
+
+
+def opener(value: object) -> str:
+    """Return where notes are opened."""
+    if value not in OPENERS:
+        raise ValueError(f"must be one of {', '.join(OPENERS)}")
+    return str(value)
 
 
 def folder(value: object) -> Path:
@@ -87,6 +100,18 @@ def vault_identity(root: Path) -> str:
     """Return the identity of the vault in a folder. Symbolic links are followed."""
     # Not Path.resolve, which fails for a loop of links. Opening the folder reports that.
     return identify(os.path.realpath(root))
+
+
+def index_folder(root: Path, parent: Path | None) -> Path:
+    """Return the folder of a vault's index: `{parent or user data}/indexes/{identity}`."""
+    return Path(os.path.realpath(data_folder(parent))) / "indexes" / vault_identity(root)
+
+
+def data_folder(parent: Path | None) -> Path:
+    """Return the folder for all indexes: `parent`, which is `index.dir`, or the user's data."""
+    from platformdirs import user_data_path
+
+    return parent or user_data_path("vault-agent", appauthor=False)
 
 
 def text_list(value: object) -> tuple[str, ...]:
@@ -173,3 +198,11 @@ def endpoint_of(bind_host: str, bind_port: int) -> str:
         )
     name = f"[{address}]" if address.version == 6 else str(address)
     return f"http://{name}:{bind_port}"
+
+
+def vault_folder(value: str) -> str:
+    """Return a folder of the vault as a path with `/`, without outer slashes; "" is the vault."""
+    parts = [part for part in value.replace("\\", "/").split("/") if part not in ("", ".")]
+    if ".." in parts or "\0" in value or any(":" in part for part in parts[:1]):
+        raise ValueError("must be a folder of the vault, relative to it")
+    return "/".join(parts)

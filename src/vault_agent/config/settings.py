@@ -7,6 +7,7 @@ so pydantic's own messages are not printed as a whole.
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -23,6 +24,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vault_agent.config import rules
+from vault_agent.config.agents import AgentSettings, named
 from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
@@ -80,6 +82,7 @@ class ServerSettings(_Section):
     host: Annotated[str, AfterValidator(rules.host)] = DEFAULT_HOST
     port: Annotated[int, BeforeValidator(rules.port)] = DEFAULT_PORT
     api_key: Annotated[SecretStr, AfterValidator(_secret_key)] | None = None
+    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(rules.host_names)] = ()
     log_level: LogLevel = "warning"
 
 
@@ -104,6 +107,12 @@ class WatchSettings(_Section):
     embed_delay_seconds: Annotated[Count, Field(ge=0, le=3_600)] = 5
 
 
+class SearchSettings(_Section):
+    """The limits of searches."""
+
+    regex_seconds: Annotated[float, BeforeValidator(_number), Field(gt=0, le=60)] = 2.0
+
+
 class EmbeddingSettings(_Section):
     """The local embedding provider. Off by default."""
 
@@ -119,11 +128,25 @@ class EmbeddingSettings(_Section):
     document_prefix: Annotated[str, Field(max_length=1000)] | None = None
 
 
+class CliSettings(_Section):
+    """What the command line does."""
+
+    open_in: Annotated[str, BeforeValidator(rules.opener)] = "auto"
+
+
 class CorsSettings(_Section):
     """Web pages that may call the server. None by default."""
 
     enabled: Switch = False
     allowed_origins: Origins = ()
+
+
+class McpSettings(_Section):
+    """The MCP endpoint for agents. Off by default."""
+
+    enabled: Switch = False
+    max_reply_bytes: Annotated[Count, Field(ge=2_000, le=200_000)] = 24_000
+    idle_minutes: Annotated[Count, Field(ge=1, le=1_440)] = 15
 
 
 class Config(BaseSettings):
@@ -135,8 +158,12 @@ class Config(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     watch: WatchSettings = WatchSettings()
+    search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()
+    mcp: McpSettings = McpSettings()
+    agents: Annotated[dict[str, AgentSettings], BeforeValidator(named)] = {}
 
     @classmethod
     def settings_customise_sources(
@@ -201,6 +228,8 @@ def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
     for layer in reversed(layers):
         for name, value in layer.values.items():
             sections.setdefault(KEYS[name].section, {})[KEYS[name].option] = value
+        if layer.agents:
+            sections["agents"] = dict(layer.agents)
     return sections
 
 
@@ -218,7 +247,7 @@ def convert(name: str, text: str) -> object:
 def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem]:
     found: dict[str, Problem] = {}
     for item in error.errors(include_url=False, include_context=False, include_input=False):
-        name = ".".join(str(part) for part in item["loc"][:2])
+        name = ".".join(str(part) for part in item["loc"][: 3 if item["loc"][0] == "agents" else 2])
         found.setdefault(name, Problem(name, _rule(item), _origin(layers, name)))
     return list(found.values())
 
@@ -255,11 +284,15 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
     }
 
 
+def switched_on(config: Config) -> tuple[str, ...]:
+    """Return the switches that are on, such as `embedding.enabled`."""
+    switches = (name for name, key in KEYS.items() if key.option == "enabled")
+    return tuple(name for name in switches if attrgetter(name)(config) is True)
+
+
 def index_parent(config: Config) -> Path:
     """Return the folder for all indexes: `index.dir`, or the user's data folder."""
-    from platformdirs import user_data_path
-
-    return config.index.dir or user_data_path("vault-agent", appauthor=False)
+    return rules.data_folder(config.index.dir)
 
 
 def index_directory(config: Config) -> Path:
@@ -273,8 +306,7 @@ def index_directory(config: Config) -> Path:
             "VAULT_NOT_FOUND",
             "no vault is set.",
         )
-    parent = Path(os.path.realpath(index_parent(config)))
-    directory = parent / "indexes" / rules.vault_identity(config.vault.root)
+    directory = rules.index_folder(config.vault.root, config.index.dir)
     if directory.is_relative_to(os.path.realpath(config.vault.root)):
         raise invalid([Problem("index.dir", "must be outside the vault")])
     if not _is_text(directory):

@@ -6,16 +6,12 @@ be unmounted at any time.
 
 from __future__ import annotations
 
-import os
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from vault_agent.errors import Failed, Misconfigured
+from vault_agent.errors import Failed
 from vault_agent.indexing.changes import vault_moved
-from vault_agent.indexing.parse import FileTask, ParsedFile, parse_file, unparsed
+from vault_agent.indexing.parse import Batch, FileTask, Folder, ParsedFile, unparsed
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
-from vault_agent.vault.exclude import Exclusions
-from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,57 +27,8 @@ WORKERS_TRIED = 3
 """Attempts for one batch if workers end before they receive it."""
 
 
-class Folder(NamedTuple):
-    """The identity of a folder. Another folder may be mounted at the same path."""
-
-    device: int
-    inode: int
-
-    @classmethod
-    def at(cls, path: str) -> Folder | None:
-        """Return the identity of the folder at a path, or None if there is none."""
-        try:
-            found = os.stat(path)  # noqa: PTH116 - the path is text here
-        except OSError:
-            return None
-        return cls(found.st_dev, found.st_ino)
-
-
-class Batch(NamedTuple):
-    """Files of one vault to parse. An empty batch only makes sure that a worker is ready."""
-
-    root: str
-    folder: Folder | None  # the folder at `root` when the run began
-    exclude: tuple[str, ...]
-    max_note_bytes: int
-    files: list[FileTask]
-
-
 Pool = WorkerPool[Batch, list[ParsedFile] | None]
 NO_FILES = Batch("", None, (), 0, [])
-
-
-def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
-    """Return the handler of a worker. It returns None if the batch's vault is missing."""
-
-    def parse_batch(batch: Batch) -> list[ParsedFile] | None:
-        if not batch.files:
-            return []
-        try:
-            root = VaultRoot.open(batch.root, _exclusions(batch.exclude))
-        except Misconfigured:
-            return None
-        with root:
-            if Folder.at(batch.root) != batch.folder:
-                return None
-            return [parse_file(root, file, batch.max_note_bytes) for file in batch.files]
-
-    return parse_batch
-
-
-@lru_cache(maxsize=8)
-def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
-    return Exclusions(patterns)
 
 
 class Parser:
@@ -129,7 +76,7 @@ class Parser:
     def _skipped(self, task: FileTask, crash: WorkerCrashed) -> ParsedFile:
         if crash.report is not None:
             self._on_crash(crash.report)
-        return unparsed(task.entry)
+        return unparsed(task)
 
     async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)

@@ -66,7 +66,8 @@ async def find_changes(
     places = None if task.paths is None else _places(task.paths, root.exclusions)
     if places is not None and not task.rebuild:
         stored = await read_stored(directory, task, places)
-        if stored is not None and not _meets_symlinks(root, stored):
+        known = stored is not None and stored.meta.has_exclusions_of(task.fingerprint)
+        if stored is not None and known and not _meets_symlinks(root, stored):
             found = scan(root, paths=stored.paths)
             changes = _compare(stored, found, task.removable)
             certain = not changes.removed or _has_entries(root)

@@ -118,6 +118,8 @@ async def compare(task: IndexTask) -> Compared:
     stored = await read_stored(IndexDirectory(Path(task.directory)), task)
     if stored is None:
         return Compared(stale=False)
+    if not stored.meta.has_exclusions_of(task.fingerprint):
+        return Compared(stale=True)
     with VaultRoot.open(task.root, Exclusions(task.exclude), identity=task.vault) as root:
         found = scan(root)
     present = sum(entry.path in stored.files for entry in found.notes)

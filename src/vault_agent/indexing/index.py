@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
     Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
 
-BATCH_BYTES = 256 << 10
-BATCH_FILES = 64
+BATCH_BYTES = 512 << 10
+BATCH_FILES = 256
 MAX_MISSING = 500
 MISSING_BYTES = 256 << 10
 """Limits of the missing notes that a result names. It is one line on a pipe."""
@@ -151,7 +151,8 @@ class _Run:
     async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
         """Run all steps. `check` gets the number of notes before the last step, and may raise."""
         base = self._base
-        if base and not self._changes.differs:
+        same = base and base.has_exclusions_of(self._task.fingerprint)
+        if base and same and not self._changes.differs:
             return self._result(base)
         async with AsyncExitStack() as stack:
             async with AsyncExitStack() as database:
@@ -264,9 +265,10 @@ class _Run:
 
     async def _store_notes(self, target: _Target) -> None:
         known = self._known
+        to_read = self._changes.to_read
         tasks = [
-            FileTask(entry, known[entry.path].hash if entry.path in known else None)
-            for entry in self._changes.to_read
+            FileTask(entry, known[entry.path].hash if entry.path in known else None, rowid)
+            for entry, rowid in zip(to_read, target.writer.reserve(len(to_read)), strict=True)
         ]
         done = 0
         self._report.phase("parse", 0, len(tasks))
@@ -323,14 +325,11 @@ class _Run:
                 await asyncio.wait(window)
 
     async def _add(self, target: _Target, files: Sequence[ParsedFile]) -> None:
-        rowids = await target.writer.add(
-            [(file.entry, file.hash, file.rows) for file in files if file.rows is not None]
-        )
-        rows: list[tuple[int, int]] = []
-        for rowid, file in zip(rowids, files, strict=True):
+        await target.writer.add([file.rows for file in files if file.rows is not None])
+        for file in files:
             path = file.entry.path
             if file.text is not None:
-                target.fulltext.add_note(rowid, file.text)
+                target.fulltext.add_note(file.rowid, file.text)
             if path in self._known:
                 self._changed += 1
             elif self._moved_away[file.hash] > 0:
@@ -347,12 +346,10 @@ class _Run:
             self._touched.append(path)
             changed_at = max(file.entry.mtime_ns, file.entry.ctime_ns) / 1e9
             self._oldest_change = min(self._oldest_change or changed_at, changed_at)
-            names = names_of(path, file.aliases)
-            rows += name_rows(path, names)
             if self._base:
+                names = names_of(path, file.aliases)
                 self._affected |= self._names_before.pop(path, set()) ^ names
-                self._fresh.append(rowid)
-        await target.writer.change_names(rows, ())
+                self._fresh.append(file.rowid)
 
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
         self._touched += paths

@@ -18,11 +18,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
-from vault_agent.indexing.batches import NO_FILES, Parser, Pool, batch_parser
+from vault_agent.indexing.batches import NO_FILES, Parser, Pool
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import batch_parser
 from vault_agent.indexing.protocol import (
     Answer,
+    Cluster,
     Compare,
     Crashed,
     Done,
@@ -139,6 +141,10 @@ class _Keeper:
             return await compare(request.task)
         if isinstance(request, Verify):
             return Verified(await self._verify(request))
+        if isinstance(request, Cluster):
+            from vault_agent.indexing.cluster import cluster
+
+            return await cluster(request.task)
         if isinstance(request, WarmUp):
             await self._warm_up()
             return WarmedUp()

@@ -6,11 +6,11 @@ are resolved against all names in one pass, which is faster then. `LinkResolver`
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.notes import LinkKind
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places
 from vault_agent.store.index.rows import handle_of, name_hash
@@ -63,8 +63,8 @@ async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[St
     resolved: list[ResolvedLink] = []
     to_attachments: set[int] = set()
     for link in page:
-        found = resolver.resolve(link.source, link.target, LinkKind(link.kind))
-        dest = handle_of(found.path) if found.path is not None else None
+        found = resolver.resolve(link.source, link.target, link.kind)
+        dest = _handle(found.path) if found.path is not None else None
         resolved.append(ResolvedLink(link, dest, found.ambiguous))
         if dest is not None and not found.is_note:
             to_attachments.add(link.key)
@@ -77,6 +77,9 @@ async def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[St
             if link.dest is not None or link.key in to_attachments
         }
     )
+
+
+_handle = lru_cache(maxsize=1 << 16)(handle_of)
 
 
 async def _pages(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import codecs
 import gc
+import os
 from dataclasses import replace
 from enum import Enum, auto
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.errors import Misconfigured
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.resolve import target_key
+from vault_agent.markdown.resolve import names_of, target_key
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
@@ -33,10 +36,37 @@ GARBAGE_THRESHOLD = 100_000
 
 
 class FileTask(NamedTuple):
-    """A file to read, and the hash of its content in the index."""
+    """A file to read."""
 
     entry: FileEntry
-    known_hash: bytes | None
+    known_hash: bytes | None  # of its content in the index
+    rowid: int  # for its note, never used before
+
+
+class Folder(NamedTuple):
+    """The identity of a folder. Another folder may be mounted at the same path."""
+
+    device: int
+    inode: int
+
+    @classmethod
+    def at(cls, path: str) -> Folder | None:
+        """Return the identity of the folder at a path, or None if there is none."""
+        try:
+            found = os.stat(path)  # noqa: PTH116 - the path is text here
+        except OSError:
+            return None
+        return cls(found.st_dev, found.st_ino)
+
+
+class Batch(NamedTuple):
+    """Files of one vault to parse. An empty batch only makes sure that a worker is ready."""
+
+    root: str
+    folder: Folder | None  # the folder at `root` when the run began
+    exclude: tuple[str, ...]
+    max_note_bytes: int
+    files: list[FileTask]
 
 
 class Outcome(Enum):
@@ -54,10 +84,34 @@ class ParsedFile(NamedTuple):
     entry: FileEntry
     outcome: Outcome
     hash: bytes = b""
+    rowid: int = 0
     rows: NoteRows | None = None
     text: FulltextNote | None = None
     aliases: tuple[str, ...] = ()
     warnings: tuple[Warning, ...] = ()
+
+
+def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
+    """Return the handler of a worker. It returns None if the batch's vault is missing."""
+
+    def parse_batch(batch: Batch) -> list[ParsedFile] | None:
+        if not batch.files:
+            return []
+        try:
+            root = VaultRoot.open(batch.root, _exclusions(batch.exclude))
+        except Misconfigured:
+            return None
+        with root:
+            if Folder.at(batch.root) != batch.folder:
+                return None
+            return [parse_file(root, file, batch.max_note_bytes) for file in batch.files]
+
+    return parse_batch
+
+
+@lru_cache(maxsize=8)
+def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
+    return Exclusions(patterns)
 
 
 def parser(
@@ -79,11 +133,11 @@ def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
     """Read and parse one file. Any content gives an outcome."""
     path = task.entry.path
     if task.entry.size > max_note_bytes:
-        return _too_large(task.entry)
+        return _too_large(task.entry, task.rowid)
     try:
         content = read_bytes(root, path, max_note_bytes)
         if not content.complete:
-            return _too_large(content.entry)
+            return _too_large(content.entry, task.rowid)
         digest = content_hash(content.data)
         if digest == task.known_hash:
             return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
@@ -93,7 +147,7 @@ def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
         outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
         return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
     note = parse_note(text, path=path, origin=_origin(content.data, text))
-    return _parsed(content.entry, digest, note, content.warnings + warnings)
+    return _parsed(content.entry, task.rowid, digest, note, content.warnings + warnings)
 
 
 def _origin(data: bytes, text: str) -> int | None:
@@ -104,45 +158,47 @@ def _origin(data: bytes, text: str) -> int | None:
     return start if text.encode() == memoryview(data)[start:] else None
 
 
-def _too_large(entry: FileEntry) -> ParsedFile:
+def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
     warning = Warning(
         "FILE_TOO_LARGE_FOR_INDEXING",
         "A note is over index.max_note_bytes: it is found by title and path, not by its text.",
         {"path": entry.path, "size": entry.size},
     )
-    return _registered(entry, warning)
+    return _registered(entry, rowid, warning)
 
 
-def _registered(entry: FileEntry, warning: Warning) -> ParsedFile:
+def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
     """Return a note without content, found by its title and path only."""
     note = replace(_NAMELESS, title=stem(entry.path))
     identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
-    return _parsed(entry, identity, note, (warning,))
+    return _parsed(entry, rowid, identity, note, (warning,))
 
 
 def _parsed(
-    entry: FileEntry, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
+    entry: FileEntry, rowid: int, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
 ) -> ParsedFile:
+    names = names_of(entry.path, note.aliases)
     return ParsedFile(
         entry,
         Outcome.PARSED,
         digest,
-        to_rows(note, target_key),
+        rowid,
+        to_rows(rowid, entry, digest, note, names=names, lookup_of=target_key),
         to_fulltext(entry.path, note),
         note.aliases,
         warnings + note.warnings,
     )
 
 
-def unparsed(entry: FileEntry) -> ParsedFile:
+def unparsed(task: FileTask) -> ParsedFile:
     """Return the result for a note that crashed its worker: found by title and path only."""
     warning = Warning(
         "NOTE_PARSER_CRASHED",
         "A note could not be parsed within its limits of time and memory: it is found by title "
         "and path only.",
-        {"path": entry.path},
+        {"path": task.entry.path},
     )
-    return _registered(entry, warning)
+    return _registered(task.entry, task.rowid, warning)
 
 
 _NAMELESS = ParsedNote(

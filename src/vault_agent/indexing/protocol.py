@@ -70,6 +70,13 @@ class WarmUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Cluster:
+    """Find the communities of the notes. Answered by `Clustered`."""
+
+    task: IndexTask
+
+
+@dataclass(frozen=True, slots=True)
 class QueryAnnounced:
     """A search is about to use the embedding endpoint. Not answered."""
 
@@ -89,7 +96,7 @@ class Watch:
     folder: tuple[int, ...] | None = None  # the folder to expect; None: the one found first
 
 
-Question = Compare | Verify | WarmUp
+Question = Compare | Verify | Cluster | WarmUp
 Request = Index | Embed | Question | QueryAnnounced | FinishEmbedding | Watch
 
 # --- what the process sends -----------------------------------------------------------------
@@ -171,6 +178,17 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class Clustered:
+    """The communities of the notes of one revision, as `graph.communities` returns them."""
+
+    generation: int
+    revision: int
+    members: tuple[int, ...]  # by path
+    modularity: float
+    labels: tuple[str, ...]  # of the communities with two notes or more
+
+
+@dataclass(frozen=True, slots=True)
 class WarmedUp:
     """A parser process is ready."""
 
@@ -231,7 +249,7 @@ class Away:
     other: tuple[int, ...] | None = None  # device and inode of the other folder
 
 
-Answer = Done | Embedded | Compared | Verified | WarmedUp | Refused
+Answer = Done | Embedded | Compared | Verified | Clustered | WarmedUp | Refused
 """The last event of a request."""
 WatchEvent = Watching | Beat | Seen | SeenMuch | Away | Crashed
 Event = Phase | Warned | Published | Crashed | Answer
@@ -240,13 +258,16 @@ Event = Phase | Warned | Published | Crashed | Answer
 
 REQUESTS: Mapping[str, type[Request]] = {
     kind.__name__: kind
-    for kind in (Index, Embed, Compare, Verify, WarmUp, QueryAnnounced, FinishEmbedding, Watch)
+    for kind in (
+        *(Index, Embed, Compare, Verify, Cluster, WarmUp),
+        *(QueryAnnounced, FinishEmbedding, Watch),
+    )
 }
 EVENTS: Mapping[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
         *(Phase, Warned, Published, Crashed),
-        *(Done, Embedded, Compared, Verified, WarmedUp, Refused),
+        *(Done, Embedded, Compared, Verified, Clustered, WarmedUp, Refused),
     )
 }
 WATCH_EVENTS: Mapping[str, type[WatchEvent]] = {

@@ -67,15 +67,10 @@ class Report(Protocol):
 
 
 def fingerprint_of(exclusions: Exclusions, max_note_bytes: int) -> str:
-    """Return a hash of everything that decides what is indexed and how.
+    """Return hashes of everything that decides what is indexed and how, joined by a dot.
 
-    An index with another value must be rebuilt.
+    The second is that of the exclusions: an index with another one is brought up to date by the
+    next run. An index with another first one must be rebuilt.
     """
-    parts = (
-        NOTE_SUFFIXES,
-        exclusions.fingerprint,
-        max_note_bytes,
-        (TARGET_CHARS, MAX_CHARS),
-        TEXT_VERSION,
-    )
-    return identify(repr(parts))
+    parts = (NOTE_SUFFIXES, max_note_bytes, (TARGET_CHARS, MAX_CHARS), TEXT_VERSION)
+    return f"{identify(repr(parts))}.{exclusions.fingerprint}"

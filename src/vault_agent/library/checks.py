@@ -14,6 +14,7 @@ import anyio
 
 from vault_agent.errors import Busy, IndexUnavailable, explained
 from vault_agent.indexing.protocol import Compared, Refused, Verified
+from vault_agent.library.jobs import timestamp
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread, to_its_end
 
@@ -51,6 +52,7 @@ class Checks:
     ) -> None:
         self._stale = False
         self.incomplete = False  # the last run did not finish
+        self.indexed_at: str | None = None  # when the last run had read all notes; ISO 8601
         self._index = index
         self._directory = directory
         self._background = background
@@ -99,6 +101,7 @@ class Checks:
         self._stale = self.incomplete = False
         self._unreachable = None
         self._next_comparison = 0.0
+        self.indexed_at = timestamp()
 
     def compare_if_due(self) -> None:
         """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""

@@ -132,6 +132,15 @@ class Jobs:
         """Return the newest job that has ended, or None."""
         return next((job for job in await self.list() if job.state.final), None)
 
+    async def last_indexed(self) -> str | None:
+        """Return when the newest job ended that had read all notes, or None."""
+        ended = (
+            job.finished_at
+            for job in await self.list()
+            if job.state is JobState.SUCCEEDED or job.index_finished
+        )
+        return next(ended, None)
+
     async def cancel(self, job_id: str) -> Job:
         """Cancel a job, wait for its end, and return it. A job that has ended stays as it is."""
         active = self._active

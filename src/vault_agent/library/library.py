@@ -111,12 +111,14 @@ async def _open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault
         vault=identity,
         fingerprint=fingerprint,
         vectors=shared.embedder is not None,
+        is_excluded=exclusions.excludes,
     )
     # Closed in reverse order: jobs, background tasks, the keeper, the index.
     async with AsyncExitStack() as stack:
         with translated():
             directory.create()
             stack.enter_context(directory.serving())
+            directory.note_vault(path)
         store = await stack.enter_async_context(open_jobs(directory.jobs))
         stack.push_async_callback(index.close)
         background = Background(lambda report: shared.on_crash("server", report))

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 
 from vault_agent import __version__
+from vault_agent.config import switched_on
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
     VaultAgentError,
 )
 from vault_agent.indexing.protocol import (
+    Cluster,
     Compare,
     Compared,
     Index,
@@ -32,6 +34,9 @@ from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, set_damaged_aside
 from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.jobs import Jobs
+from vault_agent.library.keeper_process import Keeper
+from vault_agent.library.links import Links
+from vault_agent.library.lists import Lists
 from vault_agent.library.news import News
 from vault_agent.library.watch import Watch
 from vault_agent.model.health import Health
@@ -39,8 +44,9 @@ from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import Revision
 from vault_agent.search import fetch
+from vault_agent.search.pages import search_page
+from vault_agent.search.part import part
 from vault_agent.search.related import related
-from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
 from vault_agent.vault.attachments import describe, open_attachment
@@ -57,6 +63,7 @@ if TYPE_CHECKING:
     from vault_agent.library.keeper_process import News as Event
     from vault_agent.library.waiting import Batch
     from vault_agent.model.jobs import Job
+    from vault_agent.model.reading import NotePart, Wanted
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.store.current import Snapshot
@@ -135,6 +142,15 @@ class OpenVault:
             on_change=self.news.add,
             on_crash=shared.on_crash,
         )
+        self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.lists = Lists(
+            self._read,
+            (task.root, str(config.vault.root)),
+            warnings=self._checks.warnings,
+            regex_seconds=config.search.regex_seconds,
+            embedder=shared.embedder,
+            indexing=lambda: self._indexing,
+        )
 
     @property
     def identity(self) -> str:
@@ -145,8 +161,8 @@ class OpenVault:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked candidates for a query."""
-        return await self._read(
-            lambda now: search(
+        answer = await self._read(
+            lambda now: search_page(
                 now,
                 query,
                 embedder=self._embeddings.embedder,
@@ -154,6 +170,7 @@ class OpenVault:
                 indexing=self._indexing,
             )
         )
+        return answer if answer.hits else replace(answer, indexed_at=self._checks.indexed_at)
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates that are similar to a note or chunk."""
@@ -173,6 +190,13 @@ class OpenVault:
         async with opened_in_thread(self._open_vault) as root:
             return await self._read(
                 lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
+            )
+
+    async def part(self, note_id: str, wanted: Wanted, *, max_bytes: int) -> NotePart:
+        """Return a page of a part of a note's current text."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(
+                lambda now: part(now, root, note_id, wanted, max_bytes=max_bytes)
             )
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
@@ -201,6 +225,7 @@ class OpenVault:
 
     async def health(self) -> Health:
         """Return the current state of the vault, its index and its embeddings."""
+        self._checks.compare_if_due()
         meta, refusal, running = self._index.meta, self._index.refusal, self.jobs.running
         embeddings = self._embeddings.warnings(indexing=self._indexing)
         has_embedder = self._embeddings.embedder is not None
@@ -224,6 +249,8 @@ class OpenVault:
             embeddings_available=has_embedder and meta is not None and usable,
             embeddings_share=latest.embedded_share if latest and has_embedder else 0.0,
             running_job=running.id if running else None,
+            indexed_at=self._checks.indexed_at if meta else None,
+            switched_on=switched_on(self.config),
             warnings=(*warnings, *self.watch.notices()),
             watch=self.watch.status(),
         )
@@ -384,6 +411,8 @@ class OpenVault:
             # Not cancelled: it opens files.
             await to_its_end(self._index.refresh())
         finally:
+            latest = self._index.latest
+            self.links.forget(latest.revision if latest is not None else None)
             self._refreshed.set()
             self._refreshed = anyio.Event()
 
@@ -394,6 +423,7 @@ class OpenVault:
         await self.jobs.recover()
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
+        self._checks.indexed_at = await self.jobs.last_indexed()
         watched = self.config.watch.enabled
         if watched:
             self.watch.start(embeddings=self._embeddings.enabled)
@@ -401,7 +431,9 @@ class OpenVault:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
         self._checks.verify_soon()
-        if self._index.meta is not None and self.config.index.at_start and not watched:
+        if self._index.has_other_exclusions or (
+            self._index.meta is not None and self.config.index.at_start and not watched
+        ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     def announce_query(self) -> None:
@@ -409,7 +441,7 @@ class OpenVault:
         self._keeper.announce_query()
 
     async def listening_at(self, address: str) -> None:
-        """Record the server's address for the error message of a second server."""
+        """Record the server's address for clients and for the error of a second server."""
         await asyncio.to_thread(self._directory.note_address, address)
 
     def _open_vault(self) -> VaultRoot:
@@ -443,6 +475,13 @@ class OpenVault:
                 raise IndexUnavailable(
                     error.code,
                     "The first index is being built.",
+                    {"jobId": running.id},
+                    indexing=True,
+                ) from None
+            if running is not None and self._index.has_other_exclusions:
+                raise IndexUnavailable(
+                    error.code,
+                    "Notes that are excluded now are being removed from the index.",
                     {"jobId": running.id},
                     indexing=True,
                 ) from None

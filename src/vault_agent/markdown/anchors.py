@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vault_agent.model.notes import Anchor
@@ -11,21 +12,28 @@ from vault_agent.text.names import fold
 from .places import Lines
 
 if TYPE_CHECKING:
-    from .structure import Structure
+    from .structure import Heading, Structure
 
 MAX_ANCHORS = 10_000
-_NO_PART = re.compile(r"[#^\[\]|\s]+")
+# Obsidian compares headings without these characters.
+_NO_PART = re.compile(r"[!\"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s]+")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
 _MAX_NAME_CHARS = 200
 
 
+@lru_cache(maxsize=1 << 12)
 def anchor_key(name: str) -> str:
     """Return the key by which a fragment is compared with a heading or block.
 
-    The name is folded like all names. Characters that a fragment cannot contain (`#^[]|`) count as
-    spaces.
+    The name is folded like all names. Punctuation counts as a space, as in Obsidian.
     """
     return fold(_NO_PART.sub(" ", name).strip())[:_MAX_NAME_CHARS]
+
+
+def _named(source: str, heading: Heading) -> str:
+    """Return the text by which links name a heading. Of `[[a|b]]` it has both parts."""
+    written = source[heading.start : heading.end]
+    return written.rstrip("=- \r\n") if "[[" in written and "|" in written else heading.text
 
 
 def anchors(source: str, text: str, structure: Structure, first_line: int) -> list[Anchor]:
@@ -37,7 +45,7 @@ def anchors(source: str, text: str, structure: Structure, first_line: int) -> li
     found = [
         Anchor(heading.level, key, lines.at(heading.start)[0])
         for heading in structure.headings
-        if (key := anchor_key(heading.text))
+        if (key := anchor_key(_named(source, heading)))
     ]
     if "^" not in text:
         return found

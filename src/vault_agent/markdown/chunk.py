@@ -47,11 +47,15 @@ def chunk_body(body: str, source: str, structure: Structure, first_line: int) ->
     sections = _sections(body, structure.headings)
     if len(sections) > MAX_SECTIONS:
         sections = _joined(sections, len(body))
+    ends_of = [*(start for start, _ in sections[1:]), len(body)]
+    is_long = any(
+        end - start > TARGET_CHARS for (start, _), end in zip(sections, ends_of, strict=True)
+    )
+    blocks = structure.block_starts() if is_long else []
     chunks: list[Chunk] = []
     line = first_line
-    for number, (start, path) in enumerate(sections):
-        end = sections[number + 1][0] if number + 1 < len(sections) else len(body)
-        for a, b in _pieces(source, start, end, structure.blocks):
+    for (start, path), end in zip(sections, ends_of, strict=True):
+        for a, b in _pieces(source, start, end, blocks):
             ends = source.count("\n", a, b)
             last = line + ends - (source[b - 1] == "\n")
             chunks.append(Chunk(len(chunks), path, body[a:b], line, last))

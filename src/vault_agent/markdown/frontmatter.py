@@ -7,6 +7,8 @@ loses text between two thematic breaks. Its handler reads the YAML with our own 
 - reads parser events with an explicit stack and stops at anchors, aliases and deep nesting, so
   that alias bombs and the recursion of the C composer do no harm,
 - keeps the values before an error.
+
+Most frontmatter is flat, and `flat_yaml` reads it without the YAML parser.
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
+
+from .flat_yaml import load_flat
+from .scalars import NULLS, Scalar, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,27 +34,13 @@ else:
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 32
 
-Value: TypeAlias = "Scalar | list[Value] | dict[str, Value] | None"
-
 _OPENING = re.compile(r"---[ \t]*+(?:\r\n?|\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)", re.MULTILINE)
 _LONE_CR_CLOSING = re.compile(r"(?<![^\r\n])(?:---|\.\.\.)[ \t]*+(?:\r\n?|\n|\Z)")
 _KEY = re.compile(r"^[^\s#\-\[{&*!|>%@`][^\n]*?:(?:\s|\Z)", re.MULTILINE)
 _INDICATORS = tuple("[{&*!|>%@`\"'?")  # a block that begins with one is YAML, even without keys
-_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _DATE_KEYS = frozenset(("date", "created", "updated"))
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)")
-
-
-class Scalar(str):
-    """A scalar as written, and its place in the file and in the block."""
-
-    __slots__ = ("column", "end", "line", "plain", "start")
-    line: int  # 1-based, of the file
-    column: int  # 1-based
-    start: int  # offset in the block, its quotes included
-    end: int
-    plain: bool  # without quotes: may be a number, a date or a boolean
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +135,17 @@ def _value_of(event: Any) -> Value:
     if isinstance(event, yaml.MappingStartEvent):
         return {}
     text = str(getattr(event, "value", ""))
-    if text in _NULLS and not getattr(event, "style", None):
+    if text in NULLS and not getattr(event, "style", None):
         return None
-    scalar = Scalar(text)
     mark = event.start_mark
-    scalar.line = int(mark.line) + 2
-    scalar.column = int(mark.column) + 1
-    scalar.start = int(mark.index)
-    scalar.end = int(event.end_mark.index)
-    scalar.plain = not getattr(event, "style", None)
-    return scalar
+    return Scalar.at(
+        text,
+        int(mark.line) + 2,
+        int(mark.column) + 1,
+        int(mark.index),
+        int(event.end_mark.index),
+        plain=not getattr(event, "style", None),
+    )
 
 
 def read(text: str) -> Frontmatter:
@@ -185,6 +177,13 @@ def read(text: str) -> Frontmatter:
 
 def load(block: str) -> tuple[dict[str, Value], str | None]:
     """Read the YAML of one block, of at most `MAX_BYTES`. Return its values and the problem."""
+    flat = load_flat(block)
+    if flat is not None:
+        return flat, _impossible_date(flat)
+    return _load_any(block)
+
+
+def _load_any(block: str) -> tuple[dict[str, Value], str | None]:
     try:
         value, problem = YAMLHandler().load(block, Loader=_AsWritten)
     except (yaml.YAMLError, ValueError):  # the reader rejects control characters at once

@@ -11,13 +11,13 @@ from urllib.parse import unquote
 from vault_agent.model.notes import ExternalLink, Link, LinkKind
 
 from .frontmatter import texts_of
-from .places import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .frontmatter import Frontmatter, Scalar
+    from .frontmatter import Frontmatter
     from .places import Places
+    from .scalars import Scalar
     from .structure import MarkdownLink, Structure
 
 MASK = "\0"  # replaces code, HTML and comments; never in a note's text
@@ -187,7 +187,7 @@ def markdown_links(
     found: list[Written] = []
     external: list[WrittenExternal] = []
     count = external_count = 0
-    lines = Lines(source, first_line)
+    line, line_start, seen = first_line, 0, 0
     spans = iter(wikilink_spans)
     span = next(spans, None)
     destinations = _Destinations(source, text)
@@ -201,22 +201,27 @@ def markdown_links(
             continue
         destination = link.destination.strip()
         at, shown = link.start, link.text or None
+        ends = source.count("\n", seen, at)
+        if ends:
+            line += ends
+            line_start = source.rfind("\n", seen, at) + 1
+        seen = at
+        column = at - line_start + 1
         if _ELSEWHERE.match(destination):
             address = _address(destination)
             if address is not None:
                 external_count += 1
                 if len(external) < MAX_LINKS:
-                    place = (*lines.at(at), *destinations.range(link, destination))
-                    external.append((at, *address, shown, *place))
+                    target = destinations.range(link, destination)
+                    external.append((at, *address, shown, line, column, *target))
             continue
         inside = _destination(destination)
         if inside is not None:
             count += 1
             if len(found) < MAX_LINKS:
                 kind = LinkKind.IMAGE if link.image else LinkKind.MARKDOWN
-                path = destination.partition("#")[0]
-                place = (*lines.at(at), *destinations.range(link, path))
-                found.append((at, kind, *inside, shown, *place))
+                target = destinations.range(link, destination.partition("#")[0])
+                found.append((at, kind, *inside, shown, line, column, *target))
     return found, count, external, external_count
 
 
@@ -299,8 +304,9 @@ def _address(destination: str) -> tuple[str, str] | None:
     match = _ADDRESS.match(destination)
     if match is None or len(destination) > 3 * MAX_TARGET_CHARS:
         return None
-    host = _PORT.sub("", match["host"]).lower()
-    url = f"{match['scheme'] or ''}//{match['host']}{match['path']}"
+    scheme, written, path = match.group("scheme", "host", "path")
+    host = (_PORT.sub("", written) if ":" in written else written).lower()
+    url = f"{scheme or ''}//{written}{path}"
     return (url[:MAX_TARGET_CHARS].replace(MASK, "\ufffd"), host) if host else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.model.notes import ParsedNote
@@ -22,7 +22,7 @@ from .tasks import MAX_TASKS, tasks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .frontmatter import Value
+    from .scalars import Value
     from .structure import Structure
 
 MAX_TITLE_CHARS = 500
@@ -83,13 +83,13 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
         types=_types(values),
         chunks=chunks,
         links=limits.first(
-            chain(head_links, (links.placed(link, places) for link in found.links)),
+            [*head_links, *(links.placed(link, places) for link in found.links)],
             links.MAX_LINKS,
             "links",
             link_count,
         ),
         external_links=limits.first(
-            (links.placed_external(link, places) for link in found.external),
+            [links.placed_external(link, places) for link in found.external],
             links.MAX_LINKS,
             "external links",
             found.external_count,
@@ -114,6 +114,8 @@ class _Limits:
         self, items: Iterable[_Item], limit: int, part: str, found: int = 0
     ) -> tuple[_Item, ...]:
         """Return at most `limit` items. `found` is their number if more exist than are given."""
+        if isinstance(items, (list, tuple)) and max(len(items), found) <= limit:
+            return tuple(items)
         remaining = iter(items)
         kept = tuple(islice(remaining, limit))
         if len(kept) == limit:
@@ -183,7 +185,7 @@ def _warnings(problem: str | None, path: str) -> tuple[Warning, ...]:
 
 def _inline_tags(masked: str, structure: Structure, ranges: list[tuple[int, int]]) -> Iterable[str]:
     """Return the body's inline tags. `ranges` are those of its wikilinks."""
-    if "#" not in masked:
+    if not tags.may_have_tags(masked):
         return ()
     # A "#" in a wikilink or a destination starts a fragment.
     ranges = [*ranges, *((link.tail, link.end) for link in structure.links)]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.model.notes import Property, PropertyType
 
-from .frontmatter import Scalar
+from .scalars import Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from .frontmatter import Value
+    from .scalars import Value
 
 MAX_PROPERTIES = 1_000
 MAX_NAME_CHARS = 200

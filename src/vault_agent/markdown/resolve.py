@@ -31,6 +31,7 @@ from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_MAX_RESULTS = 1 << 17  # kept at once
 _BY_ALIAS = frozenset((LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.FRONTMATTER))
 
 _Candidate: TypeAlias = tuple[str, str]  # a path folded and reversed, and the path itself
@@ -89,6 +90,7 @@ class LinkResolver:
         self._files = _Files()
         self._aliases: dict[str, list[str]] = {}
         self._chosen: dict[str, Resolution] = {}  # by alias
+        self._results: dict[tuple[str, str, bool], Resolution] = {}
         for path, aliases in notes:
             self._files.add(path)
             for alias in aliases:
@@ -96,26 +98,54 @@ class LinkResolver:
         for path in attachments:
             self._files.add(path)
 
-    def resolve(self, source_path: str, target: str, kind: LinkKind) -> Resolution:
-        """Return the result of a link in the note at `source_path`."""
+    def resolve(self, source_path: str, target: str, kind: str) -> Resolution:
+        """Return the result of a link in the note at `source_path`; `kind` is a `LinkKind`."""
         if not target:
             return Resolution(source_path, is_note=True)
+        # Equal links in one folder have one result, and a folder has many of them.
+        link = _parent(source_path), target, kind in _BY_ALIAS
+        found = self._results.get(link)
+        if found is None:
+            if len(self._results) == _MAX_RESULTS:
+                self._results.clear()
+            found = self._results[link] = self._find(*link)
+        return found
+
+    def _find(self, folder: str, target: str, by_alias: bool) -> Resolution:
         folded = _slashed(fold(target.strip()))
         if folded.rpartition("/")[2] in ("", ".", ".."):
             return _UNRESOLVED
-        folder = fold(_parent(source_path))
+        folder = fold(folder)
         files = self._files
-        path, beside = folded, folder
+        path, beside = _asked(folded, folder)
         rooted = folded.startswith("/")
-        if rooted or folded.startswith(("./", "../")):
-            path, beside = _joined("" if rooted else folder, folded), ""
         for name in _file_names(path):
             found = files.at(name, beside, target)
             if found is None and not rooted:
                 found = files.ending_in(name, folder)
             if found is not None:
                 return found
-        return self._by_alias(folded) if kind in _BY_ALIAS else _UNRESOLVED
+        return self._by_alias(folded) if by_alias else _UNRESOLVED
+
+    def candidates(self, source_path: str, target: str, kind: LinkKind) -> list[str]:
+        """Return the files that an ambiguous link can mean, the chosen one first.
+
+        Return at most one for any other link.
+        """
+        chosen = self.resolve(source_path, target, kind)
+        if chosen.path is None or not chosen.ambiguous:
+            return [chosen.path] if chosen.path is not None else []
+        rivals = self._files.spelled_like(chosen.path)
+        if len(rivals) == 1:
+            folder = fold(_parent(source_path))
+            path, _ = _asked(_slashed(fold(target.strip())), folder)
+            endings = (self._files.paths_ending_in(name, folder) for name in _file_names(path))
+            rivals = next((found for found in endings if chosen.path in found), [])
+        if not rivals:
+            rivals = self._aliases.get(_slashed(fold(target.strip())), [])
+        depth = chosen.path.count("/")
+        others = {path for path in rivals if path.count("/") <= depth} - {chosen.path}
+        return [chosen.path, *sorted(others, key=_length_and_name)]
 
     def _by_alias(self, folded: str) -> Resolution:
         """Return the best of the notes with an alias. The choice is cached."""
@@ -125,6 +155,15 @@ class LinkResolver:
         if found is None:
             found = self._chosen[folded] = _choice(self._aliases[folded])
         return found
+
+
+def _asked(folded: str, folder: str) -> tuple[str, str]:
+    """Return the path that a folded target asks for, and the folder beside which it may lie."""
+    if folded.startswith("/"):
+        return _joined("", folded), ""
+    if folded.startswith(("./", "../")):
+        return _joined(folder, folded), ""
+    return folded, folder
 
 
 def _file_names(target: str) -> Iterator[str]:
@@ -181,6 +220,16 @@ class _Files:
         if choices is None:
             choices = self._below[name] = _best_below(self._candidates(name))
         return choices.get(folder) or choices.get("")
+
+    def spelled_like(self, path: str) -> list[str]:
+        """Return the files whose paths are equal to this one, but for letter case."""
+        return self._at[fold(path)]
+
+    def paths_ending_in(self, name: str, folder: str) -> list[str]:
+        """Return all files among which `ending_in` chooses."""
+        paths = [path for _, path in self._candidates(name)]
+        below = [path for path in paths if folder and fold(path).startswith(f"{folder}/")]
+        return below or paths
 
     def _candidates(self, name: str) -> list[_Candidate]:
         last = name.rpartition("/")[2]

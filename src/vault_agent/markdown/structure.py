@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyromark import Markdown, Options
 
+from .comments import find_comments, keeps_code, without_comments
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -24,12 +26,9 @@ _MAX_TEXT_PIECES = 256
 
 # Wikilinks are found by links.py, whose rules are Obsidian's.
 _MARKDOWN = Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES)
-_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
-_NOT_LINE_END = re.compile(r"[^\n]")
 _WIKILINK_IN_HEADING = re.compile(r"!?\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _COMMENT_PASSES = 4
 _BRACKETED = re.compile(r"\[\[([^\[\]\n]++)\]\]")
-_MAX_INDENTATION = 200
 
 
 @dataclass(slots=True)
@@ -62,12 +61,12 @@ class MarkdownLink:
 class Structure:
     """The parts of a body. Offsets are characters, and each list is in document order.
 
-    `blocks` are the starts of top-level blocks and of the items of top-level lists. A long section
-    may be split there. `opaque` are code, HTML and comments, which contain no links or tags.
+    `opaque` are code, HTML and comments, which contain no links or tags.
     """
 
+    parsed: str = ""  # the body as it was parsed, with comments blanked
     headings: list[Heading] = field(default_factory=list)
-    blocks: list[int] = field(default_factory=list)
+    block_bytes: list[int] = field(default_factory=list)  # see `block_starts`
     code: list[tuple[int, int]] = field(default_factory=list)
     html: list[tuple[int, int]] = field(default_factory=list)
     comments: list[tuple[int, int]] = field(default_factory=list)
@@ -79,68 +78,41 @@ class Structure:
         """Code, HTML and comments together, sorted; ranges may touch or overlap."""
         return sorted([*self.code, *self.html, *self.comments])
 
+    def block_starts(self) -> list[int]:
+        """Return the line starts of top-level blocks and of the items of top-level lists.
+
+        A long section may be split there. Most notes have none, so this is not done before.
+        """
+        source, starts = self.parsed, self.block_bytes
+        if not source.isascii():
+            characters = _characters(source, starts)
+            starts = [characters[start] for start in starts]
+        return [source.rfind("\n", 0, start) + 1 for start in starts]
+
 
 def scan(source: str) -> Structure:
     """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises."""
-    structure = _parsed(source)
     if "%%" not in source:
-        return structure
+        return _parsed(source)
+    # Mostly no comment opens in code, so that one parse is enough.
+    comments = find_comments(source, ())
+    if all(keeps_code(source, start, end) for start, end in comments):
+        structure = _parsed(without_comments(source, comments))
+        if not structure.code or find_comments(source, structure.code) == comments:
+            structure.comments = comments
+            return structure
     # A comment may contain text like a fence, and a fence text like a comment. So blank the
     # comments out and parse again, until nothing changes.
-    comments: list[tuple[int, int]] = []
+    structure = _parsed(source)
+    comments = []
     for _ in range(_COMMENT_PASSES):
-        found = _comments(source, structure.code)
+        found = find_comments(source, structure.code)
         if found == comments:
             break
         comments = found
-        structure = _parsed(_blanked(source, comments))
+        structure = _parsed(without_comments(source, comments))
     structure.comments = comments
     return structure
-
-
-def _comments(source: str, code: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the ranges of `%% … %%` that do not open inside code.
-
-    A comment that does not start its line must end within its paragraph. An unclosed one is text,
-    so that a stray `%%` hides nothing.
-    """
-    comments = []
-    fences = iter(sorted(code))
-    fence = next(fences, None)
-    at = source.find("%%")
-    while at >= 0:
-        while fence is not None and fence[1] <= at:
-            fence = next(fences, None)
-        if fence is not None and fence[0] <= at:
-            at = source.find("%%", fence[1])
-            continue
-        close = source.find("%%", at + 2)
-        if close < 0:
-            break
-        if not _starts_line(source, at) and _BLANK_LINE.search(source, at, close):
-            at = close
-            continue
-        comments.append((at, close + 2))
-        at = source.find("%%", close + 2)
-    return comments
-
-
-def _starts_line(source: str, at: int) -> bool:
-    """Whether only indentation precedes `at` on its line."""
-    floor = max(0, at - _MAX_INDENTATION)
-    line = source.rfind("\n", floor, at) + 1
-    return (line > 0 or floor == 0) and not source[line:at].strip()
-
-
-def _blanked(source: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Replace the text in the ranges by letters. Spaces could turn a line into code."""
-    pieces: list[str] = []
-    done = 0
-    for start, end in ranges:
-        pieces += source[done:start], _NOT_LINE_END.sub("x", source[start:end])
-        done = end
-    pieces.append(source[done:])
-    return "".join(pieces)
 
 
 def _parsed(source: str) -> Structure:
@@ -165,9 +137,9 @@ def _parse(source: str, written: str) -> Structure:  # noqa: PLR0912, PLR0915
 
     `written` is `source` with the original brackets. It has the same length and supplies the texts.
     """
-    structure = Structure()
+    structure = Structure(source)
     data = written.encode() if written is not source else b""
-    headings, blocks, links = structure.headings, structure.blocks, structure.links
+    headings, blocks, links = structure.headings, structure.block_bytes, structure.links
     code, html = structure.code, structure.html
     autolinks = structure.autolinks
     open_links: list[tuple[int, MarkdownLink]] = []
@@ -274,10 +246,9 @@ def _heading_text(pieces: list[str]) -> str:
 
 
 def _to_characters(source: str, structure: Structure) -> None:
-    """Turn the parser's byte offsets into character offsets, and block starts into line starts."""
+    """Turn the parser's byte offsets into character offsets, except those of blocks."""
     if not source.isascii():
-        data = source.encode()
-        offsets = set(structure.blocks)
+        offsets: set[int] = set()
         for heading in structure.headings:
             offsets |= {heading.start, heading.end}
         for link in (*structure.links, *structure.autolinks):
@@ -285,13 +256,7 @@ def _to_characters(source: str, structure: Structure) -> None:
         for ranges in (structure.code, structure.html):
             for pair in ranges:
                 offsets.update(pair)
-        characters = {}
-        byte = character = 0
-        for offset in sorted(offsets):
-            character += len(data[byte:offset].decode("utf-8", "replace"))
-            characters[offset] = character
-            byte = offset
-        structure.blocks = [characters[block] for block in structure.blocks]
+        characters = _characters(source, offsets)
         structure.code = [(characters[a], characters[b]) for a, b in structure.code]
         structure.html = [(characters[a], characters[b]) for a, b in structure.html]
         for heading in structure.headings:
@@ -299,6 +264,17 @@ def _to_characters(source: str, structure: Structure) -> None:
         for link in (*structure.links, *structure.autolinks):
             link.start, link.end = characters[link.start], characters[link.end]
             link.tail = characters[link.tail]
-    structure.blocks = [source.rfind("\n", 0, block) + 1 for block in structure.blocks]
     for heading in structure.headings:
         heading.start = source.rfind("\n", 0, heading.start) + 1
+
+
+def _characters(source: str, offsets: Iterable[int]) -> dict[int, int]:
+    """Return the character offset of each byte offset."""
+    data = source.encode()
+    characters = {}
+    byte = character = 0
+    for offset in sorted(offsets):
+        character += len(data[byte:offset].decode("utf-8", "replace"))
+        characters[offset] = character
+        byte = offset
+    return characters

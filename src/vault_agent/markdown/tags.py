@@ -12,7 +12,7 @@ from .frontmatter import texts_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from .frontmatter import Value
+    from .scalars import Value
 
 # A tag consists of letters, digits, "_", "-", "/" and all other characters, such as emoji, that are
 # not punctuation. Spaces and the punctuation of Latin, general and CJK blocks end a tag. The two
@@ -26,6 +26,11 @@ _END = (
 _TAG = re.compile(rf"#(?<![^\s(]#)([^{_END}]++)")
 _SEPARATORS = re.compile(r"[,\s]+")
 MAX_TAG_CHARS = 200
+
+
+def may_have_tags(text: str) -> bool:
+    """Whether a text has something like a tag, even if only in a link."""
+    return _TAG.search(text) is not None
 
 
 def inline_tags(text: str) -> list[str]:

@@ -28,5 +28,7 @@ class Health:
     embeddings_available: bool
     embeddings_share: float  # of the chunks, 0 to 1
     running_job: str | None
+    switched_on: tuple[str, ...] = ()  # the settings of the features that are on
+    indexed_at: str | None = None  # when the last run had looked at all notes; ISO 8601, UTC
     warnings: tuple[Warning, ...] = ()
     watch: WatchStatus = field(default_factory=WatchStatus)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from vault_agent.model.search import Filters
 
@@ -60,8 +61,7 @@ class LexicalQuery:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class NoteEvidence:
+class NoteEvidence(NamedTuple):
     """The lexical evidence for a note as a whole."""
 
     body: float = 0.0  # BM25 of its whole text
@@ -70,12 +70,12 @@ class NoteEvidence:
     named: bool = False  # one of its names is the query
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkEvidence:
+class ChunkEvidence(NamedTuple):
     """The lexical evidence for one chunk."""
 
     text: float = 0.0  # BM25 of its text, plus CONTEXT_WEIGHT times that of title and headings
     headed: bool = False  # its heading is the query
+    whole: bool = False  # it has all words of the query, and only few chunks have
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +86,7 @@ class Candidates:
     chunks: dict[int, ChunkEvidence] = field(default_factory=dict)
     information: dict[str, float] = field(default_factory=dict)
     """Weight times inverse document frequency of each searched term."""
+    whole: int = 0
+    """How many chunks have all words of the query, as far as they were counted."""
     neighbours: dict[str, Terms] = field(default_factory=dict)
     """Words that are in no note, and the similar terms searched instead."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from vault_agent.model.scope import EVERYTHING, Scope
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -30,7 +32,16 @@ class Reason(StrEnum):
     RELATED_LEXICAL = "related_lexical"
     RELATED_EMBEDDING = "related_embedding"
     RELATED_LINK = "related_link"
+    RELATED_NEIGHBOURS = "related_neighbours"
     RELATED_HYBRID = "related_hybrid"
+
+
+class Linked(StrEnum):
+    """Whether notes that are linked with the requested note can be related to it."""
+
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
+    ONLY = "only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +51,12 @@ class Filters:
     paths: tuple[str, ...] = ()  # folders, notes or globs; any of them
     tags: tuple[str, ...] = ()  # all of them; a tag includes those nested under it
     types: tuple[str, ...] = ()  # any of them
+    properties: tuple[tuple[str, str], ...] = ()  # all names; any value of one name
+    places: tuple[str, ...] = ()  # as `paths`, else parts of paths; any of them
+    files: tuple[str, ...] = ()  # parts of file names, or globs; any of them
     after: str | None = None  # ISO dates, inclusive
     before: str | None = None
+    scope: Scope = EVERYTHING  # of the caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,9 @@ class SearchQuery:
     limit: int = 10
     filters: Filters = field(default_factory=Filters)
     explain: bool = False
+    every_word: bool = False  # whether each word must be in the note as it is written
+    offset: int = 0  # results of earlier pages
+    revision: str | None = None  # of the index that they are from
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +82,7 @@ class RelatedQuery:
     limit: int = 10
     filters: Filters = field(default_factory=Filters)
     explain: bool = False
+    linked: Linked = Linked.INCLUDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +103,9 @@ class Hit:
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
+    start_line: int | None = None  # of the chunk, in the note's file; None for a note
+    end_line: int | None = None  # inclusive
+    line: int | None = None  # of the match in the file, from 1; None for a match of the note's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +117,7 @@ class Answer:
     limit: int
     hits: tuple[Hit, ...]
     warnings: tuple[Warning, ...] = ()
+    indexed_at: str | None = None  # ISO 8601, UTC; only of an answer without hits
+    has_more: bool = False
+    revision: str = ""  # of the index
+    truncated: bool = False  # whether only some of the candidates were looked at

@@ -8,12 +8,13 @@ of the terms are analyzed.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from vault_agent.text.terms import is_pair, is_unit, located_terms
+from vault_agent.text.terms import is_pair, is_unit, located_terms, word_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]:
@@ -28,7 +29,13 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
         for start in _occurrences(text, term)
     ]
     for offset, stretch in _promising(text, wanted):
-        for terms, start, end in located_terms(stretch):
+        if stretch.isalnum() and stretch.isascii():  # nearly always: it is one word
+            parts: Iterable[tuple[tuple[str, ...], int, int]] = (
+                (word_terms(stretch), 0, len(stretch)),
+            )
+        else:
+            parts = located_terms(stretch)
+        for terms, start, end in parts:
             known = [(wanted[term], term) for term in terms if term in wanted]
             if known:
                 found.append((offset + start, offset + end, max(known)[1]))
@@ -52,15 +59,25 @@ def _promising(text: str, wanted: Mapping[str, float]) -> Iterator[tuple[int, st
             return
         for match in _FOLDED_WORD.finditer(text):
             yield match.start(), match[0]
+    yield from _begun(text, _beginnings(tuple(wanted)))
+
+
+@lru_cache(maxsize=64)
+def _beginnings(terms: tuple[str, ...]) -> dict[str, str]:
+    """Return the ASCII beginnings of these terms' words, each with its form in camelCase.
+
+    Cached, because all snippets of a search need the same.
+    """
     # The terms of C++ and C# share only the letter with the text.
     letters = {
         term: 1 if term.endswith(("plusplus", "sharp")) else min(max(len(term) - 2, 2), 4)
-        for term in wanted
+        for term in terms
     }
-    yield from _begun(text, {t[:count] for t, count in letters.items() if t[:count].isascii()})
+    begun = {term[:count] for term, count in letters.items()}
+    return {beginning: beginning.capitalize() for beginning in begun if beginning.isascii()}
 
 
-def _begun(text: str, beginnings: set[str]) -> list[tuple[int, str]]:
+def _begun(text: str, beginnings: Mapping[str, str]) -> list[tuple[int, str]]:
     """Return the ASCII words, and parts of camelCase names, with one of these beginnings.
 
     It uses plain searches: a regular expression for each query would take longer to compile.
@@ -69,13 +86,13 @@ def _begun(text: str, beginnings: set[str]) -> list[tuple[int, str]]:
     if len(lowered) != len(text):  # `İ` becomes two characters, which would shift offsets
         lowered = "".join(each.lower() if each.isascii() else each for each in text)
     starts = []
-    for beginning in beginnings:
-        part = beginning.capitalize()
-        for start in _occurrences(lowered, beginning):
+    for beginning, part in beginnings.items():
+        start = lowered.find(beginning)
+        while start >= 0:
             before = text[start - 1] if start else " "
-            inside = before.isalnum() and not before.isupper() and text.startswith(part, start)
-            if inside or not before.isalnum():
+            if not before.isalnum() or (not before.isupper() and text.startswith(part, start)):
                 starts.append(start)
+            start = lowered.find(beginning, start + 1)
     words, end = [], 0
     for start in sorted(starts):
         match = _REST.match(text, start)

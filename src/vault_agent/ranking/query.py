@@ -1,9 +1,9 @@
 """Compile a user's text to a query. Any text is valid.
 
-The operators are `"a phrase"`, `-word`, `-"a phrase"`, `tag:name`, `path:folder`, `path:"a folder"`
-and the last three with a minus. Everything else is plain words, even unknown operators and
-unclosed quotes. In a whole sentence, a phrase in quotes is not required, because it may be a
-quotation.
+The operators are `"a phrase"`, `-word`, `tag:name`, `path:folder`, `path:"a folder"`, `file:name`
+and `["property":value]`, all also with a minus. Everything else is plain words, even unknown
+operators and unclosed quotes. In a whole sentence, a phrase in quotes is not required, because it
+may be a
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
+from typing import NamedTuple
 
 from vault_agent.model.lexical import LexicalQuery, Terms
 from vault_agent.model.search import Filters
@@ -26,7 +27,8 @@ SENTENCE_WORDS = 8
 
 _PIECE = re.compile(
     r"""(?<!\S)(?P<minus>-(?!-))?
-        (?: (?P<operator>tag|path):(?: "(?P<quoted>[^"]+)" | (?P<value>[^\s"]+) )
+        (?: (?P<operator>tag|path|file):(?: "(?P<quoted>[^"]+)" | (?P<value>[^\s"]+) )
+          | \["(?P<name>[^"\]]+)":\s*(?: "(?P<text>[^"]+)" | (?P<bare>[^\]"]+) )\]
           | "(?P<phrase>[^"]+)" )
         (?!\w)
       | (?<!\S)-(?P<excluded>\w\S*)
@@ -35,17 +37,43 @@ _PIECE = re.compile(
 )
 
 
+class _Operators(NamedTuple):
+    """The values of the operators of a query."""
+
+    tag: list[str]
+    path: list[str]
+    file: list[str]
+    property: list[tuple[str, str]]
+
+    def filters(self) -> Filters:
+        return Filters(
+            tags=tuple(self.tag),
+            places=tuple(self.path),
+            files=tuple(self.file),
+            properties=tuple(self.property),
+        )
+
+
+def literals(text: str) -> list[str]:
+    """Return the words and quoted phrases of a query, without operators and excluded words."""
+    pieces = _PIECE.finditer(text)
+    wanted = (piece["plain"] or (None if piece["minus"] else piece["phrase"]) for piece in pieces)
+    return [each for each in wanted if each]
+
+
 def compile_query(text: str) -> LexicalQuery:
     """Compile a user's text. Never fails. A query without terms (`"`, `*`) finds nothing."""
     plain: list[str] = []
     quoted: list[str] = []
     excluded: list[Terms] = []
-    wanted: dict[str, list[str]] = {"tag": [], "path": []}
-    unwanted: dict[str, list[str]] = {"tag": [], "path": []}
+    wanted, unwanted = _Operators([], [], [], []), _Operators([], [], [], [])
     for piece in _PIECE.finditer(text):
         value = piece["quoted"] or piece["value"]
+        operators = unwanted if piece["minus"] else wanted
         if piece["operator"]:
-            (unwanted if piece["minus"] else wanted)[piece["operator"]].append(value)
+            getattr(operators, piece["operator"]).append(value)
+        elif piece["name"]:
+            operators.property.append((piece["name"], (piece["text"] or piece["bare"]).strip()))
         elif piece["excluded"] or (piece["phrase"] and piece["minus"]):
             excluded.append(tuple(sequence(piece["excluded"] or piece["phrase"])))
         elif piece["phrase"]:
@@ -65,8 +93,8 @@ def compile_query(text: str) -> LexicalQuery:
         name=" ".join(terms(words)),
         path=words if "/" in words or is_note(words) else "",
         text=words,
-        filters=Filters(tags=tuple(wanted["tag"]), paths=tuple(wanted["path"])),
-        without=Filters(tags=tuple(unwanted["tag"]), paths=tuple(unwanted["path"])),
+        filters=wanted.filters(),
+        without=unwanted.filters(),
     )
 
 
@@ -77,8 +105,9 @@ def _weights(plain: list[str]) -> dict[str, float]:
         in_place = sequence(word)
         counts.update(in_place)
         # Add the parts of a name, but not the last single units of unspaced runs.
-        parts = Counter(terms(word)) - Counter(in_place)
-        counts.update(term for term in parts.elements() if not is_unit(term))
+        if (whole := terms(word)) != in_place:
+            parts = Counter(whole) - Counter(in_place)
+            counts.update(term for term in parts.elements() if not is_unit(term))
     return {term: float(count) for term, count in counts.most_common(MAX_TERMS)}
 
 

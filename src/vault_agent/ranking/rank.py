@@ -3,12 +3,15 @@
 A note's score is the sum of the evidence for the whole note and for its best chunk. Both stay on
 the scale of BM25:
 
-    body + 0.5 · best chunk + 0.4 · pairs
-         + ceiling · (0.4 · name⁴ + 0.2 · heading⁴ + 1 where a name is exactly the query)
+    body + 0.5 · best chunk + 0.3 · pairs + 0.35 · (1 - 1/n) · names
+         + ceiling · (0.6 · name³ + 0.8 · heading¹² + 2 where a name is exactly the query
+                      + 0.2/n where the chunk has all words of the query)
 
+`n` is the number of chunks that have all words of the query. If there are few, they are meant. If
+there are many, the words are in many notes, and `names` decides: BM25 of the note's names.
 `name` and `heading` are the similarities of the best name and of the chunk's heading to the query:
-Dice's coefficient over terms, weighted by their inverse document frequency. The fourth power leaves
-all but near-exact matches to BM25. `ceiling` is the maximum of BM25. Every weight was measured; see
+Dice's coefficient over terms, weighted by their inverse document frequency. The powers leave all
+but near matches to BM25. `ceiling` is the maximum of BM25. Every weight was measured; see
 docs/explanation/ranking.md.
 """
 
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -30,16 +34,18 @@ if TYPE_CHECKING:
 
 
 CHUNK_WEIGHT = 0.5
-PAIR_WEIGHT = 0.4
-NAME_WEIGHT = 0.4
-HEADING_WEIGHT = 0.2
-EXACT_WEIGHT = 1.0
-NEARNESS_POWER = 4
+PAIR_WEIGHT = 0.3
+NAMES_WEIGHT = 0.35
+NAME_WEIGHT, NAME_POWER = 0.6, 3
+HEADING_WEIGHT, HEADING_POWER = 0.8, 12
+WHOLE_WEIGHT = 0.2
+EXACT_WEIGHT = 2.0
 SHORTLIST_LEAST = 40
 SHORTLIST_SPARE = 20
 SECOND_CHUNK_SHARE = 0.5
 """A note's second chunk is a separate result, with this share of its text's score."""
 
+_NO_EVIDENCE = NoteEvidence()
 _BM25_MOST = 2.2  # k1 + 1: the maximum of a term's score, in inverse document frequencies
 
 
@@ -61,12 +67,17 @@ class Ranked(NamedTuple):
     """The contribution of each part, before the sum is mapped to 0..1."""
 
 
+_Votes = tuple[float, ...]
+_TEXT_VOTES = ("body", "chunk", "pairs", "whole")
+_VOTES = (*_TEXT_VOTES, "names", "name", "heading", "exactName")
+
+
 class _Scored(NamedTuple):
+    order: tuple[float, str, int]  # the total, negative and rounded, then the path, then the chunk
     total: float
-    path: str
     key: int | None
     rowid: int
-    votes: dict[str, float]
+    votes: _Votes  # in the order of `_VOTES`
 
 
 class Shortlist(NamedTuple):
@@ -74,6 +85,8 @@ class Shortlist(NamedTuple):
 
     rowids: list[int]
     keys: list[int]
+    chunks: Mapping[int, list[int]]
+    """The two best chunks of every candidate, best first."""
 
 
 def shortlist(candidates: Candidates, limit: int) -> Shortlist:
@@ -88,7 +101,7 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
         for rowid in candidates.notes.keys() | chunks.keys()
     }
     totals = {
-        rowid: sum(weigh.text(candidates.notes.get(rowid, NoteEvidence()), key).values())
+        rowid: sum(weigh.text(candidates.notes.get(rowid, _NO_EVIDENCE), key))
         for rowid, key in best.items()
     }
     order = sorted(best, key=lambda rowid: (-totals[rowid], rowid))
@@ -96,7 +109,8 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
     chosen |= {rowid for rowid, note in candidates.notes.items() if note.names or note.named}
     chosen |= {rowid for rowid, key in best.items() if key and candidates.chunks[key].headed}
     rowids = [rowid for rowid in order if rowid in chosen]
-    return Shortlist(rowids, [key for rowid in rowids if (key := best[rowid]) is not None])
+    keys = [key for rowid in rowids if (key := best[rowid]) is not None]
+    return Shortlist(rowids, keys, chunks)
 
 
 def rank(
@@ -105,32 +119,37 @@ def rank(
     headings: Mapping[int, str | None],
     *,
     limit: int,
+    chunks: Mapping[int, list[int]] | None = None,
 ) -> list[Ranked]:
     """Return at most `limit` results, best first. Ties are ordered by path, then chunk.
 
     `names` and `headings` are those of the notes and chunks in `shortlist`. Notes without `names`
-    are left out.
+    are left out. `chunks` are those of `shortlist`, if the caller has them.
     """
     weigh = _Weigher(candidates)
-    chunks = _best_chunks(candidates)
+    chunks = _best_chunks(candidates) if chunks is None else chunks
     scored: list[_Scored] = []
     for rowid, own_names in names.items():
-        note = candidates.notes.get(rowid, NoteEvidence())
+        note = candidates.notes.get(rowid, _NO_EVIDENCE)
         keys = chunks.get(rowid, ())
         first = keys[0] if keys else None
         heading = headings.get(first) if first is not None else None
-        votes = weigh.text(note, first)
+        text = weigh.text(note, first)
         if len(keys) > 1:
-            second = weigh.text(note, keys[1])
-            less = {vote: SECOND_CHUNK_SHARE * value for vote, value in second.items()}
-            scored.append(_Scored(sum(less.values()), own_names.path, keys[1], rowid, less))
-        votes |= weigh.names(note, own_names if note.names else None, heading)
-        scored.append(_Scored(sum(votes.values()), own_names.path, first, rowid, votes))
-    scored.sort(key=lambda each: (-round(each.total, 5), each.path, each.key or 0))
+            less = tuple(SECOND_CHUNK_SHARE * vote for vote in weigh.text(note, keys[1]))
+            scored.append(_scored(less, own_names.path, keys[1], rowid))
+        votes = text + weigh.names(note, own_names if note.names else None, heading)
+        scored.append(_scored(votes, own_names.path, first, rowid))
+    scored.sort(key=itemgetter(0))
     return [
-        Ranked(each.rowid, each.key, _bounded(each.total, weigh.ceiling), _rounded(each.votes))
+        Ranked(each.rowid, each.key, _bounded(each.total, weigh.ceiling), _named(each.votes))
         for each in scored[:limit]
     ]
+
+
+def _scored(votes: _Votes, path: str, key: int | None, rowid: int) -> _Scored:
+    total = sum(votes)
+    return _Scored((-round(total, 5), path, key or 0), total, key, rowid, votes)
 
 
 def attainable(compiled: LexicalQuery, candidates: Candidates, notes: int) -> float:
@@ -158,32 +177,30 @@ class _Weigher:
         self._total = sum(candidates.information.values())
         # A word of a name that is not in the query has the average weight of the query's words.
         self._average = self._total / len(self._information) if self._information else 1.0
+        # 1 if at most one chunk has all words of the query, and 0 if very many have.
+        self._few = 1 / max(1, candidates.whole)
         # The maximal sum of the votes, without those of names.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
-    def text(self, note: NoteEvidence, key: int | None) -> dict[str, float]:
+    def text(self, note: NoteEvidence, key: int | None) -> _Votes:
         """Return the votes of a note's text and of one of its chunks."""
         chunk = self._candidates.chunks.get(key) if key is not None else None
-        return _present(
-            {
-                "body": note.body,
-                "chunk": CHUNK_WEIGHT * chunk.text if chunk else 0.0,
-                "pairs": PAIR_WEIGHT * note.pairs,
-            }
+        return (
+            note.body,
+            CHUNK_WEIGHT * chunk.text if chunk is not None else 0.0,
+            PAIR_WEIGHT * note.pairs,
+            self.ceiling * WHOLE_WEIGHT * self._few if chunk and chunk.whole else 0.0,
         )
 
-    def names(
-        self, note: NoteEvidence, own_names: Names | None, heading: str | None
-    ) -> dict[str, float]:
+    def names(self, note: NoteEvidence, own_names: Names | None, heading: str | None) -> _Votes:
         """Return the votes of a note's names and of the heading of its best chunk."""
         name = max(map(self._nearness, _all_names(own_names))) if own_names else 0.0
         under = self._nearness(heading) if heading else 0.0
-        return _present(
-            {
-                "name": self.ceiling * NAME_WEIGHT * name**NEARNESS_POWER,
-                "heading": self.ceiling * HEADING_WEIGHT * under**NEARNESS_POWER,
-                "exactName": self.ceiling * EXACT_WEIGHT if note.named else 0.0,
-            }
+        return (
+            NAMES_WEIGHT * (1 - self._few) * note.names,
+            self.ceiling * NAME_WEIGHT * name**NAME_POWER,
+            self.ceiling * HEADING_WEIGHT * under**HEADING_POWER,
+            self.ceiling * EXACT_WEIGHT if note.named else 0.0,
         )
 
     def _nearness(self, name: str) -> float:
@@ -206,10 +223,8 @@ def _name_terms(name: str) -> frozenset[str]:
 def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
     """Return each note's two best chunks, best first."""
     by_note: dict[int, list[int]] = {}
-    order = sorted(
-        candidates.chunks.items(), key=lambda item: (-item[1].headed, -item[1].text, item[0])
-    )
-    for key, _ in order:
+    order = sorted([(-chunk.headed, -chunk.text, key) for key, chunk in candidates.chunks.items()])
+    for _, _, key in order:
         keys = by_note.setdefault(key >> CHUNK_BITS, [])
         if len(keys) < 2:
             keys.append(key)
@@ -225,9 +240,5 @@ def _bounded(total: float, ceiling: float) -> float:
     return round(1 - math.exp(-2 * total / ceiling), 6)
 
 
-def _present(votes: Mapping[str, float]) -> dict[str, float]:
-    return {vote: value for vote, value in votes.items() if value}
-
-
-def _rounded(votes: Mapping[str, float]) -> dict[str, float]:
-    return {vote: round(value, 4) for vote, value in votes.items()}
+def _named(votes: _Votes) -> dict[str, float]:
+    return {name: round(vote, 4) for name, vote in zip(_VOTES, votes, strict=False) if vote}

@@ -1,14 +1,15 @@
 """Snippets: the part of a chunk where the query's terms are closest together.
 
 A snippet is one line of at most 240 characters. It is cut at the border of a sentence if one is
-near, and else at the border of a word. It never contains the whole chunk: if the chunk is too
-short, the snippet is empty. Markdown syntax is removed, and so are the addresses of links, unless
-the terms are nowhere else.
+near, and else at the border of a word. It never contains the whole chunk. Of a short chunk it shows
+all but the heading, or all but one word. Markdown syntax is removed, and so are the addresses of
+links, unless the terms are nowhere else.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.ranking.locate import locate
@@ -19,9 +20,13 @@ if TYPE_CHECKING:
 
 SNIPPET_CHARACTERS = 240
 MOST_OF_A_CHUNK = 2 / 3
-"""The largest share of a chunk that a snippet shows."""
+"""The largest share of a chunk that a snippet shows, unless the chunk is short."""
 
+_SHORT = 60  # characters
 _SHORTEST = 30
+_NEAR = 1_000  # characters on each side of a range that are converted; markup may hide most of them
+_START, _END = "\ue000", "\ue001"  # private characters that mark a range; no markup contains them
+_MARKS = re.compile("[\ue000\ue001]")
 _GRAMMAR = 0.2  # terms with less than this share of the best term's information are ignored
 _LEAD = 60  # characters before the first match, if its sentence starts too far away
 _ELLIPSIS = "…"
@@ -50,13 +55,18 @@ _MARKED = re.compile(r"(==|~~)(?=\S)([^=~\n]{1,400}?)\1")
 _TABLE_BORDER = re.compile(r"[ \t]*\|[ \t]*")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
+_CLOSING = "\"'”’)] "
 
 
 class Snippet(NamedTuple):
-    """An excerpt, and the (start, end) of the query's terms in it, in characters."""
+    """An excerpt, and the (start, end) of the query's terms in it, in characters.
+
+    `line` is the line of the chunk with the terms, from 0. It is None if no line has them.
+    """
 
     text: str
     matches: tuple[tuple[int, int], ...]
+    line: int | None = None
 
 
 class _Match(NamedTuple):
@@ -77,28 +87,75 @@ def snippet(text: str, information: Mapping[str, float]) -> Snippet:
         written = _written_line(text)
         if found := _matches(written, information):
             line, matches = written, found
-    room = min(SNIPPET_CHARACTERS, int(len(line) * MOST_OF_A_CHUNK))
-    room -= 2 * len(_ELLIPSIS)
-    if room < _SHORTEST:
-        return Snippet("", ())
-    first, last = _densest(matches, information, room)
-    start, end = _borders(line, first, last, room)
+    heading = _FIRST_HEADING.match(text)
+    if len(line) <= _SHORT:
+        start, end = (0, len(line)) if heading else _all_but_a_word(line, matches)
+    else:
+        room = min(SNIPPET_CHARACTERS, max(int(len(line) * MOST_OF_A_CHUNK), _SHORT))
+        room -= 2 * len(_ELLIPSIS)
+        start, end = _borders(line, *_densest(matches, information, room), room)
     excerpt = line[start:end]
+    if not excerpt:
+        return Snippet("", ())
     before = _ELLIPSIS if start > 0 else ""
     after = _ELLIPSIS if end < len(line) else ""
     shift = len(before) - start
     inside = [match for match in matches if start <= match.start and match.end <= end]
-    return Snippet(before + excerpt + after, _merged(inside, shift))
+    words = dict.fromkeys(line[match.start : match.end] for match in inside)
+    at = _line_with(text, list(words), excerpt, heading[0].count("\n") if heading else 0)
+    return Snippet(before + excerpt + after, _merged(inside, shift), at)
 
 
+def snippet_around(text: str, start: int, end: int) -> Snippet:
+    """Return the snippet of a chunk around a range, such as a link, by the same rules.
+
+    The range is shown without its markup, and is the only match.
+    """
+    before, inside, after = (
+        _MARKS.sub(" ", part) for part in (text[:start], text[start:end], text[end:])
+    )
+    # Only the text near the range is shown, so only that is converted. Cut at line ends, because
+    # markup of blocks begins there.
+    first = before.rfind("\n", 0, max(0, len(before) - _NEAR)) + 1
+    last = after.find("\n", _NEAR)
+    shorter = first > 0 or last >= 0
+    marked = f"{before[first:]}{_START}{inside}{_END}{after[: last if last >= 0 else None]}"
+    line = plain_line(marked)
+    if _START not in line or _END not in line:
+        line = _written_line(marked.replace("#", " "))  # it stands in the chunk's own heading
+    line, from_here = _without(line, _START)
+    line, to_here = _without(line, _END)
+    room = SNIPPET_CHARACTERS if shorter else int(len(line) * MOST_OF_A_CHUNK)
+    room = min(SNIPPET_CHARACTERS, room) - 2 * len(_ELLIPSIS)
+    if room < _SHORTEST:
+        return Snippet("", ())
+    to_here = min(to_here, from_here + room)
+    begin, stop = _borders(line, from_here, to_here, room)
+    left = _ELLIPSIS if begin > 0 or first > 0 else ""
+    right = _ELLIPSIS if stop < len(line) or last >= 0 else ""
+    shift = len(left) - begin
+    match = ((from_here + shift, to_here + shift),) if to_here > from_here else ()
+    return Snippet(left + line[begin:stop] + right, match)
+
+
+def _without(line: str, mark: str) -> tuple[str, int]:
+    """Return a line without a mark, and where it was."""
+    at = max(line.find(mark), 0)
+    return line.replace(mark, ""), at
+
+
+@lru_cache(maxsize=256)
 def plain_line(markdown: str) -> str:
     """Return roughly the displayed text of Markdown, on one line.
 
-    A heading at the beginning is left out, because results contain it separately.
+    A heading at the beginning is left out, because results contain it separately. Cached, because
+    queries about one subject find the same chunks.
     """
     text = _BLOCK_SIGNS.sub("", _FIRST_HEADING.sub("", markdown, count=1))
-    if "[" in text:
-        text = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", text))
+    if "[[" in text:
+        text = _WIKILINK.sub(r"\1", text)
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
     if "<" in text or "%%" in text:
         text = _TAG_OR_COMMENT.sub(" ", text)
     if "|" in text:
@@ -114,6 +171,7 @@ def _written_line(markdown: str) -> str:
 
 
 def _one_line(text: str) -> str:
+    text = text.replace("\n", " ")  # so that most texts need no more
     if not text.isprintable():
         text = _UNPRINTABLE.sub(" ", text)
     return " ".join(text.split())
@@ -153,9 +211,9 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
     """Widen a span to at most `room` characters, to borders of sentences or else of words."""
     slack = room - (last - first)
     earliest = max(0, first - slack)
-    starts = [0, *(match.end() for match in _SENTENCE_END.finditer(line, 0, first + 1))]
-    start = max((each for each in starts if each <= first), default=0)
-    if start < earliest or first - start > max(_LEAD, slack // 2):
+    least = max(earliest, first - max(_LEAD, slack // 2))
+    start = _sentence_start(line, least, first)
+    if start < least:
         start = _word_start(line, max(earliest, first - min(_LEAD, slack // 2)), first)
     end = min(len(line), start + room)
     if end < len(line):
@@ -163,6 +221,53 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
         near = bool(ends) and ends[-1] - start > room // 2
         end = ends[-1] if near else _word_end(line, last, end)
     return start, end
+
+
+def _sentence_start(line: str, least: int, most: int) -> int:
+    """Return the last start of a sentence from `least` to `most`, else 0."""
+    position = least
+    while position and line[position - 1] in _CLOSING:  # these belong to the end of a sentence
+        position -= 1
+    ends = (match.end() for match in _SENTENCE_END.finditer(line, position, most + 1))
+    return max((end for end in ends if end <= most), default=0)
+
+
+def _all_but_a_word(line: str, matches: Sequence[_Match]) -> tuple[int, int]:
+    """Return the range of a line without its last word, or without its first one.
+
+    A single word is left out. Of one in an unspaced script, a character is left out.
+    """
+    first, last = line.find(" ") + 1, line.rfind(" ")
+    if last < 0:
+        if line.isascii():
+            return 0, 0
+        first, last = 1, len(line) - 1
+        while last > 0 and continues(line, last):
+            last -= 1
+        while first < len(line) and continues(line, first):
+            first += 1
+    ends_in_match = bool(matches) and matches[-1].end > last
+    begins_in_match = bool(matches) and matches[0].start < first
+    return (first, len(line)) if ends_in_match and not begins_in_match else (0, last)
+
+
+def _line_with(markdown: str, words: Sequence[str], excerpt: str, skipped: int) -> int | None:
+    """Return the line of a chunk that has most of the words as written, or None.
+
+    The first `skipped` lines are left out. Of several lines, the one with most of the excerpt wins.
+    """
+    if not words:
+        return None
+    if "\r" in markdown:
+        markdown = markdown.replace("\r\n", "\n").replace("\r", "\n")
+    lines = markdown.split("\n")
+    found = [(sum(word in lines[at] for word in words), at) for at in range(skipped, len(lines))]
+    most = max(found, default=(0, 0))[0]
+    best = [at for number, at in found if number == most]
+    if not most or len(best) == 1:
+        return best[0] if most else None
+    around = excerpt.split()
+    return max(best, key=lambda at: (sum(word in lines[at] for word in around), -at))
 
 
 def _word_start(line: str, position: int, most: int) -> int:

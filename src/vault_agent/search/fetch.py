@@ -43,10 +43,7 @@ async def note(
     async with snapshot.connection() as connection:
         stored = await named_note(connection, note_id)
     limit = MAX_NOTE_BYTES if allow_large else NOTE_LIMIT_BYTES
-    try:
-        file = await in_thread(_read, root, stored.path, limit)
-    except Skipped as skipped:
-        raise no_file(vanished=skipped.warning.code == "FILE_VANISHED") from skipped
+    file = await in_thread(_read, root, stored.path, limit)
     async with snapshot.connection() as connection:
         listed = await reading.links_of(connection, stored.rowid, limit=MAX_LINKS)
         count = len(listed)
@@ -72,21 +69,39 @@ async def note(
     )
 
 
-class _File(NamedTuple):
+class NoteFile(NamedTuple):
+    """A note's file, decoded."""
+
     text: str
     size: int  # bytes
     hash: bytes
     warnings: tuple[Warning, ...]
 
 
-def _read(root: VaultRoot, path: str, limit: int) -> _File:
-    """Read and decode a note's file. Call it in a thread: 64 MiB take a while."""
-    content = read_bytes(root, path, limit)
-    if not content.complete:
-        raise _too_large(content.entry.size, limit)
-    text, warnings = decode(content.data, path)
+def _read(root: VaultRoot, path: str, limit: int) -> NoteFile:
+    file = read_file(root, path, limit)
+    if isinstance(file, int):
+        raise _too_large(file, limit)
+    return file
+
+
+def read_file(root: VaultRoot, path: str, limit: int) -> NoteFile | int:
+    """Read and decode a note's file, or return its size if that is over the limit.
+
+    Call it in a thread: 64 MiB take a while.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND` if the file is missing or no longer readable as a note.
+    """
+    try:
+        content = read_bytes(root, path, limit)
+        if not content.complete:
+            return content.entry.size
+        text, warnings = decode(content.data, path)
+    except Skipped as skipped:
+        raise no_file(vanished=skipped.warning.code == "FILE_VANISHED") from skipped
     size, digest = len(content.data), content_hash(content.data)
-    return _File(text, size, digest, content.warnings + warnings)
+    return NoteFile(text, size, digest, content.warnings + warnings)
 
 
 async def chunk(

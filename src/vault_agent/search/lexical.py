@@ -1,4 +1,7 @@
-"""Ranked lexical candidates of a snapshot, for search and related."""
+"""Ranked lexical candidates of a snapshot, for search and related.
+
+Everything here blocks. Call it in one of the snapshot's threads: a search changes thread once.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,17 @@ from vault_agent.model.search import Hit
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import candidates as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
     from vault_agent.model.search import Filters, Reason
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredChunk, StoredNote
+    from vault_agent.system.threads import Stopped
 
 
 class Ranking(NamedTuple):
@@ -29,46 +33,47 @@ class Ranking(NamedTuple):
     notes: Mapping[int, StoredNote]
 
 
-async def ranked(
+def ranked(
     snapshot: Snapshot,
     query: LexicalQuery,
     filters: Filters,
+    stopped: Stopped,
     *,
     limit: int,
-    without_note: int | None = None,
+    without: Collection[int] = (),
+    among: Collection[int] | None = None,
 ) -> Ranking:
-    """Return the best `limit` places for a compiled query."""
-    candidates = await snapshot.threads.stoppable(
-        lambda stopped: snapshot.fulltext.candidates(
-            query, filters, without_note=without_note, stopped=stopped
-        )
+    """Return the best `limit` places for a compiled query, of notes in `among` if it is given.
+
+    Raises:
+        SearchStopped: if `stopped` returned True.
+    """
+    candidates = snapshot.fulltext.candidates(
+        query, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
-    async with snapshot.connection() as connection:
-        notes = {
-            note.rowid: note for note in await reading.notes_by_rowid(connection, wanted.rowids)
-        }
-        headings = await reading.headings(connection, wanted.keys)
+    with snapshot.connection_here() as connection:
+        notes = reading.notes(connection, wanted.rowids)
+        headings = reading.headings(connection, wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
-    places = rank(candidates, names, headings, limit=limit)
+    places = rank(candidates, names, headings, limit=limit, chunks=wanted.chunks)
     return Ranking(places, candidates, notes)
 
 
-async def with_notes(
+def with_notes(
     snapshot: Snapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
 ) -> dict[int, StoredNote]:
     """Return `notes` plus the notes of `rowids` that still exist."""
     missing = set(rowids) - notes.keys()
     if not missing:
         return dict(notes)
-    async with snapshot.connection() as connection:
-        found = await reading.notes_by_rowid(connection, missing)
-    return {**notes, **{note.rowid: note for note in found}}
+    with snapshot.connection_here() as connection:
+        return {**notes, **reading.notes(connection, missing)}
 
 
-async def hits(
+def hits(
     snapshot: Snapshot,
     places: Sequence[Ranked],
     notes: Mapping[int, StoredNote],
@@ -80,8 +85,8 @@ async def hits(
     """Return a hit with a snippet for each place. `reasons` has one entry per place."""
     # A hit without a chunk shows the note's first chunk.
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
-    async with snapshot.connection() as connection:
-        chunks = {chunk.key: chunk for chunk in await reading.chunks(connection, keys)}
+    with snapshot.connection_here() as connection:
+        chunks = reading.chunks(connection, keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
     return tuple(
@@ -118,4 +123,12 @@ def _hit(
         reason=reason,
         metadata=note.metadata,
         explanation={"votes": place.votes} if explain else None,
+        start_line=chunk.start_line if chunk is not None and index is not None else None,
+        end_line=chunk.end_line if chunk is not None and index is not None else None,
+        line=_line(chunk, excerpt) if index is not None else None,
     )
+
+
+def _line(chunk: StoredChunk | None, excerpt: Snippet) -> int | None:
+    """Return the line of the match in the note's file, or else the first line of the chunk."""
+    return None if chunk is None else chunk.start_line + (excerpt.line or 0)

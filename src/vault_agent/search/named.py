@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import FILE_GONE_REMEDY, InvalidRequest, NotFound
 from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
+    from vault_agent.model.scope import Scope
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredChunk, StoredNote
 
 _NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
-async def named_note(connection: Connection, note_id: str) -> StoredNote:
-    """Return a note by its ID.
+async def named_note(connection: Connection, note_id: str, scope: Scope = EVERYTHING) -> StoredNote:
+    """Return a note of the caller's scope by its ID.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
@@ -27,7 +29,7 @@ async def named_note(connection: Connection, note_id: str) -> StoredNote:
     if not _NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
     note = await reading.note_by_id(connection, note_id)
-    if note is None:
+    if note is None or not scope.contains(note.path):
         raise no_note()
     return note
 

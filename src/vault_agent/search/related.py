@@ -3,31 +3,54 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.search import Answer, Filters, Mode, Reason
+from vault_agent.model.search import Answer, Filters, Linked, Mode, Reason
 from vault_agent.ranking.rank import Ranked
-from vault_agent.ranking.related import MAX_CHARACTERS, count_terms, fuse, related_query
+from vault_agent.ranking.related import (
+    MAX_CHARACTERS,
+    Voices,
+    convex,
+    count_terms,
+    folder_nearness,
+    fuse,
+    related_query,
+    scaled,
+    shared_neighbours,
+    whole_note,
+)
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
 from vault_agent.search.named import named_chunk, named_note
+from vault_agent.store.fulltext.reader import go_on
+from vault_agent.store.index import neighbours
 from vault_agent.store.index import notes as reading
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.search import RelatedQuery
+    from vault_agent.model.scope import Scope
+    from vault_agent.model.search import Hit, RelatedQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.ranking.cosine import Floats
     from vault_agent.ranking.related import Fused
-    from vault_agent.search.lexical import Ranking
     from vault_agent.search.semantic import Near
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
+    from vault_agent.system.threads import Stopped
 
 _POOL = 100
-"""Lexical candidates that links may reorder."""
+"""Candidates by words, and by shared neighbours."""
+_BY_TEXT = {
+    Mode.LEXICAL: Reason.RELATED_LEXICAL,
+    Mode.EMBEDDING: Reason.RELATED_EMBEDDING,
+    Mode.HYBRID: Reason.RELATED_HYBRID,
+}
+_Number = TypeVar("_Number", int, float)
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 
 
@@ -55,11 +78,11 @@ async def related(
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
     mode = query.mode or (Mode.EMBEDDING if embeddings else Mode.LEXICAL)
-    asked = await _input(snapshot, query.id)
-    found = None
+    asked = await _input(snapshot, query.id, query.filters.scope)
+    vector = None
     if mode is not Mode.LEXICAL:
         try:
-            found = await _near(snapshot, query, asked, embeddings=embeddings, indexing=indexing)
+            vector = await _vector(snapshot, asked, embeddings=embeddings, indexing=indexing)
         except Unavailable as reason:
             if query.mode is Mode.EMBEDDING:
                 raise
@@ -68,22 +91,8 @@ async def related(
             from vault_agent.search.semantic import share_warnings
 
             warnings = (*warnings, *share_warnings(snapshot, indexing=indexing))
-    ranking = None if mode is Mode.EMBEDDING else await _ranked(snapshot, query, asked)
-    candidates = _joined(ranking, found)
-    links = await _admitted_links(snapshot, query, asked.links)
-    fused = fuse({rowid: each.score for rowid, each in candidates.items()}, links)
-    notes = await lexical.with_notes(snapshot, ranking.notes if ranking else {}, fused)
-    order = sorted(
-        (rowid for rowid in fused if rowid in notes),
-        key=lambda rowid: (-fused[rowid].score, notes[rowid].path),
-    )[: query.limit]
-    hits = await lexical.hits(
-        snapshot,
-        [_place(rowid, candidates.get(rowid), fused[rowid]) for rowid in order],
-        notes,
-        ranking.candidates.information if ranking else {},
-        reasons=[_reason(candidates.get(rowid), fused[rowid]) for rowid in order],
-        explain=query.explain,
+    hits = await snapshot.threads.stoppable(
+        lambda stopped: _Search(snapshot, query, asked, vector, stopped).hits(mode)
     )
     return Answer(query.mode, mode, query.limit, hits, warnings)
 
@@ -97,75 +106,17 @@ class _Asked(NamedTuple):
     links: dict[int, int]  # number of links, by rowid of the other note
 
 
-class _Candidate(NamedTuple):
-    """A similar note, before links are counted."""
+class _Text(NamedTuple):
+    """Notes with similar words or meaning, by rowid."""
 
-    score: float
-    key: int | None
-    votes: dict[str, float]
-    reason: Reason
-
-
-async def _ranked(snapshot: Snapshot, query: RelatedQuery, asked: _Asked) -> Ranking:
-    compiled = await snapshot.threads.run(_compile, snapshot.fulltext, asked.note, asked.chunks)
-    return await lexical.ranked(
-        snapshot, compiled, query.filters, limit=_POOL, without_note=asked.note.rowid
-    )
+    scores: dict[int, float]
+    votes: dict[str, dict[int, float]]  # the scores of words and of meaning, 0 to 1
+    chunks: dict[int, int]  # key of the most similar chunk
+    notes: Mapping[int, StoredNote]
+    information: Mapping[str, float]
 
 
-async def _near(
-    snapshot: Snapshot, query: RelatedQuery, asked: _Asked, *, embeddings: bool, indexing: bool
-) -> Near:
-    if not embeddings:
-        raise unavailable(OFF)
-    from vault_agent.search.semantic import near, of_chunks, usable_matrix  # imports numpy
-
-    matrix = usable_matrix(snapshot, indexing=indexing)
-    admitted = None
-    if query.filters != Filters():
-        admitted = await snapshot.threads.run(snapshot.fulltext.admitted, query.filters)
-    vector = await snapshot.threads.run(of_chunks, matrix, asked.keys, indexing=indexing)
-    return await snapshot.threads.run(
-        near, matrix, vector, admitted=admitted, without_note=asked.note.rowid
-    )
-
-
-async def _admitted_links(
-    snapshot: Snapshot, query: RelatedQuery, links: dict[int, int]
-) -> dict[int, int]:
-    if query.filters == Filters() or not links:
-        return links
-    admitted = await snapshot.threads.run(snapshot.fulltext.admitted, query.filters, links)
-    return {rowid: count for rowid, count in links.items() if rowid in admitted}
-
-
-def _joined(ranking: Ranking | None, found: Near | None) -> dict[int, _Candidate]:
-    """Return each note once, with its lexical score, its cosine, or both."""
-    words: dict[int, Ranked] = {}
-    for place in ranking.places if ranking else ():
-        words.setdefault(place.rowid, place)
-    if found is None:
-        return {
-            rowid: _Candidate(
-                place.score, place.key, {"words": place.score}, Reason.RELATED_LEXICAL
-            )
-            for rowid, place in words.items()
-        }
-    joined = {}
-    for rowid in {**words, **found.cosines}:
-        cosine = max(0.0, round(found.cosines.get(rowid, 0.0), 6))
-        by_words = words[rowid].score if rowid in words else 0.0
-        votes = {"words": by_words, "meaning": cosine}
-        if ranking is None:
-            score, reason = cosine, Reason.RELATED_EMBEDDING
-        else:
-            score, reason = round((by_words + cosine) / 2, 6), Reason.RELATED_HYBRID
-        key = found.chunks.get(rowid, words[rowid].key if rowid in words else None)
-        joined[rowid] = _Candidate(score, key, votes, reason)
-    return joined
-
-
-async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
+async def _input(snapshot: Snapshot, identifier: str, scope: Scope) -> _Asked:
     """Return the requested note, the chunks that represent it, and its links."""
     match = _ID.fullmatch(identifier)
     if match is None:
@@ -174,7 +125,7 @@ async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
             "A note ID is 32 lowercase hexadecimal digits; a chunk ID adds a colon and an index.",
         )
     async with snapshot.connection() as connection:
-        note = await named_note(connection, match[1])
+        note = await named_note(connection, match[1], scope)
         if match[2]:
             chunks = [await named_chunk(connection, note, int(match[2]))]
             keys = [chunk.key for chunk in chunks]
@@ -187,23 +138,164 @@ async def _input(snapshot: Snapshot, identifier: str) -> _Asked:
     return _Asked(note, chunks, keys, links)
 
 
-def _compile(fulltext: FulltextReader, note: StoredNote, chunks: list[StoredChunk]) -> LexicalQuery:
-    names = "\n".join((note.title, *note.aliases, *note.metadata.tags))
-    counts = count_terms("\n".join(chunk.text for chunk in chunks), names)
-    return related_query(counts, fulltext.document_frequencies(counts), fulltext.note_count)
+async def _vector(snapshot: Snapshot, asked: _Asked, *, embeddings: bool, indexing: bool) -> Floats:
+    if not embeddings:
+        raise unavailable(OFF)
+    from vault_agent.search.semantic import of_chunks, usable_matrix  # imports numpy
+
+    matrix = usable_matrix(snapshot, indexing=indexing)
+    return await snapshot.threads.run(of_chunks, matrix, asked.keys, indexing=indexing)
 
 
-def _place(rowid: int, candidate: _Candidate | None, fused: Fused) -> Ranked:
-    votes = {**(candidate.votes if candidate else {}), "links": fused.links}
+class _Search:
+    """One request, carried out in one thread. Nothing here waits for the event loop."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        query: RelatedQuery,
+        asked: _Asked,
+        vector: Floats | None,
+        stopped: Stopped,
+    ) -> None:
+        self._snapshot = snapshot
+        self._query = query
+        self._asked = asked
+        self._vector = vector
+        self._stopped = stopped
+        links = self._passing(asked.links)
+        self._links = links if query.linked is not Linked.EXCLUDE else {}
+        self._without = {asked.note.rowid}
+        if query.linked is Linked.EXCLUDE:
+            self._without |= asked.links.keys()
+        self._among = links if query.linked is Linked.ONLY else None  # None: all
+
+    def hits(self, mode: Mode) -> tuple[Hit, ...]:
+        if self._among is not None and not self._among:
+            return ()
+        shared = self._shared()
+        go_on(self._stopped)
+        text = self._text(mode, shared)
+        go_on(self._stopped)
+        notes = lexical.with_notes(
+            self._snapshot, text.notes, {*text.scores, *shared, *self._links}
+        )
+        path = self._asked.note.path
+        folders = {rowid: folder_nearness(path, note.path) for rowid, note in notes.items()}
+        fused = fuse(Voices(text.scores, shared, folders, self._links))
+        order = sorted(
+            (rowid for rowid in fused if rowid in notes),
+            key=lambda rowid: (-fused[rowid].score, notes[rowid].path),
+        )[: self._query.limit]
+        return lexical.hits(
+            self._snapshot,
+            [_place(rowid, text, fused[rowid]) for rowid in order],
+            notes,
+            text.information,
+            reasons=[_reason(mode, fused[rowid]) for rowid in order],
+            explain=self._query.explain,
+        )
+
+    def _passing(self, found: dict[int, _Number]) -> dict[int, _Number]:
+        """Return the notes that pass the filters."""
+        if self._query.filters == Filters() or not found:
+            return found
+        passing = self._snapshot.fulltext.admitted(self._query.filters, found)
+        return {rowid: number for rowid, number in found.items() if rowid in passing}
+
+    def _shared(self) -> dict[int, float]:
+        """Return the best notes by the neighbours that they share with the requested note."""
+        links = self._asked.links
+        by_links = sorted(links, key=lambda rowid: (-links[rowid], rowid))
+        with self._snapshot.connection_here() as connection:
+            circles = neighbours.circles(connection, by_links)
+        scores = {
+            rowid: score
+            for rowid, score in shared_neighbours(circles).items()
+            if rowid not in self._without and (self._among is None or rowid in self._among)
+        }
+        best = sorted(scores, key=lambda rowid: (-scores[rowid], rowid))[:_POOL]
+        return self._passing({rowid: scores[rowid] for rowid in best})
+
+    def _text(self, mode: Mode, shared: Collection[int]) -> _Text:
+        """Score notes by words, by meaning or by both. `shared` are notes to score as well."""
+        words = _Text({}, {}, {}, {}, {}) if mode is Mode.EMBEDDING else self._words(shared)
+        if self._vector is None:
+            return words
+        go_on(self._stopped)
+        found = self._near(self._vector, {*words.scores, *shared})
+        meaning = scaled(
+            {rowid: cosine - found.background for rowid, cosine in found.cosines.items()}
+        )
+        return words._replace(
+            scores=meaning if mode is Mode.EMBEDDING else convex(words.scores, meaning),
+            votes={**words.votes, "meaning": meaning},
+            chunks={**words.chunks, **found.chunks},
+        )
+
+    def _words(self, shared: Collection[int]) -> _Text:
+        fulltext = self._snapshot.fulltext
+        compiled, whole = _compile(fulltext, self._asked)
+        ranking = lexical.ranked(
+            self._snapshot,
+            compiled,
+            self._query.filters,
+            self._stopped,
+            limit=_POOL,
+            without=self._without,
+            among=self._among,
+        )
+        best: dict[int, Ranked] = {}
+        for place in ranking.places:
+            best.setdefault(place.rowid, place)
+        alike = fulltext.similarities(whole, {*best, *shared})
+        scores = convex({rowid: place.score for rowid, place in best.items()}, alike)
+        chunks = {rowid: place.key for rowid, place in best.items() if place.key is not None}
+        return _Text(
+            scores, {"words": scores}, chunks, ranking.notes, ranking.candidates.information
+        )
+
+    def _near(self, vector: Floats, witnesses: Collection[int]) -> Near:
+        from vault_agent.search.semantic import near, usable_matrix
+
+        admitted: Collection[int] | None = self._among
+        if admitted is None and self._query.filters != Filters():
+            admitted = self._snapshot.fulltext.admitted(self._query.filters)
+        return near(
+            usable_matrix(self._snapshot),
+            vector,
+            admitted=admitted,
+            without=self._without,
+            witnesses=witnesses,
+        )
+
+
+def _compile(fulltext: FulltextReader, asked: _Asked) -> tuple[LexicalQuery, dict[str, float]]:
+    """Return a query of the most specific terms, and the weights of all terms."""
+    names = "\n".join((asked.note.title, *asked.note.aliases, *asked.note.metadata.tags))
+    counts = count_terms("\n".join(chunk.text for chunk in asked.chunks), names)
+    frequencies = fulltext.document_frequencies(counts)
+    return (
+        related_query(counts, frequencies, fulltext.note_count),
+        whole_note(counts, frequencies, fulltext.note_count),
+    )
+
+
+def _place(rowid: int, text: _Text, fused: Fused) -> Ranked:
+    votes = {name: scores.get(rowid, 0.0) for name, scores in text.votes.items()}
+    votes |= {"neighbours": fused.neighbours, "folder": fused.folder, "links": fused.links}
     return Ranked(
         rowid,
-        candidate.key if candidate else None,
+        text.chunks.get(rowid),
         fused.score,
         {vote: round(value, 4) for vote, value in votes.items() if value},
     )
 
 
-def _reason(candidate: _Candidate | None, fused: Fused) -> Reason:
-    if candidate is None or candidate.score < fused.links:
+def _reason(mode: Mode, fused: Fused) -> Reason:
+    """Return the reason of the voice that adds most. A folder alone finds nothing."""
+    if fused.links > max(fused.text, fused.neighbours):
         return Reason.RELATED_LINK
-    return candidate.reason
+    if fused.neighbours > fused.text:
+        return Reason.RELATED_NEIGHBOURS
+    return _BY_TEXT[mode]

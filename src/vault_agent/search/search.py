@@ -11,6 +11,8 @@ from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Ranked, attainable
 from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
+from vault_agent.search.unknown import path_warnings
+from vault_agent.store.fulltext.reader import go_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredNote
+    from vault_agent.system.threads import Stopped
 
 POOL = 200
 """Lexical candidates that hybrid ranking may reorder."""
@@ -48,6 +51,7 @@ async def search(
             unavailable.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
+    warnings += await path_warnings(snapshot, query.filters)
     mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     compiled = compile_query(query.query)
     if mode is Mode.LEXICAL or not compiled.text:  # operators only: no text to embed
@@ -61,11 +65,14 @@ async def search(
     from vault_agent.search.semantic import share_warnings
 
     answer = _by_both if mode is Mode.HYBRID else _by_meaning
+    hits = await snapshot.threads.stoppable(
+        lambda stopped: answer(snapshot, query, compiled, vector, stopped)
+    )
     return Answer(
         query.mode,
         mode,
         query.limit,
-        await answer(snapshot, query, compiled, vector),
+        hits,
         (*warnings, *share_warnings(snapshot, indexing=indexing)),
     )
 
@@ -86,8 +93,20 @@ async def _lexical(
     compiled: LexicalQuery,
     warnings: tuple[Warning, ...],
 ) -> Answer:
-    ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=query.limit)
-    hits = await lexical.hits(
+    hits = await snapshot.threads.stoppable(
+        lambda stopped: _by_words(snapshot, query, compiled, stopped)
+    )
+    return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings)
+
+
+# --- in a thread ---------------------------------------------------------------------------------
+
+
+def _by_words(
+    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
+) -> tuple[Hit, ...]:
+    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.limit)
+    return lexical.hits(
         snapshot,
         ranking.places,
         ranking.notes,
@@ -95,50 +114,57 @@ async def _lexical(
         reasons=[Reason.LEXICAL_MATCH] * len(ranking.places),
         explain=query.explain,
     )
-    return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings)
 
 
-async def _by_meaning(
-    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector
+def _by_meaning(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    compiled: LexicalQuery,
+    vector: Vector,
+    stopped: Stopped,
 ) -> tuple[Hit, ...]:
     from vault_agent.search.semantic import near, usable_matrix
 
-    admitted = await _admitted(snapshot, query, compiled)
-    found = await snapshot.threads.run(near, usable_matrix(snapshot), vector, admitted=admitted)
-    information = await snapshot.threads.run(_information, snapshot.fulltext, compiled)
+    admitted = _admitted(snapshot, query, compiled)
+    go_on(stopped)
+    found = near(usable_matrix(snapshot), vector, admitted=admitted)
+    go_on(stopped)
+    information = _information(snapshot.fulltext, compiled)
     scored = sorted(_nearest(found), key=lambda each: -each[0].score)
     # Twice as many, because notes may have been removed, and all that tie with the last.
     last = scored[: 2 * query.limit][-1:]
     scored = [each for each in scored if each[0].score >= last[0][0].score]
-    notes = await lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
-    return await _hits(snapshot, query, scored, notes, information)
+    notes = lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
+    return _hits(snapshot, query, scored, notes, information)
 
 
-async def _by_both(
-    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, vector: Vector
+def _by_both(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    compiled: LexicalQuery,
+    vector: Vector,
+    stopped: Stopped,
 ) -> tuple[Hit, ...]:
     from vault_agent.search.semantic import near, usable_matrix
 
-    ranking = await lexical.ranked(snapshot, compiled, query.filters, limit=POOL)
-    admitted = await _admitted(snapshot, query, compiled)
-    found = await snapshot.threads.run(
-        near, usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes
-    )
+    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=POOL)
+    admitted = _admitted(snapshot, query, compiled)
+    go_on(stopped)
+    found = near(usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes)
+    go_on(stopped)
     scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.meta.notes))
-    notes = await lexical.with_notes(snapshot, ranking.notes, found.cosines)
-    return await _hits(snapshot, query, scored, notes, ranking.candidates.information)
+    notes = lexical.with_notes(snapshot, ranking.notes, found.cosines)
+    return _hits(snapshot, query, scored, notes, ranking.candidates.information)
 
 
-async def _admitted(
-    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery
-) -> set[int] | None:
+def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
     """Return the notes that pass, or None if the query has no filters or conditions."""
     if query.filters == Filters() and not compiled.conditions:
         return None
-    return await snapshot.threads.run(snapshot.fulltext.admitted, query.filters, query=compiled)
+    return snapshot.fulltext.admitted(query.filters, query=compiled)
 
 
-async def _hits(
+def _hits(
     snapshot: Snapshot,
     query: SearchQuery,
     scored: list[tuple[Ranked, Reason]],
@@ -150,7 +176,7 @@ async def _hits(
         ((place, reason) for place, reason in scored if place.rowid in notes),
         key=lambda each: (-each[0].score, notes[each[0].rowid].path),
     )[: query.limit]
-    return await lexical.hits(
+    return lexical.hits(
         snapshot,
         [place for place, _ in places],
         notes,

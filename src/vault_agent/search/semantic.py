@@ -76,12 +76,13 @@ def near(
     vector: Floats,
     *,
     admitted: Collection[int] | None = None,
-    without_note: int | None = None,
+    without: Collection[int] = (),
     witnesses: Iterable[int] = (),
 ) -> Near:
     """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
-    `admitted` restricts the result to these notes. `witnesses` are the notes that lexical search
+    `admitted` restricts the result to these notes; those of `without` are left out. `witnesses` are
+    notes that other evidence has
     found. Their cosines are returned too, if they have a vector.
 
     Raises:
@@ -96,13 +97,13 @@ def near(
     cosines: dict[int, float] = {}
     chunks: dict[int, int] = {}
     keys, values = matrix.chunks_of(found.rows, found.cosines)
-    _keep_best(cosines, chunks, keys, values, admitted, without_note)
+    _keep_best(cosines, chunks, keys, values, admitted, without)
     for rowid in list(cosines)[DEPTH:]:
         del cosines[rowid], chunks[rowid]
     missing = np.array(sorted(set(witnesses) - cosines.keys()), np.int64)
     keys, rows = matrix.of_notes(missing)
     values = cosines_of(matrix.vectors, rows, vector)
-    _keep_best(cosines, chunks, keys, values, None, without_note)
+    _keep_best(cosines, chunks, keys, values, None, without)
     return Near(cosines, chunks, float(matrix.centre @ vector))
 
 
@@ -149,12 +150,12 @@ def _keep_best(  # noqa: PLR0917 - private, two callers
     keys: Integers,
     values: Floats,
     admitted: Collection[int] | None,
-    without_note: int | None,
+    without: Collection[int],
 ) -> None:
     """Keep each note's best chunk. A row shared by several notes counts for each of them."""
     for key, cosine in zip(keys.tolist(), values.tolist(), strict=True):
         rowid = key >> CHUNK_BITS
-        if rowid == without_note or (admitted is not None and rowid not in admitted):
+        if rowid in without or (admitted is not None and rowid not in admitted):
             continue
         if cosine > cosines.get(rowid, -2.0):
             cosines[rowid] = cosine

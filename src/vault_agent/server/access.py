@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from vault_agent.config.rules import is_loopback
 from vault_agent.errors import Forbidden, Unauthorized
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pydantic import SecretStr
 
@@ -28,10 +29,21 @@ class Access:
     """The access rules of one server.
 
     `host` is the address that the server binds. `origins` are the web origins that may call it,
-    empty if CORS is off.
+    empty if CORS is off. `names` are more names of this server. `agents` has the SHA-256 of each
+    agent's key, in hexadecimal digits.
     """
 
-    def __init__(self, *, host: str, api_key: SecretStr | None, origins: Iterable[str]) -> None:
+    def __init__(
+        self,
+        *,
+        host: str,
+        api_key: SecretStr | None,
+        origins: Iterable[str],
+        names: Iterable[str] = (),
+        agents: Mapping[str, str] | None = None,
+    ) -> None:
+        self._names = frozenset(map(_name, names))
+        self._agents = {name: bytes.fromhex(digest) for name, digest in (agents or {}).items()}
         self._host = _name(host)
         self._origins = frozenset(origins)
         self._digest = _digest(api_key.get_secret_value()) if api_key else None
@@ -44,16 +56,17 @@ class Access:
     def check_host(self, authority: str, local_address: str | None) -> None:
         """Raise HOST_NOT_ALLOWED unless the Host header names this server.
 
-        Allowed are the loopback names, the configured host, and the address at which the request
-        arrived. The port is not compared: a tunnel or a container may map it, and a web page
-        gains nothing by changing it.
+        Allowed are the loopback names, the configured host, the address at which the request
+        arrived, and the names in `server.allowed_hosts`, exactly. The port is not compared: a
+        tunnel or a container may map it, and a web page gains nothing by changing it.
         """
         match = _AUTHORITY.fullmatch(authority)
         if match and int(match[2] or 80) in range(1, 65536):
             name = _name(match[1].strip("[]"))
             if is_loopback(name):
                 return
-            if name in {self._host, _name(local_address or "")} - _NO_ADDRESS:
+            ours = {self._host, _name(local_address or "")} - _NO_ADDRESS
+            if name in ours | self._names:
                 return
         raise Forbidden(
             "HOST_NOT_ALLOWED",
@@ -81,8 +94,10 @@ class Access:
         if any(site not in ("same-origin", "none") for site in sites):
             raise _origin_not_allowed()
 
-    def check_key(self, authorization: list[str]) -> None:
+    def check_key(self, authorization: list[str], agent: str | None = None) -> None:
         """Raise UNAUTHORIZED unless there is exactly one Authorization header with the key.
+
+        `agent` is the agent that the request's path names, if any. Its key is accepted too.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.
@@ -92,7 +107,11 @@ class Access:
         given = b""
         if len(authorization) == 1 and (match := _BEARER.fullmatch(authorization[0].strip(" \t"))):
             given = _digest(match[1])
-        if not hmac.compare_digest(given, self._digest):
+        keys = [self._digest]
+        if agent is not None:
+            # An unknown agent and one without a key take the same time as one with a key.
+            keys.append(self._agents.get(agent, self._digest))
+        if not any([hmac.compare_digest(given, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
 
 
@@ -107,6 +126,7 @@ def _origin_not_allowed() -> Forbidden:
     )
 
 
+@lru_cache(maxsize=64)
 def _name(host: str) -> str:
     try:
         return str(ip_address(host.partition("%")[0]))

@@ -14,13 +14,18 @@ from vault_agent.server.events import JobStreams
 from vault_agent.server.gate import gate, stamp
 from vault_agent.server.keys import (
     ACCESS,
+    ACTIVITY,
+    CONFIG,
     JOB_STREAMS,
     LIBRARY,
     LIMITS,
     LOG,
+    MCP,
     OPENAPI,
     STOPPING,
+    Activity,
 )
+from vault_agent.server.mcp import Endpoint, add_mcp
 from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
 
@@ -42,6 +47,8 @@ def create_app(
 ) -> web.Application:
     """Return the application. `open_library` is entered at its start and left at its end."""
     app = web.Application(middlewares=[gate], client_max_size=MAX_BODY_BYTES)
+    app[ACTIVITY] = Activity()
+    app[CONFIG] = config
     app[LOG] = log
     app[LIMITS] = limits or Limits()
     app[STOPPING] = asyncio.Event()
@@ -51,7 +58,11 @@ def create_app(
     app[ACCESS] = Access(
         host=config.server.host,
         api_key=config.server.api_key,
+        names=config.server.allowed_hosts,
         origins=config.cors.allowed_origins if config.cors.enabled else (),
+        agents={
+            name: agent.key_sha256 for name, agent in config.agents.items() if agent.key_sha256
+        },
     )
 
     async def library(app: web.Application) -> AsyncIterator[None]:
@@ -59,11 +70,19 @@ def create_app(
             app[LIBRARY] = opened
             yield
 
+    async def mcp(app: web.Application) -> AsyncIterator[None]:
+        endpoint = app[MCP] = Endpoint()
+        yield
+        await endpoint.close()
+
     async def stop_streams(app: web.Application) -> None:
         app[STOPPING].set()
 
+    if config.mcp.enabled:
+        app.cleanup_ctx.append(mcp)
     app.cleanup_ctx.append(library)
     app.on_response_prepare.append(stamp)
     app.on_shutdown.append(stop_streams)
+    add_mcp(app.router)
     add_routes(app.router)
     return app

@@ -53,8 +53,13 @@ async def read_model(request: web.Request, model: type[AnyModel]) -> AnyModel:
     Raises INVALID_REQUEST or a more specific code, also for a body that arrives too slowly, and
     BODY_TOO_LARGE.
     """
+    return parse(model, await read_body(request) if request.body_exists else b"{}")
+
+
+async def read_body(request: web.Request) -> bytes:
+    """Return the body. Raises INVALID_REQUEST if it arrives too slowly, and BODY_TOO_LARGE."""
     if not request.body_exists:
-        return parse(model, b"{}")
+        return b""
     await _send_continue(request)
     try:
         async with asyncio.timeout(request.app[LIMITS].body_seconds):
@@ -69,7 +74,7 @@ async def read_model(request: web.Request, model: type[AnyModel]) -> AnyModel:
         raise InvalidRequest("INVALID_REQUEST", "The body is not valid HTTP.") from None
     if isinstance(request.protocol, Connection):
         request.protocol.complete()
-    return parse(model, body)
+    return body
 
 
 async def _send_continue(request: web.Request) -> None:

@@ -16,9 +16,10 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
-from vault_agent.server.keys import ACCESS, LIBRARY, LOG, TRACE, Trace
+from vault_agent.server.keys import ACCESS, ACTIVITY, LIBRARY, LOG, MCP, TRACE, Trace
 from vault_agent.server.log import Level
-from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error
+from vault_agent.server.mcp import agent_of, is_mcp
+from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error, rpc_error_reply
 from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _PREFLIGHT = {
     "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "600",
 }
+
+_MCP_HEADERS = ", MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID"
 
 
 @web.middleware
@@ -45,7 +48,8 @@ async def gate(
     try:
         _admit(request, trace)
         trace.admitted = True
-        response = _preflight(request, trace) or await handler(request)
+        with request.app[ACTIVITY].request():
+            response = _preflight(request, trace) or await handler(request)
     except Exception as error:  # the last handler: no other may reply with an error
         if isinstance(error, ConnectionError) and _gone(request):
             trace.fields["status"] = _CLIENT_GONE
@@ -61,7 +65,8 @@ async def gate(
             trace.fields["status"] = 500 if request.transport else _CLIENT_GONE
             _log(request, trace, began)
             raise ConnectionResetError from None
-        response = error_reply(known, trace.request_id, _headers_of(error))
+        reply = rpc_error_reply if MCP in request.app and is_mcp(request.path) else error_reply
+        response = reply(known, trace.request_id, _headers_of(error))
         if request.body_exists and not request.content.is_eof():
             response.force_close()
     trace.fields.setdefault("status", response.status)
@@ -100,7 +105,7 @@ def _admit(request: web.Request, trace: Trace) -> None:
     if trace.origin is None:
         access.check_site(request.headers.getall("Sec-Fetch-Site", []))
     if not (trace.origin and _is_preflight(request)):
-        access.check_key(request.headers.getall("Authorization", []))
+        access.check_key(request.headers.getall("Authorization", []), agent_of(request.path))
 
 
 def _is_preflight(request: web.Request) -> bool:
@@ -111,7 +116,10 @@ def _preflight(request: web.Request, trace: Trace) -> web.Response | None:
     """Return the reply to the preflight of an allowed origin, which carries no key."""
     if trace.origin is None or not _is_preflight(request):
         return None
-    return web.Response(status=204, headers={**SAFE_HEADERS, **_PREFLIGHT})
+    headers = {**SAFE_HEADERS, **_PREFLIGHT}
+    if MCP in request.app:
+        headers["Access-Control-Allow-Headers"] += _MCP_HEADERS
+    return web.Response(status=204, headers=headers)
 
 
 def _gone(request: web.Request) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,10 +15,12 @@ from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from vault_agent.config import Config
     from vault_agent.library.library import Library
     from vault_agent.server.events import JobStreams
+    from vault_agent.server.mcp import Endpoint
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
@@ -25,6 +29,8 @@ STOPPING = web.AppKey("stopping", asyncio.Event)
 JOB_STREAMS: web.AppKey[JobStreams] = web.AppKey("job_streams")
 OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 LIBRARY: web.AppKey[Library] = web.AppKey("library")
+CONFIG: web.AppKey[Config] = web.AppKey("config")
+MCP: web.AppKey[Endpoint] = web.AppKey("mcp")  # only if MCP is switched on
 
 
 @dataclass(slots=True)
@@ -38,4 +44,28 @@ class Trace:
     fields: Fields = field(default_factory=Fields)
 
 
+class Activity:
+    """When the server was last used."""
+
+    def __init__(self) -> None:
+        self._used_at = time.monotonic()
+        self._in_flight = 0
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request."""
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            self._used_at = time.monotonic()
+
+    @property
+    def idle_seconds(self) -> float:
+        """The time since the last request; 0 while one is in flight."""
+        return 0.0 if self._in_flight else time.monotonic() - self._used_at
+
+
+ACTIVITY = web.AppKey("activity", Activity)
 TRACE = web.RequestKey("trace", Trace)

@@ -38,6 +38,7 @@ _MEANING = {
     403: "The caller may not do this, or the file may not be served.",
     404: "Not found.",
     409: "The index is missing, unusable or busy.",
+    410: "The list has changed since its first page.",
     413: "Over a size limit.",
     415: "Not application/json in UTF-8.",
     416: "The range is outside the attachment.",
@@ -109,12 +110,14 @@ def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
-    rules = route.request.model_json_schema(by_alias=True).get("properties", {})
+    schema = route.request.model_json_schema(by_alias=True)
+    rules, required = schema.get("properties", {}), schema.get("required", ())
     found = []
     for name in (*route.in_path, *route.in_query):
         inside, rule = name in route.in_path, rules[name]
         place = "path" if inside else "query"
-        parameter = {"name": name, "in": place, "required": inside, "schema": rule}
+        needed = inside or name in required
+        parameter = {"name": name, "in": place, "required": needed, "schema": rule}
         if description := rule.pop("description", None):
             parameter["description"] = description
         found.append(parameter)

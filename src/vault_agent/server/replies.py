@@ -27,6 +27,10 @@ _UNSTORED = {"Cache-Control": "no-store"}
 _REVALIDATED = {"Cache-Control": "private, no-cache"}
 
 
+_RPC_SERVER_ERROR = -32000
+"""JSON-RPC's code for errors of a server before it reads the message."""
+
+
 def status_of(code: str) -> int:
     """Return the HTTP status of a code, or 500 for a code that is not for replies."""
     known = CODES.get(code)
@@ -59,6 +63,15 @@ def not_modified(request: web.BaseRequest, etag: str) -> web.Response | None:
     return web.Response(status=304, headers={**SAFE_HEADERS, **caching(etag)})
 
 
+def accepts_gzip(request: web.BaseRequest) -> bool:
+    """Whether the client accepts a reply that is compressed by gzip."""
+    for coding in ",".join(request.headers.getall("Accept-Encoding", ())).split(","):
+        name, _, weight = coding.partition(";")
+        if name.strip().lower() in {"gzip", "*"}:
+            return weight.replace(" ", "").rstrip("0.") != "q="
+    return False
+
+
 def quoted(etag: str) -> str:
     """Return an entity tag as it is written in headers."""
     return f'"{etag}"'
@@ -68,10 +81,6 @@ def error_reply(
     error: VaultAgentError, request_id: str, headers: Mapping[str, str] | None = None
 ) -> web.Response:
     """Return an error in the contract's envelope."""
-    status = status_of(error.code)
-    every: CIMultiDict[str] = CIMultiDict({**SAFE_HEADERS, **_UNSTORED, **(headers or {})})
-    if status == 401:
-        every["WWW-Authenticate"] = "Bearer"
     body = {
         "error": {
             "code": error.code,
@@ -79,6 +88,25 @@ def error_reply(
             "details": {**error.details, "requestId": request_id},
         }
     }
+    return _refusal(body, error.code, headers)
+
+
+def rpc_error_reply(
+    error: VaultAgentError, request_id: str, headers: Mapping[str, str] | None = None
+) -> web.Response:
+    """Return an error of the gate at the MCP endpoint: a JSON-RPC error without a request's ID."""
+    data = {"code": error.code, "requestId": request_id}
+    content = {"code": _RPC_SERVER_ERROR, "message": error.message, "data": data}
+    return _refusal({"jsonrpc": "2.0", "error": content}, error.code, headers)
+
+
+def _refusal(
+    body: Mapping[str, object], code: str, headers: Mapping[str, str] | None
+) -> web.Response:
+    status = status_of(code)
+    every: CIMultiDict[str] = CIMultiDict({**SAFE_HEADERS, **_UNSTORED, **(headers or {})})
+    if status == 401:
+        every["WWW-Authenticate"] = "Bearer"
     return web.Response(
         body=orjson.dumps(body), status=status, headers=every, content_type="application/json"
     )

@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import operations
+from vault_agent.api import graph, links, lists, operations
 from vault_agent.api.operation import Operation
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers
@@ -18,6 +18,7 @@ from vault_agent.server.handlers import Call
 from vault_agent.server.keys import TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
+from vault_agent.wire.queries import repeatable
 from vault_agent.wire.requests import DownloadRequest, NoParams
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Route:
         check_size(request)
         if not self.takes_body and request.body_exists:
             raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
-        given = _query_values(request)
+        given = _query_values(request, repeatable(self.request))
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
@@ -146,6 +147,10 @@ ROUTES: tuple[Route, ...] = (
         more_codes=("ATTACHMENT_TOO_LARGE", "RANGE_NOT_SATISFIABLE"),
         tagged=True,
     ),
+    Route("GET", "/notes", lists.NOTES),
+    Route("GET", "/tasks", lists.TASKS),
+    Route("POST", "/context", lists.CONTEXT, body=True),
+    Route("GET", "/resolve", lists.RESOLVE),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
@@ -155,6 +160,20 @@ ROUTES: tuple[Route, ...] = (
         handler=handlers.events,
         media=("text/event-stream",),
     ),
+    Route("GET", "/notes/{noteId}/links", links.LINKS),
+    Route("GET", "/notes/{noteId}/backlinks", links.BACKLINKS),
+    Route("GET", "/notes/{noteId}/mentions", links.MENTIONS),
+    Route("GET", "/notes/{noteId}/graph", graph.LOCAL_GRAPH),
+    Route("GET", "/graph", graph.GRAPH, handler=handlers.whole_graph, tagged=True),
+    Route("GET", "/graph/path", graph.GRAPH_PATH),
+    Route("GET", "/graph/orphans", graph.ORPHANS),
+    Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
+    Route("GET", "/graph/central", graph.CENTRAL),
+    Route("GET", "/graph/communities", graph.COMMUNITIES),
+    Route("GET", "/links/broken", links.BROKEN_LINKS),
+    Route("GET", "/tags", links.TAGS),
+    Route("GET", "/folders", links.FOLDERS),
+    Route("POST", "/grep", lists.GREP, body=True),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 
@@ -218,9 +237,15 @@ def _path_values(route: Route, request: web.Request) -> dict[str, str]:
     return values
 
 
-def _query_values(request: web.Request) -> dict[str, str]:
-    """Return the query parameters. A repeated one is refused."""
-    values = dict(request.query)
-    if len(values) != len(request.query):
-        raise InvalidRequest("INVALID_REQUEST", "A query parameter appears twice.")
+def _query_values(
+    request: web.Request, repeated: frozenset[str]
+) -> dict[str, str | tuple[str, ...]]:
+    """Return the query parameters. Only those in `repeated`, which are lists, may appear twice."""
+    values: dict[str, str | tuple[str, ...]] = dict(request.query)
+    for name in values:
+        several = request.query.getall(name)
+        if name in repeated:
+            values[name] = tuple(several)
+        elif len(several) > 1:
+            raise InvalidRequest("INVALID_REQUEST", "A query parameter appears twice.")
     return values

@@ -19,7 +19,7 @@ from vault_agent.errors import Misconfigured, Unauthorized
 from vault_agent.library.library import open_library
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
-from vault_agent.server.keys import LIBRARY
+from vault_agent.server.keys import ACTIVITY, LIBRARY, Activity
 from vault_agent.server.log import (
     EventLog,
     Level,
@@ -41,6 +41,9 @@ WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
 _BACKLOG = 1024
 _SHUTDOWN_SECONDS = 1.5  # aiohttp waits this long twice: for requests, then for cancelled ones
+_SWITCH_SECONDS = 0.0005
+"""How long a thread may hold the interpreter's lock while another waits. With Python's own 5 ms,
+the event loop would wait that long for each search that is being ranked."""
 _SPARE_FILES = 256  # open files reserved for the index and for attachments
 
 
@@ -51,6 +54,7 @@ class Listening:
     host: str
     port: int
     library: Library
+    activity: Activity
 
 
 async def serve(
@@ -58,14 +62,18 @@ async def serve(
     *,
     announce: Callable[[Listening, Health], None],
     open_library: Callable[..., AbstractAsyncContextManager[Library]] = open_library,
+    until_idle: bool = False,
 ) -> None:
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
+
+    With `until_idle` it also ends after `mcp.idle_minutes` without requests or jobs.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
     errors of `open_library`, all before `announce` is called.
     """
     with private_stderr() as stream:
         log = EventLog(level_named(config.server.log_level), stream)
+        sys.setswitchinterval(_SWITCH_SECONDS)
         with captured_logging(log), _stop_signals() as stopped:
             # A Ctrl-C during the imports ends the server here, while nothing is open.
             await asyncio.sleep(0)
@@ -74,8 +82,22 @@ async def serve(
                 await server.library.default.listening_at(endpoint_of(server.host, server.port))
                 await server.library.default.watch.settled(WATCH_START_SECONDS)
                 announce(server, await server.library.default.health())
-                await stopped.wait()
+                if until_idle:
+                    await _wait(stopped, server, config.mcp.idle_minutes * 60)
+                else:
+                    await stopped.wait()
                 log.emit(Level.INFO, "stopping")
+
+
+async def _wait(stopped: asyncio.Event, server: Listening, idle_seconds: float) -> None:
+    """Wait for a signal, or for the end of the time without requests and jobs."""
+    while not stopped.is_set():
+        left = idle_seconds - server.activity.idle_seconds
+        if left <= 0 and server.library.default.jobs.running is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(left, 1.0)):
+                await stopped.wait()
 
 
 @asynccontextmanager
@@ -113,7 +135,7 @@ async def listening(
             cors_enabled=config.cors.enabled,
             embeddings_enabled=config.embedding.enabled,
         )
-        yield Listening(host, sockets[0].getsockname()[1], app[LIBRARY])
+        yield Listening(host, sockets[0].getsockname()[1], app[LIBRARY], app[ACTIVITY])
     finally:
         for server in servers:
             server.close()

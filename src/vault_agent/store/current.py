@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import IndexUnavailable
-from vault_agent.store.database import mapped_files, open_reader, translated
+from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable
+from vault_agent.store.database import Readers, mapped_files, open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.store.index.notes import all_paths
+from vault_agent.system.cancelling import open_in_thread, to_its_end
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    import sqlite3
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     import aiosqlite
 
@@ -24,9 +27,17 @@ if TYPE_CHECKING:
     from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2
-"""Connections in a snapshot."""
-_SEARCH_THREADS = max(4, os.cpu_count() or 1)
-"""Searches at once; the full-text engine computes without the interpreter's lock."""
+"""Connections of a snapshot for the event loop, and as many for the threads of searches.
+
+A search reads for a tenth of its time, so its threads seldom wait for one.
+"""
+SEARCH_THREADS = max(2, min(4, os.cpu_count() or 1))
+"""Searches at once. The engine computes without the interpreter's lock, and ranking holds it, so
+more threads would only wait for each other, and the event loop for all of them."""
+
+
+_BY_EXCLUSIONS = {"reason": "exclusions"}
+"""The details of a refusal that the next run ends."""
 
 
 class SnapshotOutdated(Exception):
@@ -43,6 +54,7 @@ class _Open:
     def __init__(
         self,
         connections: list[aiosqlite.Connection],
+        in_threads: Readers,
         files: MappedFiles,
         resources: AsyncExitStack,
     ) -> None:
@@ -50,6 +62,7 @@ class _Open:
         self.idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         for connection in connections:
             self.idle.put_nowait(connection)
+        self.in_threads = in_threads
         self._resources = resources
         self._users = 1  # `CurrentIndex`, while this is the current snapshot
 
@@ -82,6 +95,11 @@ class Snapshot:
         self.threads = threads
 
     @property
+    def revision(self) -> str:
+        """The generation and its revision, as replies name them."""
+        return f"{self.meta.generation}.{self.meta.revision}"
+
+    @property
     def embedded_share(self) -> float:
         """Share of the chunks that have a vector."""
         if not self.meta.chunks:
@@ -107,13 +125,57 @@ class Snapshot:
         finally:
             self.held.idle.put_nowait(connection)
 
+    @contextmanager
+    def connection_here(self) -> Iterator[sqlite3.Connection]:
+        """Lend a read-only connection to the calling thread.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+        """
+        with self.held.in_threads.lend() as connection:
+            self.held.files.check()
+            yield connection
+
+    @asynccontextmanager
+    async def unchanged(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Lend a read-only connection that reads this revision only, for several statements.
+
+        Use it briefly, because SQLite's log grows meanwhile.
+
+        Raises:
+            SnapshotOutdated: if the database already has a later revision.
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+        """
+        async with self.connection() as connection:
+            with translated():
+                await connection.execute_fetchall("BEGIN")
+            try:
+                if await read_meta(connection) != self.meta:
+                    raise SnapshotOutdated
+                yield connection
+            finally:
+                await to_its_end(_end_reading(connection))
+
+
+async def _end_reading(connection: aiosqlite.Connection) -> None:
+    with translated():
+        await connection.execute_fetchall("ROLLBACK")
+
 
 class CurrentIndex:
     """Serves the latest complete state of an index directory."""
 
     def __init__(
-        self, directory: IndexDirectory, *, vault: str, fingerprint: str, vectors: bool = False
+        self,
+        directory: IndexDirectory,
+        *,
+        vault: str,
+        fingerprint: str,
+        vectors: bool = False,
+        is_excluded: Callable[[str], bool] = lambda _: False,
     ) -> None:
+        """Take the expected vault and settings. `is_excluded` is the current rule for paths."""
+        self._is_excluded = is_excluded
         self._directory = directory
         self._vectors = vectors
         self._vault = vault
@@ -122,7 +184,7 @@ class CurrentIndex:
         self._refusal: IndexUnavailable | None = None
         self._damaged: int | None = None
         self._refreshing = asyncio.Lock()
-        self._threads = Threads(_SEARCH_THREADS, "search")
+        self._threads = Threads(SEARCH_THREADS, "search")
 
     @property
     def meta(self) -> Meta | None:
@@ -138,6 +200,14 @@ class CurrentIndex:
     def refusal(self) -> IndexUnavailable | None:
         """The reason why an existing index is not served, or None."""
         return self._refusal
+
+    @property
+    def has_other_exclusions(self) -> bool:
+        """Whether the current state was made with other exclusions, even if it is served."""
+        if self._refusal is not None:
+            return self._refusal.details == _BY_EXCLUSIONS
+        meta = self.meta
+        return meta is not None and not meta.has_exclusions_of(self._fingerprint)
 
     @property
     def damaged(self) -> int | None:
@@ -233,11 +303,23 @@ class CurrentIndex:
             ]
             meta = await read_meta(connections[0])
             check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
+            if not meta.has_exclusions_of(self._fingerprint):
+                paths = await all_paths(connections[0])
+                if await asyncio.to_thread(any, map(self._is_excluded, paths)):
+                    raise IndexUnavailable(
+                        "INDEX_INCOMPATIBLE",
+                        "The index has notes or attachments that are excluded now.",
+                        _BY_EXCLUSIONS,
+                        remedy=EXCLUDED_REMEDY,
+                    )
             folder = self._directory.fulltext(number, meta.revision)
+            in_threads = stack.enter_context(
+                await open_in_thread(lambda: Readers(database, READERS))
+            )
             fulltext = await asyncio.to_thread(FulltextReader, folder)
             stack.callback(fulltext.close)
             matrix = await asyncio.to_thread(self._open_matrix, number)
-            held = _Open(connections, mapped_files(database), stack.pop_all())
+            held = _Open(connections, in_threads, mapped_files(database), stack.pop_all())
             return Snapshot(meta, fulltext, matrix, held, self._threads)
 
     def _open_matrix(self, number: int) -> Matrix | None:

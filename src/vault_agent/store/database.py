@@ -7,7 +7,8 @@ import os
 import sqlite3
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from queue import LifoQueue
+from typing import TYPE_CHECKING, Self
 
 import aiosqlite
 import anyio
@@ -27,6 +28,7 @@ Connection = aiosqlite.Connection
 
 _READER_CACHE_KIB = 16_384
 """Page cache of a reader. Without memory mapping, the default of 2 MB costs a search 0.5 ms."""
+_READER_PRAGMAS = ("query_only = ON", "mmap_size = 0", f"cache_size = -{_READER_CACHE_KIB}")
 _BUSY_SECONDS = 5.0
 """Seconds that a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -186,11 +188,67 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     The file is not mapped into memory: a mapped file that is truncated kills the process.
     """
     async with _connect(path, mode="ro") as connection:
-        for pragma in ("query_only = ON", "mmap_size = 0"):
-            await connection.execute_fetchall(f"PRAGMA {pragma}")
-        with translated():  # this one reads the file
-            await connection.execute_fetchall(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
+        with translated():  # the last one reads the file
+            for pragma in _READER_PRAGMAS:
+                await connection.execute_fetchall(f"PRAGMA {pragma}")
         yield connection
+
+
+class Readers:
+    """Read-only connections to a published database, which threads take in turns.
+
+    A statement runs in the thread that asks. With aiosqlite it would run in another one, and each
+    answer would take two changes of thread.
+    """
+
+    def __init__(self, path: Path, count: int) -> None:
+        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
+        try:
+            for _ in range(count):
+                self._idle.put(_connect_here(path))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections. None may be lent."""
+        while not self._idle.empty():
+            self._idle.get().close()
+
+    @contextmanager
+    def lend(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection to the calling thread. Waits for one."""
+        connection = self._idle.get()
+        try:
+            yield connection
+        finally:
+            self._idle.put(connection)
+
+
+def _connect_here(path: Path) -> sqlite3.Connection:
+    with translated():
+        if not path.exists():
+            raise damaged()  # renamed since it is damaged, or removed
+        connection = sqlite3.connect(
+            _uri(path, mode="ro"),
+            uri=True,
+            isolation_level=None,
+            timeout=_BUSY_SECONDS,
+            check_same_thread=False,
+        )
+        try:
+            for pragma in _READER_PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
 
 
 def mapped_files(path: Path) -> MappedFiles:
@@ -225,11 +283,10 @@ async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
 
 @asynccontextmanager
 async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connection]:
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
     with translated():
         if not path.exists():
             raise damaged()  # renamed since it is damaged, or removed
-        connection = await connect(uri, uri=True)
+        connection = await connect(_uri(path, mode=mode), uri=True)
     try:
         yield connection
     except BaseException:
@@ -239,3 +296,7 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
         raise
     finally:
         await connection.close()
+
+
+def _uri(path: Path, *, mode: str) -> str:
+    return f"{path.absolute().as_uri()}?mode={mode}"

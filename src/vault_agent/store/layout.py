@@ -2,7 +2,9 @@
 
     {directory}/
         server.lock  writer.lock   advisory locks
-        server.address             the address of the server that holds server.lock
+        server.address             the URL and process ID of the server that holds server.lock
+        vault.path                 the folder of the notes
+        server.log                 the log of servers that run in the background
         jobs.db                    the record of jobs
         current                    the number of the current generation
         generation-7/
@@ -17,13 +19,19 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import Busy
 from vault_agent.store.failures import no_locks
+from vault_agent.system.address import (
+    SERVER_LOCK,
+    forget_address,
+    note_address,
+    note_vault,
+    noted_address,
+)
 from vault_agent.system.files import (
     make_private_folder,
     remove_unfinished,
@@ -46,7 +54,8 @@ _GENERATION = "generation-"
 _FULLTEXT = "fulltext-"
 _DAMAGED = "damaged-"
 _NO_ROOM_BYTES = 4 << 20
-_ADDRESS = re.compile(r"http://[0-9A-Za-z.:\[\]-]{1,253}")
+SERVER_WAIT_SECONDS: Final = 0.3
+"""How long a server waits for its lock. A client holds it for a moment to see who serves."""
 
 
 class IndexDirectory:
@@ -75,39 +84,28 @@ class IndexDirectory:
             Busy: `INDEX_LOCKED` while another server holds it; the message has its address.
             Failed: `INDEX_IO_ERROR` if the file system has no locks.
         """
-        where = self._address()
+        first = noted_address(self.path)
+        where = f", at {first.endpoint}" if first is not None else ""
         lock = self._locked(
-            "server.lock",
-            taken=f"Another vault-agent server has this index{where and f', at {where}'}. Use "
-            "that one, stop it, or give this one another index.dir.",
+            SERVER_LOCK,
+            taken=f"Another vault-agent server has this index{where}. Use that one, stop it, or"
+            " give this one another index.dir.",
+            wait_seconds=SERVER_WAIT_SECONDS,
         )
         with lock:
-            self._forget_address()  # left by a server that was killed
+            forget_address(self.path)  # left by a server that was killed
             try:
                 yield
             finally:
-                self._forget_address()
+                forget_address(self.path)
 
-    def note_address(self, address: str) -> None:
-        """Record the server's address for the error message of a second server.
+    def note_vault(self, root: str) -> None:
+        """Record whose index this is, for the list of all indexes."""
+        note_vault(self.path, root)
 
-        If it cannot be written, that message has no address.
-        """
-        with suppress(OSError):
-            data = address.encode("ascii", "replace")
-            replace_file(self.path / "server.address", data, durable=False)
-
-    def _address(self) -> str:
-        """Return the recorded address, or an empty string if it is missing or invalid."""
-        try:
-            noted = (self.path / "server.address").read_text(encoding="ascii")
-        except (OSError, UnicodeDecodeError):
-            return ""
-        return noted if _ADDRESS.fullmatch(noted) else ""
-
-    def _forget_address(self) -> None:
-        with suppress(OSError):
-            (self.path / "server.address").unlink()
+    def note_address(self, endpoint: str) -> None:
+        """Record the server's address for clients and for the error of a second server."""
+        note_address(self.path, endpoint)
 
     def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
         """Hold the writer's lock.

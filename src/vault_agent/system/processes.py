@@ -1,13 +1,24 @@
-"""Start and end child processes. They are asked to end first, and killed if they do not."""
+"""Start and end processes. They are asked to end first, and killed if they do not."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
+import sys
 from asyncio.subprocess import Process, SubprocessStreamProtocol
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 LINE_LIMIT = 64 << 10
+
+PROGRAM: Final = (sys.executable, "-P", "-m", "vault_agent")
+"""The command that runs this program. -P keeps the current folder off the import path."""
 
 
 class ChildProcess(Process):
@@ -98,3 +109,51 @@ def _kill(process: ChildProcess) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             process.kill()
+
+
+def start_detached(
+    command: Sequence[str], *, environment: Mapping[str, str], log: Path
+) -> subprocess.Popen[bytes]:
+    """Start a process that outlives this one and its terminal.
+
+    Its standard error is appended to `log`, which only its owner can read. It has no other standard
+    streams, and runs in the folder of `log`, so that it keeps no other drive busy.
+
+    Raises:
+        OSError: if `log` cannot be opened, or the system cannot start the process.
+    """
+    options: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        # Not DETACHED_PROCESS: its children would each open a console window.
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+        options = {"creationflags": flags}
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        return subprocess.Popen(  # noqa: S603 - our own program
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=descriptor,
+            cwd=log.parent,
+            env=dict(environment),
+            **options,
+        )
+    finally:
+        os.close(descriptor)
+
+
+def leave_running(process: subprocess.Popen[bytes]) -> None:
+    """Let a process outlive this one without a warning at our end."""
+    process.returncode = 0
+
+
+def ask_to_end(pid: int) -> None:
+    """Ask a process to end. On Windows it ends at once. Does nothing if it has ended."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGTERM)
+
+
+def kill(pid: int) -> None:
+    """End a process at once. Does nothing if it has ended."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)

@@ -105,14 +105,14 @@ def prepare(text: str) -> str:
 
     The time is linear. Any string is allowed, even with lone surrogates.
     """
-    text = _prepare_in_place(text)
-    if parts := _camel_parts(text):
+    text = split_versions(fold_text(text))
+    if parts := camel_parts(text):
         text = f"{text}\n{' '.join(parts)}"
     return text
 
 
-def _prepare_in_place(text: str) -> str:
-    """Do the same as `prepare`, but without appending the parts of names."""
+def fold_text(text: str) -> str:
+    """Do the same as `prepare`, except for version numbers and the parts of names."""
     if not text.isascii():
         text = _NON_ASCII.sub(_fold_match, text)
     if "++" in text:
@@ -121,10 +121,15 @@ def _prepare_in_place(text: str) -> str:
         text = _SHARP.sub("sharp", text)
     if ".N" in text or ".n" in text:
         text = _DOT_NET.sub(" dotnet", text)
+    return text
+
+
+def split_versions(text: str) -> str:
+    """Separate the `v` of version numbers: `v2.1` becomes `v 2.1`."""
     return _VERSION.sub("v ", text)
 
 
-def _camel_parts(text: str) -> dict[str, None]:
+def camel_parts(text: str) -> dict[str, None]:
     """Return the parts of all names in `camelCase`, `PascalCase` or `HTTPServer` style, once each.
 
     Reads only around the borders between parts, never a whole name, because a megabyte of base64
@@ -229,7 +234,7 @@ def sequence(text: str) -> list[str]:
     The parts of `camelCase` names are left out, because they are appended at the end. So is the
     last unit of an unspaced run, because its pairs already contain it.
     """
-    found = analyzer().analyze(_prepare_in_place(text))
+    found = analyzer().analyze(split_versions(fold_text(text)))
     return [
         term
         for index, term in enumerate(found)
@@ -300,4 +305,19 @@ def located_terms(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
         for index, unit in enumerate(units):
             following = units[index + 1] if index + 1 < len(units) else ""
             yield word_terms(unit + following)[:1], start, start + len(unit) + len(following)
+            start += len(unit)
+
+
+def folded_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word of `text` as (folded, start, end): as terms are, but without stemming.
+
+    In unspaced scripts each character is a word.
+    """
+    for match in _WORD.finditer(text):
+        word, (start, end) = match[0], match.span()
+        if match.lastgroup is None:
+            yield (word.lower() if word.isascii() else _fold_cached(word).strip()), start, end
+            continue
+        for unit in _clusters(word):
+            yield unit, start, start + len(unit)
             start += len(unit)

@@ -131,8 +131,8 @@ class VaultRoot:
             root.close()
             raise Misconfigured(
                 "VAULT_NOT_FOUND",
-                "The vault root leads elsewhere now.",
-                remedy="Restart the server.",
+                "The vault root leads to another folder now.",
+                remedy="Restore it. To use the other folder, restart the server if one runs.",
             )
         return root
 

@@ -22,11 +22,30 @@ _CODES = {
     "query": "INVALID_QUERY",
     "mode": "INVALID_MODE",
     "limit": "INVALID_LIMIT",
+    "cursor": "INVALID_CURSOR",
     "id": "INVALID_ID",
     "noteId": "INVALID_ID",
     "chunkIndex": "INVALID_ID",
     "jobId": "INVALID_ID",
     "path": "INVALID_PATH",
+    "from": "INVALID_ID",
+    "to": "INVALID_ID",
+    "depth": "INVALID_LIMIT",
+    "contexts": "INVALID_LIMIT",
+    "max": "INVALID_LIMIT",
+    # Filters in a query string. Those of a body are in `filters`.
+    "paths": "INVALID_FILTER",
+    "tags": "INVALID_FILTER",
+    "types": "INVALID_FILTER",
+    "after": "INVALID_FILTER",
+    "before": "INVALID_FILTER",
+    "prefix": "INVALID_FILTER",
+    "minDegree": "INVALID_FILTER",
+    "status": "INVALID_FILTER",
+    "kind": "INVALID_FILTER",
+    "kinds": "INVALID_FILTER",
+    "by": "INVALID_FILTER",
+    "groupBy": "INVALID_FILTER",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""
 
@@ -83,12 +102,17 @@ def parse(model: type[AnyModel], body: bytes) -> AnyModel:
     return request
 
 
-def parse_strings(model: type[AnyModel], values: Mapping[str, str]) -> AnyModel:
+def parse_strings(model: type[AnyModel], values: Mapping[str, str | tuple[str, ...]]) -> AnyModel:
     """Parse path or query parameters as a request. Raises InvalidRequest."""
     try:
         return model.model_validate(values, by_alias=True, by_name=False)
     except ValidationError as error:
         raise invalid(model, error) from None
+
+
+def parse_values(model: type[AnyModel], values: Mapping[str, Any]) -> AnyModel:
+    """Parse arguments that were read from JSON as a request. Raises InvalidRequest."""
+    return parse(model, orjson.dumps(values))
 
 
 def dump(model: Model) -> bytes:

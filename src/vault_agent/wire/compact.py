@@ -13,8 +13,8 @@ import orjson
 if TYPE_CHECKING:
     from vault_agent.model.search import Hit
 
-ROW_BYTES = 134
-"""Bytes of a row: (1,500 - 155 for the envelope) / 10."""
+ROW_BYTES = 125
+"""Bytes of a row: (1,500 - 250 for the envelope with a cursor) / 10."""
 
 _HEADING_CHARACTERS = 32
 

@@ -80,6 +80,7 @@ def health_data(health: Health) -> HealthData:
             generation=health.index_generation,
             notes=health.notes,
             chunks=health.chunks,
+            indexed_at=health.indexed_at,
         ),
         embeddings=EmbeddingHealth(
             enabled=health.embeddings_enabled,
@@ -87,6 +88,7 @@ def health_data(health: Health) -> HealthData:
             share=health.embeddings_share,
         ),
         running_job=health.running_job,
+        switched_on=health.switched_on,
         watch=watch_data(health.watch),
     )
 
@@ -107,17 +109,21 @@ def revision_data(revision: Revision) -> RevisionData:
     return RevisionData.model_validate(revision, from_attributes=True)
 
 
-def results_data(answer: Answer) -> ResultsData:
+def results_data(answer: Answer, next_cursor: str | None = None) -> ResultsData:
     """Return the reply to a search, in the full profile."""
     return ResultsData(
         requested_mode=answer.requested_mode,
         used_mode=answer.used_mode,
         limit=answer.limit,
         results=[ResultData.model_validate(hit, from_attributes=True) for hit in answer.hits],
+        indexed_at=answer.indexed_at,
+        has_more=answer.has_more,
+        next_cursor=next_cursor,
+        truncated=answer.truncated,
     )
 
 
-def compact_results_data(answer: Answer) -> CompactResultsData:
+def compact_results_data(answer: Answer, next_cursor: str | None = None) -> CompactResultsData:
     """Return the reply to a search, in the compact profile."""
     return CompactResultsData(
         requested_mode=answer.requested_mode,
@@ -125,6 +131,10 @@ def compact_results_data(answer: Answer) -> CompactResultsData:
         limit=answer.limit,
         columns=COLUMNS,
         results=[compact_row(hit) for hit in answer.hits],
+        indexed_at=answer.indexed_at,
+        has_more=answer.has_more,
+        next_cursor=next_cursor,
+        truncated=answer.truncated,
     )
 
 

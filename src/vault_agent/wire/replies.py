@@ -56,6 +56,9 @@ class IndexHealth(Model):
     generation: int | None
     notes: int
     chunks: int
+    indexed_at: str | None = Field(
+        default=None, description="When the last run had read all notes; ISO 8601, UTC."
+    )
 
 
 class EmbeddingHealth(Model):
@@ -142,6 +145,9 @@ class HealthData(Model):
     index: IndexHealth
     embeddings: EmbeddingHealth
     running_job: str | None
+    switched_on: tuple[str, ...] = Field(
+        default=(), description="The settings of the features that are on: `watch.enabled`."
+    )
     watch: WatchData | None = None
 
 
@@ -174,14 +180,29 @@ class ResultData(Model):
     title: str
     heading: str | None
     heading_path: tuple[str, ...]
+    start_line: int | None = Field(
+        default=None, description="The first line of the chunk in the note's file, from 1."
+    )
+    end_line: int | None = Field(default=None, description="The last line, inclusive.")
     snippet: str
     matches: tuple[tuple[int, int], ...] = Field(
         description="Ranges of the snippet that match, in characters, the end exclusive."
+    )
+    line: int | None = Field(
+        default=None,
+        description="The line of the match in the note's file as indexed, counted from 1.",
     )
     score: float = Field(ge=0, le=1)
     reason: Reason
     metadata: MetadataData
     explanation: dict[str, Any] | None = None
+
+
+_INDEXED_AT = Field(
+    default=None,
+    exclude_if=lambda value: value is None,
+    description="Only without results: when the last run had read all notes; ISO 8601, UTC.",
+)
 
 
 class ResultsData(Model):
@@ -191,6 +212,12 @@ class ResultsData(Model):
     used_mode: Mode
     limit: int
     results: list[ResultData]
+    indexed_at: str | None = _INDEXED_AT
+    has_more: bool = False
+    next_cursor: str | None = None
+    truncated: bool = Field(
+        default=False, description="Whether only the best of the candidates were looked at."
+    )
 
 
 class CompactResultsData(Model):
@@ -201,6 +228,10 @@ class CompactResultsData(Model):
     limit: int
     columns: tuple[str, ...]
     results: list[CompactRow]
+    indexed_at: str | None = _INDEXED_AT
+    has_more: bool = False
+    next_cursor: str | None = None
+    truncated: bool = False
 
 
 # --- notes, chunks and attachments ------------------------------------------------------------

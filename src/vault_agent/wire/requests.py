@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import date
 from typing import Annotated, Literal, LiteralString
@@ -9,8 +10,10 @@ from typing import Annotated, Literal, LiteralString
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from vault_agent.model.search import Filters, Mode, RelatedQuery, SearchQuery
+from vault_agent.model.scope import EVERYTHING, Scope
+from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
+from vault_agent.wire.queries import CursorText
 
 _CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
 
@@ -44,6 +47,11 @@ def _flag(value: object) -> bool:
     if value not in ("true", "false"):
         raise PydanticCustomError("flag", "must be true or false")
     return value == "true"
+
+
+def _scalar(value: object) -> object:
+    """Return a number or boolean as it is written in frontmatter."""
+    return json.dumps(value) if isinstance(value, (bool, int, float)) else value
 
 
 def _number(value: object) -> int:
@@ -83,6 +91,9 @@ Index = Annotated[
 """A whole number. In a path it is written in digits."""
 
 _FilterText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+_PropertyValue = Annotated[
+    str, BeforeValidator(_scalar), StringConstraints(strip_whitespace=True, max_length=500)
+]
 _FilterList = Annotated[tuple[_FilterText, ...], Field(max_length=50)]
 
 
@@ -98,17 +109,23 @@ class FiltersBody(Model):
     types: _FilterList = Field(
         default=(), description="Values of `type` in the frontmatter. One must match."
     )
+    properties: Annotated[dict[_FilterText, _PropertyValue], Field(max_length=50)] = Field(
+        default_factory=dict,
+        description="Values of frontmatter properties. All must match. A list matches by any value",
+    )
     after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
 
-    def to_filters(self) -> Filters:
-        """Return the domain value."""
+    def to_filters(self, scope: Scope = EVERYTHING) -> Filters:
+        """Return the domain value for a caller with this scope."""
         return Filters(
             paths=self.paths,
             tags=self.tags,
             types=self.types,
+            properties=tuple(self.properties.items()),
             after=self.after,
             before=self.before,
+            scope=scope,
         )
 
 
@@ -131,14 +148,21 @@ class SearchBody(_RankingBody):
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)
     ] = Field(description="Any text. The length is counted after trimming.")
 
-    def to_query(self) -> SearchQuery:
-        """Return the domain value."""
+    match: Literal["best", "all"] = Field(
+        default="best",
+        description="With `all`, each word must be in the note as a whole word.",
+    )
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
+    def to_query(self, scope: Scope = EVERYTHING) -> SearchQuery:
+        """Return the domain value of the first page, for a caller with this scope."""
         return SearchQuery(
             query=self.query,
             mode=self.mode,
             limit=self.limit,
-            filters=self.filters.to_filters(),
+            filters=self.filters.to_filters(scope),
             explain=self.explain,
+            every_word=self.match == "all",
         )
 
 
@@ -146,15 +170,20 @@ class RelatedBody(_RankingBody):
     """The body of `POST /related`."""
 
     id: NoteOrChunkId = Field(description="A note ID or a chunk ID.")
+    linked: Linked = Field(
+        default=Linked.INCLUDE,
+        description="Whether results may be linked with the note: `exclude` for suggestions.",
+    )
 
-    def to_query(self) -> RelatedQuery:
-        """Return the domain value."""
+    def to_query(self, scope: Scope = EVERYTHING) -> RelatedQuery:
+        """Return the domain value for a caller with this scope."""
         return RelatedQuery(
             id=self.id,
             mode=self.mode,
             limit=self.limit,
-            filters=self.filters.to_filters(),
+            filters=self.filters.to_filters(scope),
             explain=self.explain,
+            linked=self.linked,
         )
 
 

@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING
 from tantivy import FieldType, Occur, Query
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.store.fulltext.schema import comparable_path, day_number, tag_key, type_key
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.store.fulltext.schema import (
+    comparable_path,
+    day_number,
+    property_key,
+    tag_key,
+    type_key,
+)
 from vault_agent.text.names import NOTE_SUFFIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tantivy import Schema
+    from tantivy import Schema, Searcher
 
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
 
 _GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
@@ -31,8 +39,9 @@ _FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days, outside the range of `da
 class Clauses:
     """Builds clauses for one of the two indexes."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, searcher: Searcher) -> None:
         self._schema = schema
+        self._searcher = searcher
 
     def term(self, field: str, term: str, *, positions: bool = True) -> Query:
         """Return documents that contain a term, scored by BM25 if the field keeps counts."""
@@ -73,12 +82,24 @@ class Clauses:
         clauses = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
         if filters.types:
             clauses.append(any_of([self._raw("type", type_key(kind)) for kind in filters.types]))
-        if filters.paths:
-            paths = dict.fromkeys(filters.paths)
-            clauses.append(any_of([self._path(pattern) for pattern in paths]))
+        values: dict[str, list[Query]] = {}
+        for name, value in filters.properties:
+            values.setdefault(property_key(name, ""), []).append(self._property(name, value))
+        clauses += map(any_of, values.values())
+        for patterns, clause in self._patterns(filters):
+            if patterns:
+                clauses.append(any_of([clause(pattern) for pattern in patterns]))
         if filters.after is not None or filters.before is not None:
             clauses.append(self._days(filters.after, filters.before))
+        if filters.scope != EVERYTHING:
+            clauses.append(self._in_scope(filters.scope))
         return [silent(clause) for clause in clauses]
+
+    def _in_scope(self, scope: Scope) -> Query:
+        folder = comparable_path(scope.folder)
+        inside = self._raw("folder", folder) if folder else Query.all_query()
+        denied = [self._path(each) for each in scope.deny]
+        return combined(must=[inside], must_not=denied)
 
     def excluded(self, filters: Filters) -> list[Query]:
         """Return clauses of which none may match.
@@ -87,7 +108,27 @@ class Clauses:
             InvalidRequest: `INVALID_REQUEST` if the path patterns are too complex.
         """
         tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
-        return [*tags, *(self._path(pattern) for pattern in dict.fromkeys(filters.paths))]
+        values = [self._property(name, value) for name, value in filters.properties]
+        return [
+            *tags,
+            *values,
+            *(clause(each) for patterns, clause in self._patterns(filters) for each in patterns),
+        ]
+
+    def names_nothing(self, path: str) -> bool:
+        """Whether a path without wildcards is neither a folder with notes nor a note."""
+        comparable = comparable_path(path)
+        if not comparable or is_glob(comparable):
+            return False
+        return not self._is_known(comparable)
+
+    def _patterns(self, filters: Filters) -> list[tuple[Iterable[str], Callable[[str], Query]]]:
+        """Return each kind of patterns of names, without repeats, with its clause."""
+        return [
+            (dict.fromkeys(filters.paths), self._path),
+            (dict.fromkeys(filters.places), self._place),
+            (dict.fromkeys(filters.files), self._file),
+        ]
 
     def path_end(self, path: str) -> Query | None:
         """Return the notes whose path is `path` or ends in it (suffix optional).
@@ -119,6 +160,36 @@ class Clauses:
             _FAR_FUTURE if last is None else last,
         )
 
+    def _property(self, name: str, value: str) -> Query:
+        return self._raw("property", property_key(name, value))
+
+    def _is_known(self, comparable: str) -> bool:
+        names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
+        return bool(self._searcher.doc_freq("folder", comparable)) or any(
+            self._searcher.doc_freq("path", name) for name in names
+        )
+
+    def _place(self, pattern: str) -> Query:
+        """Return what `_path` does; if there is no such folder or note, paths that contain it."""
+        comparable = comparable_path(pattern)
+        if is_glob(comparable) or self._is_known(comparable):
+            return self._path(pattern)
+        return self._matching(f".*{_literal(comparable)}.*")
+
+    def _file(self, pattern: str) -> Query:
+        """Return the notes whose file name contains the text, or matches a glob."""
+        comparable = comparable_path(pattern)
+        inside = (
+            _glob_regex(comparable) if is_glob(comparable) else f"[^/]*{_literal(comparable)}[^/]*"
+        )
+        return self._matching(f"(.*/)?{inside}")
+
+    def _matching(self, regex: str) -> Query:
+        try:
+            return Query.regex_query(self._schema, "path", regex)
+        except ValueError:  # the automaton is over the engine's limit
+            raise _too_complex() from None
+
     def _path(self, pattern: str) -> Query:
         """Return the notes in a folder, a note by its path (suffix optional), or matches of a glob.
 
@@ -127,10 +198,7 @@ class Clauses:
         comparable = comparable_path(pattern)
         if is_glob(comparable):
             anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
-            try:
-                return Query.regex_query(self._schema, "path", anchor + _glob_regex(comparable))
-            except ValueError:  # the automaton is over the engine's limit
-                raise _too_complex() from None
+            return self._matching(anchor + _glob_regex(comparable))
         names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
         return any_of(
             [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
@@ -167,13 +235,21 @@ def check_patterns(*asked: Filters) -> None:
     """
     counts = [
         sum(token.startswith(("*", "?")) for token in _GLOB_TOKEN.findall(pattern))
-        for pattern in {pattern for filters in asked for pattern in filters.paths}
-        if is_glob(pattern)
+        for pattern in {pattern for filters in asked for pattern in _costly_patterns(filters)}
     ]
     if len(counts) > MAX_GLOBS or sum(counts) > MAX_WILDCARDS_IN_ALL:
         raise _too_complex()
     if max(counts, default=0) > MAX_WILDCARDS:
         raise _too_complex()
+
+
+def is_costly(filters: Filters) -> bool:
+    """Whether the filters have patterns that read every path."""
+    return bool(_costly_patterns(filters))
+
+
+def _costly_patterns(filters: Filters) -> list[str]:
+    return [*filter(is_glob, filters.paths), *filters.places, *filters.files]
 
 
 def _too_complex() -> InvalidRequest:

@@ -11,7 +11,7 @@ of the queries are scored by the others.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Query
 
@@ -27,13 +27,14 @@ from vault_agent.model.lexical import (
 from vault_agent.model.search import Filters
 from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent
 from vault_agent.store.fulltext.guard import guarded
+from vault_agent.store.fulltext.schema import name_key
 from vault_agent.store.fulltext.shelf import Passing, Shelf
 from vault_agent.store.fulltext.spelling import Speller, worth_correcting
 from vault_agent.store.mapped import MappedFiles
 from vault_agent.text.terms import is_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from vault_agent.store.fulltext.clauses import Clauses
@@ -48,11 +49,23 @@ _NAMED = 50
 _RARE_SHARE = 0.1
 _PAIR_SLOP = 1
 _OPENINGS = 30  # pairs that replace a single character
+# Chunks with all words of the query: they are counted up to a limit, for queries of few words. If
+# all words are common, the limit would be reached, and looking for the chunks would take long.
+WHOLE = 50
+_WHOLE_WORDS = 12
+_COMMON_NOTES = 1_000
 _REMEMBERED_FILTERS = 8  # each takes a byte a note
+_NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
 
 
 class SearchStopped(Exception):
     """A search was stopped, since its caller has disconnected."""
+
+
+def go_on(stopped: Stopped) -> None:
+    """Raise `SearchStopped` if the caller has disconnected."""
+    if stopped():
+        raise SearchStopped
 
 
 def _never() -> bool:
@@ -68,7 +81,9 @@ class FulltextReader:
             self._chunks = Shelf(directory / "chunks", "key")
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
-            self._files = MappedFiles(path for path in directory.glob("*/*") if path.is_file())
+            self._files = MappedFiles(
+                path for path in directory.glob("*/*") if path.suffix not in _NEVER_READ
+            )
 
     def close(self) -> None:
         """Release the files. Running searches can finish."""
@@ -84,6 +99,60 @@ class FulltextReader:
         with guarded():
             self._files.check()
             return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
+
+    def named(self, name: str) -> list[int]:
+        """Return notes with a title, alias or file name of the same terms as `name`."""
+        with guarded():
+            self._files.check()
+            if not (key := name_key(name)):
+                return []
+            query = self._notes.clauses.term("name", key, positions=False)
+            return self._notes.first(query, _NAMED)
+
+    def notes_with(self, phrase: Sequence[str], limit: int) -> tuple[int, list[int]]:
+        """Return how many notes contain a phrase, and the best `limit` of them."""
+        with guarded():
+            self._files.check()
+            query = self._notes.clauses.phrase("body", phrase)
+            found = self._notes.searcher.search(query, 1, count=True)
+            count: int = found.count or 0  # type: ignore[attr-defined]
+            return count, list(self._notes.top(query, limit)) if count else []
+
+    def notes_named_with(self, phrase: Sequence[str], limit: int) -> list[int]:
+        """Return notes with a title, alias or file name that contains a phrase."""
+        with guarded():
+            self._files.check()
+            return self._notes.first(self._notes.clauses.phrase("names", phrase), limit)
+
+    def unknown_paths(self, filters: Filters) -> list[str]:
+        """Return the paths of filters that are neither a folder with notes nor a note."""
+        with guarded():
+            self._files.check()
+            return [path for path in filters.paths if self._notes.clauses.names_nothing(path)]
+
+    def having(
+        self, query: LexicalQuery, filters: Filters, *, limit: int, stopped: Stopped = _never
+    ) -> dict[int, float]:
+        """Return the best notes that have all phrases of a query anywhere, with their BM25.
+
+        Raises:
+            InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
+            SearchStopped: if `stopped` returned True.
+        """
+        with guarded():
+            self._files.check()
+            asked = (filters, query.filters, query.without)
+            check_patterns(*asked)
+            passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
+            clauses = self._notes.clauses
+            must = [silent(clauses.phrase("body", phrase)) for phrase in query.phrases]
+            must_not = [clauses.phrase("body", phrase) for phrase in query.excluded]
+            if passing is not None:
+                must, must_not = must + passing.must, must_not + passing.must_not
+            if stopped():
+                raise SearchStopped
+            words = clauses.words("body", {**query.units, **query.weights})
+            return self._notes.top(_scored(words, must, must_not, None), limit)
 
     def admitted(
         self,
@@ -101,7 +170,7 @@ class FulltextReader:
             clauses = self._notes.clauses
             query = query or LexicalQuery()
             check_patterns(filters, query.filters, query.without)
-            must, must_not = _conditions(clauses, query, "body", None)
+            must, must_not = _conditions(clauses, query, "body", EVERYTHING)
             must += clauses.filters(filters) + clauses.filters(query.filters)
             must_not += clauses.excluded(query.without)
             if rowids is not None:
@@ -114,10 +183,13 @@ class FulltextReader:
         query: LexicalQuery,
         filters: Filters,
         *,
-        without_note: int | None = None,
+        without: Collection[int] = (),
+        among: Collection[int] | None = None,
         stopped: Stopped = _never,
     ) -> Candidates:
         """Return the notes and chunks to rank for a query. Filters apply before scoring.
+
+        The notes `without` are left out. If `among` is given, only these notes are searched.
 
         The same index and query give the same candidates: ties at the cut go to lower rowids.
         `stopped` is called between the steps.
@@ -132,7 +204,30 @@ class FulltextReader:
             asked = (filters, query.filters, query.without)
             check_patterns(*asked)
             passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
-            return _Search(self._notes, self._chunks, query, passing, without_note, stopped).run()
+            scope = _Scope(without, among)
+            return _Search(self._notes, self._chunks, query, passing, scope, stopped).run()
+
+    def similarities(
+        self, weights: Mapping[str, float], rowids: Collection[int]
+    ) -> dict[int, float]:
+        """Return BM25 of the whole text of those of some notes that have any of the terms."""
+        if not weights or not rowids:
+            return {}
+        with guarded():
+            self._files.check()
+            clauses = self._notes.clauses
+            asked = _scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
+            return self._notes.top(asked, len(rowids))
+
+
+class _Scope(NamedTuple):
+    """The notes that a search leaves out, and the only ones that it may find."""
+
+    without: Collection[int]
+    among: Collection[int] | None
+
+
+EVERYTHING = _Scope((), None)
 
 
 class _Search:
@@ -144,15 +239,15 @@ class _Search:
         chunks: Shelf,
         query: LexicalQuery,
         passing: Passing | None,
-        without_note: int | None,
+        scope: _Scope,
         stopped: Stopped,
     ) -> None:
         self._stopped = stopped
         self._notes = notes
         self._chunks = chunks
         self._query = query
-        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", without_note)
-        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", without_note)
+        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", scope)
+        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", scope)
         self._passing = passing  # None where there are no filters
         if passing is not None:
             self._note_must += passing.must
@@ -165,21 +260,24 @@ class _Search:
     def run(self) -> Candidates:
         if not self._weights and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours)
-        self._go_on()
+        go_on(self._stopped)
         body = self._notes.top(self._body_query(), NOTES)
         # Without terms, a query for them would match everything.
         text = self._text() if self._openings else {}
-        self._go_on()
+        go_on(self._stopped)
         pairs = self._pairs()
         names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
         named = self._named()
         headed = self._headed()
-        self._go_on()
-        self._complete(body, text, named | pairs.keys() | names.keys(), headed)
+        whole = self._whole()
+        go_on(self._stopped)
+        few = set(whole) if len(whole) < WHOLE else set()
+        self._complete(body, text, named | pairs.keys() | names.keys(), headed | few)
         if self._query.excluded and self._weights:
             # An excluded word excludes the whole note, also chunks without the word.
             text = {key: score for key, score in text.items() if key >> CHUNK_BITS in body}
             headed = {key for key in headed if key >> CHUNK_BITS in body}
+            few = {key for key in few if key >> CHUNK_BITS in body}
         return Candidates(
             notes={
                 rowid: NoteEvidence(
@@ -191,17 +289,13 @@ class _Search:
                 for rowid in sorted({*body, *named})
             },
             chunks={
-                key: ChunkEvidence(text.get(key, 0.0), key in headed)
-                for key in sorted({*text, *headed})
+                key: ChunkEvidence(text.get(key, 0.0), key in headed, key in few)
+                for key in sorted({*text, *headed, *few})
             },
             information=self._information(),
+            whole=len(whole),
             neighbours=self._neighbours,
         )
-
-    def _go_on(self) -> None:
-        """Raise `SearchStopped` if the caller has disconnected."""
-        if self._stopped():
-            raise SearchStopped
 
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
@@ -213,7 +307,7 @@ class _Search:
         corrected: dict[str, dict[str, int]] = {}
         speller = Speller(searcher, self._notes.schema)
         for term in worth_correcting(self._neighbours):
-            self._go_on()
+            go_on(self._stopped)
             corrected[term] = speller.neighbours_of(term)
             self._neighbours[term] = tuple(corrected[term])
         found: dict[str, float] = {}
@@ -307,6 +401,34 @@ class _Search:
             return set(self._chunks.first(query, _NAMED))
         return set(self._chunks.first_passing(query, _NAMED, passing))
 
+    def _whole(self) -> Collection[int]:
+        """Return the chunks that have all words of the query, at most `WHOLE`."""
+        words = [
+            found
+            for term in self._query.weights
+            if (found := [each for each in self._meant(term) if self._frequencies.get(each)])
+        ]
+        if not words or len(words) > _WHOLE_WORDS:
+            return set()
+        rarest = min(sum(self._frequencies[each] for each in found) for found in words)
+        if rarest > max(_RARE_SHARE * self._notes.searcher.num_docs, _COMMON_NOTES):
+            return range(WHOLE)
+        clauses = self._chunks.clauses
+        every = [
+            any_of([clauses.term(field, each) for each in found for field in ("text", "context")])
+            for found in words
+        ]
+        query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
+        if (passing := self._passing) is None:
+            return set(self._chunks.first(query, WHOLE))
+        return set(self._chunks.first_passing(query, WHOLE, passing))
+
+    def _meant(self, term: str) -> tuple[str, ...]:
+        """Return a term, or those that replace it. Chunks have no single characters."""
+        if is_unit(term):
+            return ()
+        return self._neighbours.get(term) or (term,)
+
     def _complete(
         self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]
     ) -> None:
@@ -324,13 +446,15 @@ class _Search:
 
 
 def _conditions(
-    clauses: Clauses, query: LexicalQuery, field: str, without_note: int | None
+    clauses: Clauses, query: LexicalQuery, field: str, scope: _Scope
 ) -> tuple[list[Query], list[Query]]:
     """Return a query's clauses that must match and that must not, without words and filters."""
     must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
     must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
-    if without_note is not None:
-        must_not.append(clauses.rowids([without_note]))
+    if scope.without:
+        must_not.append(clauses.rowids(scope.without))
+    if scope.among is not None:
+        must.append(clauses.rowids(scope.among))
     return must, must_not
 
 

@@ -8,21 +8,23 @@ notes   one document a note: `body` (its whole text, its names and tags; in
 chunks  one document a chunk: `text`, `context` (title and heading path), `name` (its heading whole)
 
 Notes also have the fields of filters: `path`, `folder` (every folder above), `tag` (with its parent
-tags), `type`, `day`. Chunks do not repeat them, since a note with many tags and many chunks would
-take the product of both. A chunk passes a filter if its note does.
+tags), `type`, `property`, `day`. Chunks do not repeat them, since a note with many tags and many
+chunks would take the product of both. A chunk passes a filter if its note does.
 """
 
 from __future__ import annotations
 
 import datetime
 import re
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
 
+from vault_agent.text.indexed import index_terms, name_terms, splitter
 from vault_agent.text.names import fold, shown_name, stem
-from vault_agent.text.terms import prepare, terms, units
+from vault_agent.text.terms import fold_text, units
 
 if TYPE_CHECKING:
     from tantivy import Schema
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 ANALYZER = "terms"
 _MAX_ANCESTOR = 4_096
+_MAX_PROPERTY = 200
+"""Characters of a property's value. A longer one is text, and no filter asks for it."""
 _ISO_DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 
 
@@ -40,7 +44,7 @@ def notes_schema() -> Schema:
     builder.add_unsigned_field("rowid", indexed=True, fast=True)
     builder.add_text_field("body", tokenizer_name=ANALYZER, index_option="position")
     builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="position")
-    for field in ("name", "path", "folder", "tag", "type"):
+    for field in ("name", "path", "folder", "tag", "type", "property"):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("day", indexed=True, fast=True)
     return builder.build()
@@ -58,43 +62,53 @@ def chunks_schema() -> Schema:
 
 
 class FulltextNote(NamedTuple):
-    """One note ready for the engine: prepared text and normalised filter values, as plain data."""
+    """One note ready for the engine: terms and normalised filter values, as plain data.
+
+    Each text is the terms of a field, separated by spaces.
+    """
 
     names: str
     beside: str
-    """Text that is only in `body`: tags, and single characters of unspaced scripts."""
+    """What is only in `body`: tags, and single characters of unspaced scripts."""
     name: list[str]
     path: str
     folder: list[str]
     tag: list[str]
     type: list[str]
+    property: list[str]
     day: int | None
     chunks: list[tuple[str, str, str]]
     """For each chunk: text, context, and `name_key` of its own heading."""
 
 
 def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
-    """Prepare a parsed note. This takes most of the time, so it runs in the parser processes."""
+    """Prepare a parsed note for the full text. This runs in the parser processes."""
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
-    names_text = prepare("\n".join(names))
-    tags_text = prepare("\n".join(f"#{tag}" for tag in note.tags))
-    texts = [prepare(chunk.text) for chunk in note.chunks]
+    tags = [f"#{tag}" for tag in note.tags]
+    texts = [fold_text(chunk.text) for chunk in note.chunks]
+    folded = (*map(fold_text, (*names, *tags)), *texts)
+    single = " ".join(chain.from_iterable(map(units, folded)))
     return FulltextNote(
-        names=names_text,
-        beside="\n".join(
-            (tags_text, *chain.from_iterable(map(units, (names_text, tags_text, *texts))))
-        ),
+        names=name_terms(*names),
+        beside=f"{name_terms(*tags)} {index_terms(single)}",
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
         tag=list(dict.fromkeys(each for tag in note.tags for each in _ancestors(tag_key(tag)))),
         type=list(dict.fromkeys(map(type_key, note.types))),
+        property=list(
+            dict.fromkeys(
+                property_key(each.name, each.value)
+                for each in note.properties
+                if len(each.value) <= _MAX_PROPERTY
+            )
+        ),
         day=first_day(note.date, note.created, note.updated),
         chunks=[
             (
-                text,
-                prepare("\n".join((note.title, *chunk.heading_path))),
+                index_terms(text),
+                name_terms(note.title, *chunk.heading_path),
                 name_key(chunk.heading) if chunk.heading else "",
             )
             for chunk, text in zip(note.chunks, texts, strict=True)
@@ -102,9 +116,10 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     )
 
 
+@lru_cache(maxsize=1 << 13)
 def name_key(name: str) -> str:
     """Return a key that equal names share: their terms in order."""
-    return " ".join(terms(name))
+    return " ".join(splitter().analyze(name_terms(name)))
 
 
 def comparable_path(path: str) -> str:
@@ -120,6 +135,14 @@ def tag_key(tag: str) -> str:
 def type_key(name: str) -> str:
     """Return a type in the form in which types are compared. A wikilink gives its note's name."""
     return tag_key(shown_name(name))
+
+
+def property_key(name: str, value: str) -> str:
+    """Return a property and its value in the form in which they are compared.
+
+    White space and letter case do not matter, and a wikilink is its note's name.
+    """
+    return _comparable(f"{name.strip()}\x1f{' '.join(shown_name(value).split())}")
 
 
 def _comparable(text: str) -> str:

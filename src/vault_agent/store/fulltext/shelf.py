@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tantivy import Index, Order, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.fulltext.clauses import Clauses, combined, is_glob, silent
+from vault_agent.store.fulltext.clauses import Clauses, combined, is_costly, silent
 from vault_agent.store.fulltext.schema import ANALYZER
-from vault_agent.text.terms import analyzer
+from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.search import Filters
 
+_OFTEN_TIED = 31  # more is rare: two searches take twice as long as one for more documents
 _TIED_LIMIT = 1_000
 _FEW_NOTES = 200  # up to this many passing notes, the engine is asked for their chunks
 _CHEAPER_TO_LIST = 8  # listing a note takes an eighth of looking it up (measured)
@@ -37,10 +38,10 @@ class Shelf:
         # A revision never changes. The engine's own way watches the files from a thread, and loads
         # them again half a second after the opening, when nobody has checked their sizes.
         index.config_reader("Manual")
-        index.register_tokenizer(ANALYZER, analyzer())
+        index.register_tokenizer(ANALYZER, splitter())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()
-        self.clauses = Clauses(index.schema)
+        self.clauses = Clauses(index.schema, self.searcher)
         self._key = key
 
     def top(self, query: Query, limit: int) -> dict[int, float]:
@@ -49,9 +50,11 @@ class Shelf:
         A score is a sum, and its order depends on the document's segment, which differs between
         runs. So scores tie if they differ by less than `_DECIMALS` decimals show.
         """
-        found = self._best(query, limit + 1)
-        if _tied(found, limit):
-            found = self._best(query, _TIED_LIMIT)
+        wanted = limit + _OFTEN_TIED
+        found = self._best(query, wanted)
+        while len(found) == wanted < _TIED_LIMIT and _same(found[limit - 1], found[-1]):
+            wanted = min(_WIDER * wanted, _TIED_LIMIT)
+            found = self._best(query, wanted)
         return _ranked(found, limit)
 
     def top_passing(self, query: Query, limit: int, passing: Passing) -> dict[int, float]:
@@ -96,11 +99,8 @@ class Shelf:
         """Return (score, key) of the best documents, best first."""
         hits = self.searcher.search(query, limit, count=False).hits
         keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
-        return [
-            (score, key)
-            for (score, _), key in zip(hits, keys, strict=True)
-            if isinstance(key, int)  # always true: every document has a key
-        ]
+        scores = [score for score, _ in hits]
+        return list(zip(scores, cast("list[int]", keys), strict=True))  # every document has a key
 
     def first(self, query: Query, limit: int) -> list[int]:
         """Return the keys of the first `limit` documents by key, without scoring."""
@@ -120,7 +120,12 @@ def _tied(found: list[tuple[float, int]], limit: int) -> bool:
 
 
 def _ranked(found: list[tuple[float, int]], limit: int) -> dict[int, float]:
-    ranked = sorted((-round(score, _DECIMALS), key) for score, key in found)
+    """Return the best `limit` of some documents, which are in the order of their exact scores."""
+    end = limit
+    while end < len(found) and _same(found[limit - 1], found[end]):
+        end += 1
+    ranked = [(-round(score, _DECIMALS), key) for score, key in found[:end]]
+    ranked.sort()
     return {key: -score for score, key in ranked[:limit]}
 
 
@@ -138,9 +143,8 @@ class Passing:
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
         self._verdicts = bytearray(notes.last_key() + 1)
         self.few: list[int] | None = None
-        patterns = {*filters.paths, *wanted.paths, *unwanted.paths}
         # A pattern reads every path, and a search runs several queries. So it is evaluated once.
-        costly = any(map(is_glob, patterns))
+        costly = any(map(is_costly, (filters, wanted, unwanted)))
         passing = notes.first(query, max(notes.searcher.num_docs, 1)) if costly else None
         if passing is None:
             found = notes.searcher.search(query, 1, count=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import check_pages, translated
 from vault_agent.store.failures import damaged
-from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, checksum_of, handle_of, keys_of
+from vault_agent.store.index.rows import PARTS, checksum_of, handle_of, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,9 +73,8 @@ async def _check_notes(
 
 
 def _by_note(rows: Iterable[Sequence[Any]]) -> dict[int, list[tuple[Any, ...]]]:
-    """Group rows by note, and replace each key by the place in the note."""
     return {
-        rowid: [(row[0] & (MAX_CHUNKS - 1), *row[1:]) for row in group]
+        rowid: [tuple(row) for row in group]
         for rowid, group in groupby(rows, key=lambda row: int(row[0]) >> CHUNK_BITS)
     }
 

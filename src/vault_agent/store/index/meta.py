@@ -12,7 +12,7 @@ from vault_agent.store.failures import damaged
 if TYPE_CHECKING:
     import aiosqlite
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """SQLite's `user_version`. An index with another version must be rebuilt."""
 
 
@@ -23,12 +23,16 @@ class Meta:
     generation: int
     revision: int  # counts the runs of one generation; names the full-text folder
     vault: str  # identity of the vault's root
-    fingerprint: str  # hash of all settings that decide what is indexed and how
+    fingerprint: str  # hashes of the settings that decide what is indexed and how
     next_rowid: int
     notes: int
     chunks: int
     links: int
     unresolved_links: int
+
+    def has_exclusions_of(self, fingerprint: str) -> bool:
+        """Whether the last run had the same exclusions. Its other settings must be the same."""
+        return self.fingerprint == fingerprint
 
 
 async def write_meta(connection: aiosqlite.Connection, meta: Meta) -> None:
@@ -60,10 +64,13 @@ async def read_meta(connection: aiosqlite.Connection) -> Meta:
 
 
 def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
-    """Raise `INDEX_INCOMPATIBLE` unless the generation is of this vault and these settings."""
+    """Raise `INDEX_INCOMPATIBLE` unless the generation is of this vault and these settings.
+
+    Other exclusions are accepted: see `Meta.has_exclusions_of`.
+    """
     if meta.vault != vault:
         raise incompatible("it belongs to another vault")
-    if meta.fingerprint != fingerprint:
+    if meta.fingerprint.partition(".")[0] != fingerprint.partition(".")[0]:
         raise incompatible("the settings that decide what is indexed have changed")
 
 

@@ -28,7 +28,7 @@ class StoredFile(NamedTuple):
 
 
 class StoredNote(NamedTuple):
-    """A note's row with all its aliases; `metadata` holds only the first ones."""
+    """A note's row with all its aliases."""
 
     rowid: int
     handle: int
@@ -36,12 +36,19 @@ class StoredNote(NamedTuple):
     title: str
     chunk_count: int
     aliases: tuple[str, ...]
-    metadata: Metadata
+    shown: str | None
+    """The public metadata as stored. Ranking reads many notes, and few of them are shown."""
+    attachment_count: int
 
     @property
     def id(self) -> str:
         """The note ID."""
         return identify(self.path)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The public metadata. It holds only the first aliases."""
+        return metadata_from(self.aliases, self.shown, self.attachment_count)
 
 
 class StoredChunk(NamedTuple):
@@ -70,6 +77,15 @@ async def files(connection: aiosqlite.Connection) -> list[StoredFile]:
             "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note"
         )
     return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
+
+
+async def all_paths(connection: aiosqlite.Connection) -> list[str]:
+    """Return the path of every note and attachment."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            "SELECT path FROM note UNION ALL SELECT path FROM attachment"
+        )
+    return [path for (path,) in rows]
 
 
 async def attachments(connection: aiosqlite.Connection) -> list[str]:
@@ -102,7 +118,7 @@ async def note_by_id(connection: aiosqlite.Connection, note_id: str) -> StoredNo
             _NOTE + "WHERE handle = ?", (handle_of_id(note_id),)
         )
     for row in rows:
-        note = _note(row)
+        note = note_of(row)
         if note.id == note_id:  # a handle is only the beginning of an ID
             return note
     return None
@@ -113,26 +129,15 @@ async def notes_by_rowid(
 ) -> list[StoredNote]:
     """Return the notes with these rowids, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(
-            _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))", (_array(rowids),)
-        )
-    return [_note(row) for row in rows]
+        rows = await connection.execute_fetchall(NOTES_BY_ROWID, (array(rowids),))
+    return [note_of(row) for row in rows]
 
 
 async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[StoredChunk]:
     """Return the chunks with these keys, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(
-            _CHUNK + "WHERE key IN (SELECT value FROM json_each(?))", (_array(keys),)
-        )
-    return [_chunk(row) for row in rows]
-
-
-async def headings(connection: aiosqlite.Connection, keys: Iterable[int]) -> dict[int, str | None]:
-    """Return the innermost heading of each of these chunks, without reading their text."""
-    with translated():
-        rows = await connection.execute_fetchall(_HEADINGS, (_array(keys),))
-    return {key: orjson.loads(path)[-1] if path else None for key, path in rows}
+        rows = await connection.execute_fetchall(CHUNKS_BY_KEY, (array(keys),))
+    return [chunk_of(row) for row in rows]
 
 
 async def chunk_keys(connection: aiosqlite.Connection) -> list[int]:
@@ -146,7 +151,7 @@ async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) 
     """Return the chunks with these keys, in no particular order."""
     with translated():
         rows = await connection.execute_fetchall(
-            _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (_array(keys),)
+            _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (array(keys),)
         )
     return [_chunk_text(row) for row in rows]
 
@@ -195,14 +200,15 @@ async def neighbours(connection: aiosqlite.Connection, note: StoredNote) -> dict
     return counts
 
 
-def _note(row: sqlite3.Row) -> StoredNote:
-    rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count = row
+def note_of(row: sqlite3.Row) -> StoredNote:
+    """Return a row of `NOTES_BY_ROWID`."""
+    rowid, handle, path, title, chunk_count, aliases, shown, attachment_count = row
     names = tuple(orjson.loads(aliases)) if aliases else ()
-    public = metadata_from(names, metadata, attachment_count)
-    return StoredNote(rowid, handle, path, title, chunk_count, names, public)
+    return StoredNote(rowid, handle, path, title, chunk_count, names, shown, attachment_count)
 
 
-def _chunk(row: sqlite3.Row) -> StoredChunk:
+def chunk_of(row: sqlite3.Row) -> StoredChunk:
+    """Return a row of `CHUNKS_BY_KEY`."""
     key, heading_path, start_line, end_line, text = row
     path = tuple(orjson.loads(heading_path)) if heading_path else ()
     return StoredChunk(key, path, start_line, end_line, text)
@@ -213,8 +219,11 @@ def _chunk_text(row: sqlite3.Row) -> ChunkText:
     return ChunkText(key, title, tuple(orjson.loads(heading_path)) if heading_path else (), text)
 
 
-def _array(numbers: Iterable[int]) -> str:
-    # One JSON parameter holds any count: no limit on variables, one prepared statement.
+def array(numbers: Iterable[int]) -> str:
+    """Return numbers as one JSON parameter.
+
+    It holds any count: no limit on variables, one prepared statement.
+    """
     return orjson.dumps(list(numbers)).decode()
 
 
@@ -223,10 +232,11 @@ SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_co
 FROM note
 """
 
-_CHUNK = "SELECT key, heading_path, start_line, end_line, text FROM chunk "
+NOTES_BY_ROWID = _NOTE + "WHERE rowid IN (SELECT value FROM json_each(?))"
 
-_HEADINGS = """
-SELECT key, heading_path FROM chunk WHERE key IN (SELECT value FROM json_each(?))
+CHUNKS_BY_KEY = """
+SELECT key, heading_path, start_line, end_line, text FROM chunk
+WHERE key IN (SELECT value FROM json_each(?))
 """
 
 _CHUNK_TEXT = f"""

@@ -1,4 +1,4 @@
-"""Converts notes to rows that are ready to be stored.
+"""Converts notes to rows that are ready to be stored, down to their keys.
 
 The parser processes do this, so that the single writer runs no Python code for each row. Plain
 tuples also cross a pipe many times faster than objects.
@@ -20,7 +20,7 @@ from vault_agent.text.names import fold
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from vault_agent.model.notes import Link, ParsedNote
+    from vault_agent.model.notes import FileEntry, Link, ParsedNote
 
 MAX_CHUNKS = 1 << CHUNK_BITS
 
@@ -42,26 +42,32 @@ PARTS = {
 """The tables of a note's parts, with the columns that are filled when the note is read."""
 
 Row = tuple[Any, ...]
-"""A row of one of `PARTS`: the place in the note, then the columns after `key`."""
 
 
 class NoteRows(NamedTuple):
-    """One note's rows without the rowid, which the writer adds; `parts` in the order of PARTS."""
+    """One note's rows: of the tables `note` and `name`, and of its parts in the order of PARTS."""
 
-    title: str
-    aliases: str | None
-    metadata: str | None
+    note: Row
+    names: list[Row]
     parts: tuple[list[Row], ...]
-    checksum: int
-
-    @property
-    def chunk_count(self) -> int:
-        """How many chunks the note has."""
-        return len(self.parts[0])
 
 
-def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
-    """Convert a parsed note to rows; `lookup_of` returns the name in a link's target."""
+def to_rows(
+    rowid: int,
+    entry: FileEntry,
+    content_hash: bytes,
+    note: ParsedNote,
+    *,
+    names: Iterable[str],
+    lookup_of: Callable[[str], str],
+) -> NoteRows:
+    """Convert a parsed note to rows under a rowid that was never used before.
+
+    `names` are the names by which links find the note, and `lookup_of` returns the name in a link's
+    target.
+    """
+    base = rowid << CHUNK_BITS
+    handle = handle_of(entry.path)
     tags, cut = _shown(note.tags)
     metadata = {
         "type": note.types[0] if note.types else None,
@@ -76,7 +82,7 @@ def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
     parts: tuple[list[Row], ...] = (
         [
             (
-                chunk.index,
+                base | chunk.index,
                 _json(chunk.heading_path) if chunk.heading_path else None,
                 chunk.start_line,
                 chunk.end_line,
@@ -84,28 +90,41 @@ def to_rows(note: ParsedNote, lookup_of: Callable[[str], str]) -> NoteRows:
             )
             for chunk in note.chunks
         ],
-        _link_rows(note.links, lookup_of),
+        _link_rows(base, note.links, lookup_of),
         [
-            (place, url, host, text, line, column, *(span or _NO_SPAN), chunk)
-            for place, (url, host, text, line, column, span, chunk) in enumerate(
-                note.external_links
+            (key, url, host, text, line, column, *(span or _NO_SPAN), chunk)
+            for key, (url, host, text, line, column, span, chunk) in enumerate(
+                note.external_links, base
             )
         ],
-        [(place, *anchor) for place, anchor in enumerate(note.anchors)],
-        [(place, fold(tag), tag) for place, tag in enumerate(note.tags)],
+        [(key, *anchor) for key, anchor in enumerate(note.anchors, base)],
+        [(key, fold(tag), tag) for key, tag in enumerate(note.tags, base)],
         [
-            (place, name, kind.value, value, int(listed), line)
-            for place, (name, kind, value, listed, line) in enumerate(note.properties)
+            (key, name, kind.value, value, int(listed), line)
+            for key, (name, kind, value, listed, line) in enumerate(note.properties, base)
         ],
         [
-            (place, symbol, text, indent, line, *(span or _NO_SPAN), chunk)
-            for place, (symbol, text, indent, line, span, chunk) in enumerate(note.tasks)
+            (key, symbol, text, indent, line, *(span or _NO_SPAN), chunk)
+            for key, (symbol, text, indent, line, span, chunk) in enumerate(note.tasks, base)
         ],
     )
     shown = public if len(public) > len("{}") else None
-    return NoteRows(
-        note.title, aliases, shown, parts, checksum_of(note.title, aliases, shown, parts)
+    row = (
+        rowid,
+        handle,
+        entry.path,
+        note.title,
+        entry.size,
+        entry.mtime_ns,
+        entry.ctime_ns,
+        entry.inode,
+        content_hash,
+        aliases,
+        shown,
+        len(note.chunks),
+        checksum_of(note.title, aliases, shown, parts),
     )
+    return NoteRows(row, [(name_hash(name), handle) for name in names], parts)
 
 
 def checksum_of(
@@ -118,22 +137,24 @@ def checksum_of(
 _NO_SPAN = (None, None)
 
 
-def _link_rows(links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[Row]:
+def _link_rows(base: int, links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[Row]:
     lookups: dict[str, int] = {}  # a note often has several links to one target
     rows: list[Row] = []
-    for place, (kind, target, fragment, text, line, column, span, chunk) in enumerate(links):
+    for key, (kind, target, fragment, text, line, column, span, chunk) in enumerate(links, base):
         lookup = lookups.get(target)
         if lookup is None:
             lookup = lookups[target] = name_hash(lookup_of(target))
         start, end = span or _NO_SPAN
         rows.append(
-            (place, lookup, kind.value, target, fragment, text, line, column, start, end, chunk)
+            (key, lookup, kind.value, target, fragment, text, line, column, start, end, chunk)
         )
     return rows
 
 
 def _shown(entries: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """Return the entries of a list that metadata shows, and whether others are cut."""
+    if not entries:
+        return (), False
     shown = tuple(entries[:MAX_SHOWN])
     sizes = accumulate(map(len, shown))
     shown = shown[: sum(size <= MAX_SHOWN_CHARS for size in sizes)]

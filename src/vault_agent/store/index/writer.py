@@ -80,54 +80,37 @@ class NoteWriter:
             Totals(base.notes, base.chunks, base.links, base.unresolved_links) if base else Totals()
         )
 
-    async def add(self, notes: Sequence[tuple[FileEntry, bytes, NoteRows]]) -> range:
-        """Store notes with their content hashes, and return their new rowids, in order.
+    def reserve(self, count: int) -> range:
+        """Return rowids for as many notes."""
+        rowids = range(self.next_rowid, self.next_rowid + count)
+        self.next_rowid = rowids.stop
+        return rowids
+
+    async def add(self, notes: Sequence[NoteRows]) -> None:
+        """Store notes under rowids that were reserved for them.
 
         Raises:
             Failed: `ID_COLLISION` if two paths share an identifier.
         """
-        rowids = range(self.next_rowid, self.next_rowid + len(notes))
-        self.next_rowid = rowids.stop
-        note_rows = [
-            (
-                rowid,
-                handle_of(entry.path),
-                entry.path,
-                rows.title,
-                entry.size,
-                entry.mtime_ns,
-                entry.ctime_ns,
-                entry.inode,
-                content_hash,
-                rows.aliases,
-                rows.metadata,
-                rows.chunk_count,
-                rows.checksum,
-            )
-            for rowid, (entry, content_hash, rows) in zip(rowids, notes, strict=True)
-        ]
-        keyed = [
-            (rowid << CHUNK_BITS, rows.parts)
-            for rowid, (_, _, rows) in zip(rowids, notes, strict=True)
-        ]
         with translated():
             try:
-                await self._connection.executemany(_INSERT_NOTE, note_rows)
+                await self._connection.executemany(_INSERT_NOTE, [rows.note for rows in notes])
             except sqlite3.IntegrityError as error:
                 raise Failed(
                     "ID_COLLISION",
                     "Two notes share one identifier.",
                 ) from error
+            names = [name for rows in notes for name in rows.names]
+            await self._connection.executemany(_INSERT_NAME, names)
             for number, insert in enumerate(_INSERTS):
-                part = [(base | row[0], *row[1:]) for base, parts in keyed for row in parts[number]]
+                part = [row for rows in notes for row in rows.parts[number]]
                 if part:
                     await self._connection.executemany(insert, part)
-        links = sum(len(rows.parts[_LINK]) for _, _, rows in notes)
+        links = sum(len(rows.parts[_LINK]) for rows in notes)
         self.totals.notes += len(notes)
-        self.totals.chunks += sum(rows.chunk_count for _, _, rows in notes)
+        self.totals.chunks += sum(len(rows.parts[_CHUNK]) for rows in notes)
         self.totals.links += links
         self.totals.unresolved_links += links  # until they are resolved
-        return rowids
 
     async def remove(self, rowids: Iterable[int]) -> None:
         """Remove notes with all their parts."""
@@ -170,7 +153,7 @@ class NoteWriter:
         """Add and remove names of files, as (hash of the name, handle of the file)."""
         await self._delete("name WHERE lookup = ? AND handle = ?", removed)
         with translated():
-            await self._connection.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", added)
+            await self._connection.executemany(_INSERT_NAME, added)
 
     async def change_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
         """Add and remove attachments."""
@@ -215,7 +198,7 @@ class NoteWriter:
                 rows = await self._connection.execute_fetchall(
                     _LINKS_BY_LOOKUP.format(marks=marks), (*lookups, after, _PAGE)
                 )
-        return [StoredLink(*row) for row in rows]
+        return list(map(StoredLink._make, rows))
 
     async def links_of(self, rowids: Iterable[int]) -> list[StoredLink]:
         """Return the links in these notes."""
@@ -223,7 +206,7 @@ class NoteWriter:
         with translated():
             for rowid in rowids:
                 rows = await self._connection.execute_fetchall(_LINKS_OF_NOTE, keys_of(rowid))
-                found.extend(StoredLink(*row) for row in rows)
+                found.extend(map(StoredLink._make, rows))
         return found
 
     async def resolve(self, resolved: Iterable[ResolvedLink]) -> list[StoredLink]:
@@ -263,7 +246,9 @@ _INSERTS = [
     for table, columns in PARTS.items()
 ]
 
-_LINK = list(PARTS).index("link")
+_INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
+
+_CHUNK, _LINK = (list(PARTS).index(table) for table in ("chunk", "link"))
 
 _LINKS = f"""
 SELECT link.key, note.path, link.target, link.kind, link.lookup, link.dest, link.ambiguous

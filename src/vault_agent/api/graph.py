@@ -1,0 +1,225 @@
+"""The operations about the graph of links."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from vault_agent.api.links import INDEX_CODES, NOTE_CODES, PAGE_CODES
+from vault_agent.api.operation import Found, Operation
+from vault_agent.api.pages import page_of, shown
+from vault_agent.search.columns import Wish
+from vault_agent.system.cancelling import in_thread
+from vault_agent.wire.convert import warnings_data
+from vault_agent.wire.links import (
+    CentralData,
+    CentralRequest,
+    CommunitiesData,
+    CommunitiesRequest,
+    CommunityData,
+    DeadEndsRequest,
+    GraphData,
+    GraphNoteData,
+    GraphNotesData,
+    GraphObjectsData,
+    GraphRequest,
+    LocalGraphData,
+    LocalGraphRequest,
+    NearNoteData,
+    OrphansRequest,
+    PathData,
+    PathRequest,
+    ScoredNoteData,
+)
+from vault_agent.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.graph import Community, GraphNote
+
+MAX_OBJECTS = 5_000
+"""Notes of the graph with `format=objects`, which takes five times the space."""
+
+
+class WholeGraph(NamedTuple):
+    """The whole graph, not built yet: a client that has this `etag` does not need it.
+
+    `build` returns the reply as JSON.
+    """
+
+    etag: str
+    build: Callable[[], Awaitable[bytes]]
+
+
+async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
+    """Return the whole graph in columns: notes, links, and what they have in common."""
+    warnings = [each.model_dump(mode="json") for each in warnings_data(vault.links.warnings())]
+    as_objects = sent.format == "objects"
+    wish = Wish(
+        filters=sent.to_filters(),
+        least_degree=sent.min_degree,
+        limit=min(sent.limit, MAX_OBJECTS) if as_objects else sent.limit,
+        unresolved=sent.unresolved,
+        objects=as_objects,
+    )
+
+    async def build() -> bytes:
+        data = await vault.links.columns(wish, member=sent.member and not as_objects)
+        return await in_thread(orjson.dumps, {"data": data, "warnings": warnings})
+
+    described = (vault.identity, await vault.links.revision(), sent.model_dump_json(), warnings)
+    return WholeGraph(blake2b(orjson.dumps(described), digest_size=16).hexdigest(), build)
+
+
+async def _local(vault: OpenVault, _: Caller, sent: LocalGraphRequest) -> Found:
+    """Return the notes near a note, and the links between them."""
+    found = await vault.links.local(sent.note_id, depth=sent.depth, limit=sent.limit)
+    data = LocalGraphData(
+        revision=found.revision,
+        nodes=[
+            NearNoteData(**_fields(note), distance=distance)
+            for note, distance in zip(found.notes, found.distances, strict=True)
+        ],
+        edges=list(found.edges),
+        weights=list(found.weights),
+        truncated=found.truncated,
+    )
+    return Found(Reply[LocalGraphData](data=data, warnings=warnings_data(found.warnings)))
+
+
+async def _path(vault: OpenVault, _: Caller, sent: PathRequest) -> Found:
+    """Return a shortest path of links between two notes."""
+    notes = await vault.links.path(sent.from_, sent.to, directed=sent.directed, longest=sent.max)
+    data = PathData(length=len(notes) - 1, notes=[_note(note) for note in notes])
+    warnings = warnings_data(vault.links.warnings())
+    return Found(Reply[PathData](data=data, warnings=warnings))
+
+
+async def _orphans(vault: OpenVault, _: Caller, sent: OrphansRequest) -> Found:
+    """List the notes without any link."""
+    return await _without_links(vault, sent, dead_ends=False)
+
+
+async def _dead_ends(vault: OpenVault, _: Caller, sent: DeadEndsRequest) -> Found:
+    """List the notes that are linked, but link to no note."""
+    return await _without_links(vault, sent, dead_ends=True)
+
+
+async def _without_links(vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool) -> Found:
+    page = page_of(vault, sent)
+    found = await vault.links.orphans(page, sent.to_filters(), dead_ends=dead_ends)
+    entries, fields = shown(vault, sent, found, _note)
+    data = GraphNotesData(notes=entries, total=found.total or 0, **fields)
+    return Found(Reply[GraphNotesData](data=data, warnings=warnings_data(found.warnings)))
+
+
+async def _central(vault: OpenVault, _: Caller, sent: CentralRequest) -> Found:
+    """List the notes with the highest PageRank or the most linked notes."""
+    found = await vault.links.central(sent.by, page_of(vault, sent))
+    entries, fields = shown(vault, sent, found, _scored)
+    data = CentralData(by=sent.by, notes=entries, total=found.total or 0, **fields)
+    return Found(Reply[CentralData](data=data, warnings=warnings_data(found.warnings)))
+
+
+async def _communities(vault: OpenVault, _: Caller, sent: CommunitiesRequest) -> Found:
+    """List groups of notes that are linked more with each other than with others."""
+    found, modularity = await vault.links.communities(page_of(vault, sent))
+    entries, fields = shown(vault, sent, found, _community)
+    data = CommunitiesData(
+        modularity=round(modularity, 6), communities=entries, total=found.total or 0, **fields
+    )
+    return Found(Reply[CommunitiesData](data=data, warnings=warnings_data(found.warnings)))
+
+
+def _fields(note: GraphNote) -> dict[str, Any]:
+    return {
+        "note_id": note.note_id,
+        "path": note.path,
+        "title": note.title,
+        "in": note.incoming,
+        "out": note.outgoing,
+    }
+
+
+def _note(note: GraphNote) -> GraphNoteData:
+    return GraphNoteData(**_fields(note))
+
+
+def _scored(note: GraphNote) -> ScoredNoteData:
+    return ScoredNoteData(**_fields(note), score=float(note.score or 0))
+
+
+def _community(community: Community) -> CommunityData:
+    return CommunityData(
+        id=community.id,
+        size=community.size,
+        label=community.label,
+        central=tuple(map(_note, community.central)),
+    )
+
+
+GRAPH = Operation(
+    "graph",
+    GraphRequest,
+    _graph,
+    (Reply[GraphData], Reply[GraphObjectsData]),
+    ("INVALID_LIMIT", "INVALID_FILTER", "INDEXER_FAILED", *INDEX_CODES),
+)
+LOCAL_GRAPH = Operation(
+    "local_graph",
+    LocalGraphRequest,
+    _local,
+    (Reply[LocalGraphData],),
+    (*NOTE_CODES, "INVALID_LIMIT", *INDEX_CODES),
+)
+GRAPH_PATH = Operation(
+    "graph_path",
+    PathRequest,
+    _path,
+    (Reply[PathData],),
+    (*NOTE_CODES, "PATH_NOT_FOUND", "INVALID_LIMIT", *INDEX_CODES),
+)
+ORPHANS = Operation(
+    "orphans",
+    OrphansRequest,
+    _orphans,
+    (Reply[GraphNotesData],),
+    ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+)
+DEAD_ENDS = Operation(
+    "dead_ends",
+    DeadEndsRequest,
+    _dead_ends,
+    (Reply[GraphNotesData],),
+    ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+)
+CENTRAL = Operation(
+    "central",
+    CentralRequest,
+    _central,
+    (Reply[CentralData],),
+    ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
+)
+COMMUNITIES = Operation(
+    "communities",
+    CommunitiesRequest,
+    _communities,
+    (Reply[CommunitiesData],),
+    (*PAGE_CODES, "INDEXER_FAILED", *INDEX_CODES),
+)
+
+GRAPH_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    LOCAL_GRAPH,
+    GRAPH,
+    GRAPH_PATH,
+    ORPHANS,
+    DEAD_ENDS,
+    CENTRAL,
+    COMMUNITIES,
+)
+"""In the order of the reference."""

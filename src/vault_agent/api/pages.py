@@ -1,0 +1,65 @@
+"""Pages of long lists: the request's cursor, and as many entries as fit into a reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from vault_agent.api.bounds import REPLY_BYTES
+from vault_agent.api.cursors import decode_cursor, encode_cursor
+from vault_agent.model.graph import Page
+from vault_agent.wire.base import Model, dump
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.graph import Listed
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+_RESERVED = 64 * 1024
+"""Space for what a reply has besides its entries: warnings above all."""
+
+
+class Shown(NamedTuple):
+    """The entries of a page, and the fields of its reply that every page has."""
+
+    entries: list[Any]
+    fields: dict[str, Any]
+
+
+def page_of(vault: OpenVault, sent: Any, positions: int = 1) -> Page:
+    """Return the part of a list that a request asks for.
+
+    `positions` is how many numbers the cursor of this list has.
+
+    Raises:
+        InvalidRequest: `INVALID_CURSOR`.
+    """
+    if sent.cursor is None:
+        return Page(sent.limit)
+    cursor = decode_cursor(sent, sent.cursor, *[int] * positions, vault=vault.identity)
+    start = tuple(number for number in cursor.position if isinstance(number, int))
+    return Page(sent.limit, tuple(max(number, 0) for number in start), cursor.revision or "")
+
+
+def shown(
+    vault: OpenVault, sent: Model, found: Listed[Any], convert: Callable[[Any], AnyModel]
+) -> Shown:
+    """Return the entries that fit into a reply. The cursor continues after the last of them."""
+    entries: list[Any] = []
+    room = REPLY_BYTES - _RESERVED
+    for each in found.entries:
+        entry = convert(each)
+        room -= len(dump(entry)) + 1
+        if room < 0 and entries:
+            break
+        entries.append(entry)
+    more = found.more or len(entries) < len(found.entries)
+    following = None
+    if more and entries:
+        following = encode_cursor(
+            sent, found.ends[len(entries) - 1], vault=vault.identity, revision=found.revision
+        )
+    fields = {"revision": found.revision, "has_more": more, "next_cursor": following}
+    return Shown(entries, fields)

@@ -1,0 +1,77 @@
+"""The operation that reads a note in parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.api.cursors import decode_cursor, encode_cursor
+from vault_agent.api.lists import INDEX_CODES
+from vault_agent.api.operation import Found, Operation
+from vault_agent.errors import InvalidRequest
+from vault_agent.model.reading import Wanted
+from vault_agent.wire.convert import warnings_data
+from vault_agent.wire.reading import PartData, PartRequest
+from vault_agent.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+
+_DIGITS = 8  # of the hash that a cursor contains
+
+
+async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
+    """Return a page of a note's current text, of a section, its outline or its properties."""
+    offset, revision = None, None
+    if sent.cursor is not None:
+        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=vault.identity)
+    wanted = Wanted(
+        view=sent.view,
+        section=sent.section,
+        first_line=sent.first_line,
+        last_line=sent.last_line,
+        offset=max(0, int(offset)) if offset is not None else None,
+        scope=caller.scope,
+    )
+    page = await vault.part(sent.note_id, wanted, max_bytes=sent.max_bytes)
+    state = page.etag[:_DIGITS]
+    if sent.cursor is not None and revision != state:
+        raise InvalidRequest(
+            "CURSOR_EXPIRED", "The note has changed.", remedy="Read it from the start again."
+        )
+    cursor = None
+    if page.next_offset is not None:
+        cursor = encode_cursor(sent, (page.next_offset,), vault=vault.identity, revision=state)
+    data = PartData(
+        note_id=page.note_id,
+        path=page.path,
+        title=page.title,
+        text=page.text,
+        start_line=page.start_line,
+        end_line=page.end_line,
+        lines=page.lines,
+        note_hash=page.note_hash,
+        section_hash=page.section_hash,
+        next_cursor=cursor,
+    )
+    return Found(Reply[PartData](data=data, warnings=warnings_data(page.warnings)))
+
+
+READ = Operation(
+    "read",
+    PartRequest,
+    _read,
+    (Reply[PartData],),
+    (
+        "INVALID_ID",
+        "NOTE_NOT_FOUND",
+        "HEADING_NOT_FOUND",
+        "INVALID_CURSOR",
+        "CURSOR_EXPIRED",
+        "PATH_OUTSIDE_VAULT",
+        "NOTE_TOO_LARGE",
+        "VAULT_NOT_FOUND",
+        *INDEX_CODES,
+    ),
+    scoped=True,
+)

@@ -1,0 +1,83 @@
+"""`vault-agent agents`."""
+
+from __future__ import annotations
+
+import asyncclick as click
+
+from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.terminal import clean, envelope, say, tell
+from vault_agent.config.layers import config_path
+
+
+@click.group("agents", cls=Group)
+def command() -> None:
+    """Add and remove agents that see only a part of the vault."""
+
+
+@command.command("add")
+@click.argument("name")
+@click.option("--folder", metavar="FOLDER", default="", help="The folder that it sees.")
+@click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
+@click.pass_obj
+async def add(invocation: Invocation, name: str, folder: str, deny: tuple[str, ...]) -> None:
+    """Add an agent and print its key, once. Restart the server afterwards."""
+    from vault_agent.config.edit_agents import add_agent
+
+    _show_key(invocation, name, add_agent(config_path(invocation.config), name, folder, deny))
+
+
+@command.command("rotate")
+@click.argument("name")
+@click.pass_obj
+async def rotate(invocation: Invocation, name: str) -> None:
+    """Give an agent a new key and print it, once. Restart the server afterwards."""
+    from vault_agent.config.edit_agents import rotate_key
+
+    _show_key(invocation, name, rotate_key(config_path(invocation.config), name))
+
+
+@command.command("remove")
+@click.argument("name")
+@click.pass_obj
+async def remove(invocation: Invocation, name: str) -> None:
+    """Remove an agent. Restart the server afterwards."""
+    from vault_agent.config.edit_agents import remove_agent
+
+    remove_agent(config_path(invocation.config), name)
+    if invocation.json:
+        envelope({"removed": name})
+    else:
+        say(f"The agent {clean(name)} is removed. Restart the server.")
+
+
+@command.command("list")
+@click.pass_obj
+async def list_agents(invocation: Invocation) -> None:
+    """List the agents and what they see."""
+    from vault_agent.config import build_config
+
+    agents = build_config(invocation.layers()).agents
+    if invocation.json:
+        envelope(
+            {
+                "agents": [
+                    {"name": name, "folder": each.folder, "deny": each.deny}
+                    for name, each in agents.items()
+                ]
+            }
+        )
+        return
+    for name, each in agents.items():
+        denied = f" without {', '.join(map(clean, each.deny))}" if each.deny else ""
+        say(f"{clean(name)}  {clean(each.folder) or 'the whole vault'}{denied}")
+    if not agents:
+        tell("There are no agents. `vault-agent agents add NAME --folder FOLDER` adds one.")
+
+
+def _show_key(invocation: Invocation, name: str, key: str) -> None:
+    if invocation.json:
+        envelope({"name": name, "key": key, "path": f"/mcp/{name}"})
+        return
+    say(key)
+    tell(f"This key opens /mcp/{clean(name)} and nothing else. It is shown only now.")
+    tell("Restart the server, so that it knows the key.")

@@ -1,0 +1,222 @@
+"""The programs that agents run in, and how each is told of an MCP server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_agent.cli import jsonc
+from vault_agent.errors import Misconfigured
+from vault_agent.system.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME = "vault-agent"
+
+
+class Client(NamedTuple):
+    """A client. It has either a command of its own for this, or a file with a section.
+
+    Args:
+        title: its name for people.
+        program: its command, if it has one for adding servers.
+        add: the arguments that add a server; `{}` stands for our command.
+        remove: the arguments that remove it.
+        file: its configuration file.
+        section: the member of the file that holds the servers.
+        entry: the form of an entry.
+    """
+
+    title: str
+    program: str = ""
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    file: Callable[[], Path] | None = None
+    section: str = "mcpServers"
+    entry: Callable[[list[str]], dict[str, Any]] = lambda command: {
+        "command": command[0],
+        "args": command[1:],
+    }
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the client seems to be installed."""
+        if self.program:
+            return shutil.which(self.program) is not None
+        return self.file is not None and self.file().parent.is_dir()
+
+
+def _home(*parts: str) -> Callable[[], Path]:
+    return lambda: Path.home().joinpath(*parts)
+
+
+def _desktop() -> Path:
+    if sys.platform == "darwin":
+        folder = Path.home() / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        folder = Path(os.environ.get("APPDATA", Path.home()))
+    else:
+        folder = Path.home() / ".config"
+    return folder / "Claude" / "claude_desktop_config.json"
+
+
+CLIENTS: dict[str, Client] = {
+    "claude-code": Client(
+        "Claude Code",
+        "claude",
+        ("mcp", "add", "-s", "user", NAME, "--", "{}"),
+        ("mcp", "remove", "-s", "user", NAME),
+    ),
+    "claude-desktop": Client("Claude Desktop", file=_desktop),
+    "codex": Client(
+        "Codex CLI", "codex", ("mcp", "add", NAME, "--", "{}"), ("mcp", "remove", NAME)
+    ),
+    "cursor": Client("Cursor", file=_home(".cursor", "mcp.json")),
+    "gemini": Client(
+        "Gemini CLI",
+        "gemini",
+        ("mcp", "add", "-s", "user", NAME, "{}"),
+        ("mcp", "remove", "-s", "user", NAME),
+    ),
+    "lm-studio": Client("LM Studio", file=_home(".lmstudio", "mcp.json")),
+    "opencode": Client(
+        "opencode",
+        file=_home(".config", "opencode", "opencode.json"),
+        section="mcp",
+        entry=lambda command: {"type": "local", "command": command, "enabled": True},
+    ),
+    "vscode": Client(
+        "VS Code (this folder)",
+        file=lambda: Path.cwd() / ".vscode" / "mcp.json",
+        section="servers",
+        entry=lambda command: {"type": "stdio", "command": command[0], "args": command[1:]},
+    ),
+    "zed": Client(
+        "Zed",
+        file=_home(".config", "zed", "settings.json"),
+        section="context_servers",
+        entry=lambda command: {"command": command[0], "args": command[1:], "env": {}},
+    ),
+}
+
+
+def our_command(arguments: list[str]) -> list[str]:
+    """Return the command that starts the relay, with an absolute path.
+
+    Desktop programs do not have the `PATH` of the user's shell.
+    """
+    script = Path(sys.argv[0])
+    if script.name.startswith(NAME) and script.exists():
+        return [str(script.absolute()), "mcp", *arguments]
+    found = shutil.which(NAME)
+    start = [found] if found else [sys.executable, "-m", "vault_agent"]
+    return [*start, "mcp", *arguments]
+
+
+def snippet(client: Client, command: list[str]) -> str:
+    """Return what to type, or what to write into the client's file."""
+    if client.program:
+        import shlex
+
+        return shlex.join(_call(client, client.add, command))
+    return json.dumps({client.section: {NAME: client.entry(command)}}, indent=2)
+
+
+def install(client: Client, command: list[str], *, force: bool) -> str:
+    """Tell the client of our server, and return what was done.
+
+    Raises:
+        Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be read or written, or has an
+            entry already; the message has the snippet.
+    """
+    if client.program:
+        _run(client, client.add, command)
+        return f"{client.title} knows vault-agent now."
+
+    def add(text: str) -> str:
+        known = jsonc.loads(text) if text.strip() else {}
+        if NAME in known.get(client.section, {}) and not force:
+            raise _unchanged(client, command, "has an entry vault-agent already: add --force")
+        return jsonc.with_member(text, client.section, NAME, client.entry(command))
+
+    path = _edit(client, command, add)
+    return f"{client.title}: vault-agent is in {path}. Restart it."
+
+
+def uninstall(client: Client, command: list[str]) -> str:
+    """Remove our server from the client. Raises as `install`."""
+    if client.program:
+        _run(client, client.remove, command)
+        return f"{client.title} does not know vault-agent any more."
+    path = _edit(client, command, lambda text: jsonc.without_member(text, client.section, NAME))
+    return f"{client.title}: vault-agent is no longer in {path}."
+
+
+def _edit(client: Client, command: list[str], change: Callable[[str], str]) -> Path:
+    """Change the client's file. The first original is kept beside it with the suffix `.bak`."""
+    assert client.file is not None  # noqa: S101 - a client without a command has a file
+    path = client.file()
+    target = path.resolve()
+    try:
+        before = target.read_bytes() if target.exists() else b""
+        text = before.decode()
+        after = change(text)
+        if text.strip():
+            jsonc.loads(after)
+    except (jsonc.NotJson, UnicodeDecodeError, AttributeError, TypeError):
+        raise _unchanged(client, command, "is not valid JSON") from None
+    except OSError:
+        raise _unchanged(client, command, "cannot be read") from None
+    if after == text:
+        return path
+    try:
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError
+        target.parent.mkdir(parents=True, exist_ok=True)
+        backup = target.with_name(f"{target.name}.bak")
+        if before and not backup.exists():
+            replace_file(backup, before)
+        replace_file(target, after.encode(), keep_mode=True)
+    except OSError:
+        raise _unchanged(client, command, "cannot be written") from None
+    return path
+
+
+def _unchanged(client: Client, command: list[str], why: str) -> Misconfigured:
+    assert client.file is not None  # noqa: S101 - as above
+    return Misconfigured(
+        "CLIENT_CONFIG_INVALID",
+        f"{client.file().name} of {client.title} {why}. It is unchanged. The entry is:\n"
+        f"{snippet(client, command)}",
+    )
+
+
+def _call(client: Client, arguments: tuple[str, ...], command: list[str]) -> list[str]:
+    call = [client.program]
+    for each in arguments:
+        call += command if each == "{}" else [each]
+    return call
+
+
+def _run(client: Client, arguments: tuple[str, ...], command: list[str]) -> None:
+    program = shutil.which(client.program)
+    if program is None:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID",
+            f"The command `{client.program}` is not on the PATH. Type:\n{snippet(client, command)}",
+        )
+    call = [program, *_call(client, arguments, command)[1:]]
+    done = subprocess.run(  # noqa: S603 - the client's own program
+        call, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID",
+            f"`{client.program}` refused. Type:\n{snippet(client, command)}",
+        )

@@ -1,0 +1,151 @@
+"""The server in the background: start it, wait until it answers, stop it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vault_agent.config.keys import CONFIG_ENV, KEYS
+from vault_agent.errors import Failed, VaultAgentError, error_of
+from vault_agent.system.address import ServerAddress, is_serving, live_address, noted_address
+from vault_agent.system.files import make_private_folder
+from vault_agent.system.processes import (
+    PROGRAM,
+    ask_to_end,
+    kill,
+    leave_running,
+    start_detached,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from vault_agent.config.layers import Layer
+
+LOG: Final = "server.log"
+_OLD_LOG: Final = "server.log.old"
+_MAX_LOG_BYTES: Final = 1 << 20
+
+_SECONDS_TO_START: Final = 60.0
+_SECONDS_TO_STOP: Final = 10.0
+_SECONDS_BETWEEN_LOOKS: Final = 0.05
+FLAGS: Final = {
+    "vault.root": "--vault-root",
+    "server.host": "--host",
+    "server.port": "--port",
+    "index.dir": "--index-dir",
+}
+"""The flags of `serve`, by their settings."""
+
+_ERROR: Final = re.compile(r"([A-Z][A-Z_]+): (.+)")
+
+
+class Start(NamedTuple):
+    """How to start the server: its arguments and its environment."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
+    """Return how to start a server with these settings from any folder.
+
+    `config_file` is a file that was chosen instead of the user's default one. Relative paths become
+    absolute. A key goes into the environment, because other users can see arguments.
+    """
+    given, variables, _ = layers
+    environment = dict(os.environ)
+    for name, value in variables.values.items():
+        if KEYS[name].path:
+            environment[KEYS[name].environment] = str(value)
+    arguments = ["serve"]
+    if config_file is not None:
+        environment[CONFIG_ENV] = str(config_file)
+    for name, value in given.values.items():
+        if KEYS[name].secret or value is True:  # a switch has a flag of another name
+            environment[KEYS[name].environment] = str(value)
+        elif name in FLAGS:
+            arguments += [FLAGS[name], str(value)]
+    return Start(tuple(arguments), environment)
+
+
+async def start(how: Start, folder: Path) -> ServerAddress:
+    """Start a server for the index in `folder`, and return its address once it answers.
+
+    Raises:
+        VaultAgentError: the error with which the server ended, or `SERVER_FAILED`.
+    """
+    log = folder / LOG
+    try:
+        make_private_folder(folder)
+        _keep_short(log)
+        before = log.stat().st_size if log.exists() else 0
+        process = start_detached((*PROGRAM, *how.arguments), environment=how.environment, log=log)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Failed("SERVER_FAILED", f"The server cannot be started: {reason}.") from None
+    deadline = time.monotonic() + _SECONDS_TO_START
+    try:
+        while process.poll() is None:
+            if (address := live_address(folder)) is not None:
+                return address
+            if time.monotonic() > deadline:
+                raise Failed("SERVER_FAILED", "The server runs, but does not answer yet.")
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        raise _reason(log, before)
+    finally:
+        leave_running(process)
+
+
+async def stop(folder: Path) -> ServerAddress | None:
+    """Stop the server of the index in `folder`. Return its address, or None if none runs.
+
+    Raises:
+        Failed: `SERVER_FAILED` if the server does not end.
+    """
+    address = await _address_of_running(folder)
+    if address is None:
+        return None
+    for end in (ask_to_end, kill):
+        end(address.pid)
+        deadline = time.monotonic() + _SECONDS_TO_STOP
+        while time.monotonic() < deadline:
+            if not is_serving(folder):
+                return address
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+    raise Failed("SERVER_FAILED", f"The server does not end. Its process is {address.pid}.")
+
+
+async def _address_of_running(folder: Path) -> ServerAddress | None:
+    """Return the address of the running server. Wait for it if the server is starting."""
+    deadline = time.monotonic() + _SECONDS_TO_START
+    while is_serving(folder):
+        if (address := noted_address(folder)) is not None:
+            return address
+        if time.monotonic() > deadline:
+            raise Failed("SERVER_FAILED", "A server runs, but does not answer.")
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+    return None
+
+
+def _keep_short(log: Path) -> None:
+    """Set a long log aside, so that the two together stay small."""
+    with suppress(FileNotFoundError):
+        if log.stat().st_size > _MAX_LOG_BYTES:
+            log.replace(log.with_name(_OLD_LOG))
+
+
+def _reason(log: Path, before: int) -> VaultAgentError:
+    """Return the error that the server printed last before it ended."""
+    with log.open("rb") as file:
+        file.seek(before)
+        lines = file.read(_MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
+    for line in reversed(lines):
+        if found := _ERROR.fullmatch(line):
+            return error_of(found[1], found[2])
+    return Failed("SERVER_FAILED", "The server ended at its start.")

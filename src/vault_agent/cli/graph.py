@@ -1,0 +1,229 @@
+"""`vault-agent graph`: the notes near a note, reports, and the whole graph as JSON."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncclick as click
+from asyncclick.shell_completion import CompletionItem
+
+from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.linking import close, degrees, printed, show_notes
+from vault_agent.cli.named import note_id
+from vault_agent.cli.terminal import (
+    clean,
+    counted,
+    envelope,
+    is_terminal,
+    pass_on,
+    say,
+    style,
+    tell,
+    warn,
+)
+from vault_agent.errors import Failed
+from vault_agent.system.files import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+@click.group("graph", cls=Group)
+def command() -> None:
+    """Explore how notes are linked."""
+
+
+def _filters(function: _Function) -> _Function:
+    options = (
+        click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
+        click.option(
+            "--tag", "tags", multiple=True, help="Only with this tag. Repeat to require several."
+        ),
+        click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`."),
+        click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
+        click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@command.command("local")
+@click.argument("note")
+@click.option("--depth", type=int, help="Links from the note, 1 to 5. Default: 1.")
+@click.option("-n", "--limit", type=int, help="Notes, 1 to 2,000. Default: 300.")
+@click.pass_obj
+async def local(invocation: Invocation, note: str, depth: int | None, limit: int | None) -> None:
+    """List the notes near a note, the nearest first.
+
+    NOTE is a note ID or a path.
+    """
+    from vault_agent.client import links
+
+    async with invocation.client() as client:
+        chosen = await note_id(invocation, client, note)
+        reply = await links.of_note(client, chosen, "graph", depth=depth, limit=limit)
+    if printed(reply, as_json=invocation.json):
+        return
+    data = reply.envelope["data"]
+    for node in data["nodes"]:
+        indent = "  " * node["distance"]
+        say(f"{indent}{style(clean(node['path']), 'strong')}  {degrees(node)}")
+    if len(data["nodes"]) == 1:
+        tell("No note is linked with it.")
+    if data["truncated"]:
+        tell("There are more. Give a higher --limit to see them.")
+    warn(reply.warnings)
+
+
+@command.command("path")
+@click.argument("start", metavar="FROM")
+@click.argument("end", metavar="TO")
+@click.option("--directed", is_flag=True, help="Follow links only forwards.")
+@click.option("--max", "longest", type=int, help="Links, 1 to 50. Default: 12.")
+@click.pass_obj
+async def path(
+    invocation: Invocation, start: str, end: str, directed: bool, longest: int | None
+) -> None:
+    """Find a shortest path of links between two notes.
+
+    FROM and TO are note IDs or paths.
+    """
+    from vault_agent.client import links
+
+    async with invocation.client() as client:
+        ends = [await note_id(invocation, client, name) for name in (start, end)]
+        reply = await links.path(client, *ends, directed=directed or None, max=longest)
+    if printed(reply, as_json=invocation.json):
+        return
+    for step, note in enumerate(reply.envelope["data"]["notes"]):
+        say(f"{step}  {style(clean(note['path']), 'strong')}")
+    warn(reply.warnings)
+
+
+@command.command("orphans")
+@_filters
+@click.option("-n", "--limit", type=int, help="Notes, 1 to 1,000. Default: 100.")
+@click.pass_obj
+async def orphans(invocation: Invocation, /, **options: Any) -> None:
+    """List the notes that no link leads to or from."""
+    await _report(invocation, "orphans", "Every note is linked.", options)
+
+
+@command.command("dead-ends")
+@_filters
+@click.option("-n", "--limit", type=int, help="Notes, 1 to 1,000. Default: 100.")
+@click.pass_obj
+async def dead_ends(invocation: Invocation, /, **options: Any) -> None:
+    """List the notes that are linked, but link to no note."""
+    await _report(invocation, "dead-ends", "There are no such notes.", options)
+
+
+@command.command("central")
+@click.option(
+    "--by",
+    type=click.Choice(["pagerank", "in", "out", "degree"]),
+    help="PageRank (the default), or the number of notes linked in, out or both ways.",
+)
+@click.option("-n", "--limit", type=int, help="Notes, 1 to 100. Default: 20.")
+@click.pass_obj
+async def central(invocation: Invocation, /, **options: Any) -> None:
+    """List the most important notes, as links show it."""
+    await _report(invocation, "central", "There are no notes.", options)
+
+
+async def _report(invocation: Invocation, name: str, none: str, options: dict[str, Any]) -> None:
+    from vault_agent.client import links
+
+    async with invocation.client() as client:
+        reply = await links.report(client, name, **options)
+    if not printed(reply, as_json=invocation.json):
+        show_notes(reply, none)
+
+
+@command.command("communities")
+@click.option("-n", "--limit", type=int, help="Groups, 1 to 1,000. Default: 20.")
+@click.pass_obj
+async def communities(invocation: Invocation, limit: int | None) -> None:
+    """List groups of notes that are linked more with each other than with others."""
+    from vault_agent.client import links
+
+    async with invocation.client() as client:
+        reply = await links.report(client, "communities", limit=limit)
+    if printed(reply, as_json=invocation.json):
+        return
+    data = reply.envelope["data"]
+    for number, group in enumerate(data["communities"]):
+        if number:
+            say()
+        say(f"{style(clean(group['label']), 'strong')}  {counted(group['size'], 'note')}")
+        for note in group["central"]:
+            say(f"      {clean(note['path'])}")
+    close(reply, len(data["communities"]), "There are no notes.")
+
+
+@command.command("export")
+@click.option(
+    "--output",
+    metavar="PATH|-",
+    required=True,
+    help="File to write to, or - for stdout.",
+    shell_complete=lambda *asked: [CompletionItem(asked[-1], type="file")],
+)
+@click.option("--objects", is_flag=True, help="One object for each note and link, not columns.")
+@click.option("--member", is_flag=True, help="Add the community of each note.")
+@click.option("--unresolved", is_flag=True, help="Add the notes that links name, but are missing.")
+@_filters
+@click.pass_obj
+async def export(
+    invocation: Invocation,
+    /,
+    output: str,
+    objects: bool,
+    member: bool,
+    unresolved: bool,
+    **filters: Any,
+) -> None:
+    """Write the whole graph as JSON.
+
+    The columns are described in the HTTP reference.
+    """
+    if output == "-" and is_terminal(sys.stdout):
+        raise click.UsageError("--output - is for a pipe or file, not for a terminal")
+    from vault_agent.client import links
+
+    async with invocation.client() as client:
+        reply = await links.graph(
+            client,
+            format="objects" if objects else None,
+            member=member or None,
+            unresolved=unresolved or None,
+            **filters,
+        )
+    data = reply.envelope["data"]
+    if output == "-":
+        pass_on(reply.body)
+    else:
+        size = _save(Path(output), reply.body)
+        if invocation.json:
+            envelope({"bytes": size})
+        else:
+            nodes = data["nodes"] if objects else data["nodes"].get("id", ())
+            links_found = len(data["edges"]) // (1 if objects else 2)
+            tell(f"{counted(len(nodes), 'note')} and {counted(links_found, 'link')} written.")
+    if data["truncated"]:
+        tell("Only the best connected notes are included.")
+    warn(reply.warnings)
+
+
+def _save(path: Path, body: bytes) -> int:
+    try:
+        with replacing(path, mode=0o644, keep_mode=True, durable=False) as file:
+            return file.write(body)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason}") from None

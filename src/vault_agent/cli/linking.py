@@ -1,0 +1,85 @@
+"""What the commands about links share: how notes, places and link texts are printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.cli.results import marked
+from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell, warn
+from vault_agent.cli.wrap import fitted
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Reply
+
+MARGIN = " " * 6
+
+
+def written(link: dict[str, Any]) -> str:
+    """Return a link roughly as it is written in the note, cleaned for a terminal."""
+    target = link["target"]
+    if link.get("fragment"):
+        target = f"{target}#{link['fragment']}"
+    kind, text = link["kind"], link.get("text") or ""
+    if kind == "external":
+        shown = f"[{text}]({target})" if text and text != target else f"<{target}>"
+    elif kind in ("markdown", "image"):
+        shown = f"{'!' * (kind == 'image')}[{text}]({target})"
+    else:
+        shown = f"{'!' * (kind == 'embed')}[[{target}{'|' * bool(text)}{text}]]"
+    return clean(shown)
+
+
+def show_linking(reply: Reply[Any], key: str, noun: str, none: str) -> None:
+    """Print the notes that link to a note or mention it, with their places."""
+    data = reply.envelope["data"]
+    for number, note in enumerate(data[key]):
+        if number:
+            say()
+        path = style(clean(note["path"]), "strong")
+        say(f"{path}  {counted(note['count'], noun)}")
+        for place in note["places"]:
+            _show_place(place)
+    close(reply, len(data[key]), none)
+
+
+def _show_place(place: dict[str, Any]) -> None:
+    heading = place["heading"] if place["chunkIndex"] is not None else "frontmatter"
+    where = f"line {place['line']}{f'  {clean(heading)}' if heading else ''}"
+    say(MARGIN + style(where, "faint"))
+    if place["snippet"]:
+        for line in fitted(marked(place["snippet"], place["matches"]), margin=len(MARGIN) + 2):
+            say(f"{MARGIN}  {line}")
+
+
+def show_notes(reply: Reply[Any], none: str) -> None:
+    """Print notes of the graph, one a line, with their score if they have one."""
+    data = reply.envelope["data"]
+    for note in data["notes"]:
+        score = note.get("score")
+        number = "" if score is None else f"{score:.4f}  " if score < 1 else f"{score:.0f}  "
+        say(f"{number}{style(clean(note['path']), 'strong')}  {degrees(note)}")
+    close(reply, len(data["notes"]), none)
+
+
+def degrees(note: dict[str, Any]) -> str:
+    """Return how many notes link to a note, and how many it links to."""
+    return style(f"{note['in']} in, {note['out']} out", "faint")
+
+
+def close(reply: Reply[Any], shown: int, none: str) -> None:
+    """Print what follows a list: that it is empty, how many entries follow, and warnings."""
+    data = reply.envelope["data"]
+    if not shown:
+        tell(none)
+    elif data["hasMore"]:
+        total = data.get("total")
+        rest = f"{total - shown:,} more" if isinstance(total, int) else "There are more"
+        tell(f"{rest}. Give a higher --limit to see them.")
+    warn(reply.warnings)
+
+
+def printed(reply: Reply[Any], *, as_json: bool) -> bool:
+    """Print the reply itself if JSON is wanted. Return whether it was."""
+    if as_json:
+        pass_on(reply.body)
+    return as_json

@@ -1,0 +1,94 @@
+"""`vault-agent list`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Reply
+    from vault_agent.wire.lists import NotesData
+
+_SORTS = ("path", "updated", "created", "title", "connections")
+
+
+@click.command("list", cls=Command)
+@click.argument("paths", nargs=-1, metavar="[FOLDER]...")
+@click.option("--flat", is_flag=True, help="Without the folders below.")
+@click.option(
+    "--tag", "tags", multiple=True, help="Only with this tag. Repeat to require several tags."
+)
+@click.option("--type", "types", multiple=True, help="Only with this frontmatter `type`.")
+@click.option(
+    "--property",
+    "properties",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only with this frontmatter property. Repeat to require several.",
+)
+@click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD.")
+@click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD.")
+@click.option("--linked/--orphans", default=None, help="Only with, or without, links of notes.")
+@click.option("--open-tasks", is_flag=True, help="Only with open tasks.")
+@click.option(
+    "-s", "--sort", type=click.Choice(_SORTS), default="path", show_default=True, help="Order."
+)
+@click.option("-n", "--limit", type=int, default=50, show_default=True, help="Notes, 1 to 200.")
+@click.option("--cursor", help="Continue the page before, with the same other options.")
+@click.pass_obj
+async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
+    """List notes, all or those of a folder.
+
+    Prints paths, at a terminal also the day of the last change and the tags.
+
+    \b
+    vault-agent list Projects --property status=active
+    vault-agent list --sort updated -n 10
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    from vault_agent.cli.results import named_value
+
+    linked = options["linked"]
+    arguments = {
+        "path": paths,
+        "recursive": "false" if options["flat"] else None,
+        "tag": tuple(tag.removeprefix("#") for tag in options["tags"]),
+        "type": options["types"],
+        "property": tuple(":".join(named_value(text)) for text in options["properties"]),
+        "after": options["after"],
+        "before": options["before"],
+        "linked": None if linked is None else str(linked).lower(),
+        "tasks": "open" if options["open_tasks"] else None,
+        "sort": options["sort"],
+        "limit": options["limit"],
+        "cursor": options["cursor"],
+    }
+    async with invocation.client() as client:
+        reply = await client.lists.notes(arguments)
+    _show(reply, as_json=invocation.json)
+
+
+def _show(reply: Reply[NotesData], *, as_json: bool) -> None:
+    if as_json:
+        pass_on(reply.body)
+        return
+    data = reply.envelope["data"]
+    for note in data["notes"]:
+        if not is_terminal(sys.stdout):
+            say(clean(note["path"]))
+            continue
+        tags = " ".join(f"#{clean(tag)}" for tag in note["tags"])
+        day = style(clean(note["updated"][:10]), "faint")
+        say(f"{day}  {clean(note['path'])}{'  ' + style(tags, 'faint') if tags else ''}")
+    if not data["notes"]:
+        tell("No notes.")
+    warn(reply.warnings)
+    if data["hasMore"]:
+        tell(
+            f"{len(data['notes']):,} of {data['total']:,} notes. More: add --cursor"
+            f" {clean(data['nextCursor'])}"
+        )

@@ -1,0 +1,91 @@
+"""The served vault on this computer, and the results that its user saw last.
+
+The results are kept in the folder of the index as IDs and lines, so that `open 2` means the second
+one. They are kept only if they were printed at a terminal.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+import orjson
+
+from vault_agent.config import rules
+from vault_agent.config.connection import index_folder, vault_root
+from vault_agent.errors import Misconfigured
+from vault_agent.system.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from vault_agent.config.layers import Layer
+
+_FILE = "last-results"
+
+
+class LocalVault(NamedTuple):
+    """The folder of the notes, and the folder of their index."""
+
+    root: Path
+    index_folder: Path
+
+
+class Shown(NamedTuple):
+    """A result that was printed: a note ID or chunk ID, and the line of the match."""
+
+    id: str
+    line: int | None
+
+
+def local_vault(layers: Sequence[Layer], served: str | None) -> LocalVault | None:
+    """Return the vault that the settings name if a server serves it, else None.
+
+    `served` is the identity of the vault that the server has.
+    """
+    try:
+        root, index = vault_root(layers), index_folder(layers)
+    except Misconfigured:
+        return None
+    if root is None or index is None or rules.vault_identity(root) != served:
+        return None
+    return LocalVault(root, index)
+
+
+def is_obsidian(root: Path) -> bool:
+    """Whether Obsidian has opened this folder as a vault."""
+    return (root / ".obsidian").is_dir()
+
+
+def obsidian_address(file: Path) -> str:
+    """Return the address that opens a note in Obsidian."""
+    return f"obsidian://open?path={quote(str(file), safe='')}"
+
+
+def note_address(root: Path, path: str) -> str:
+    """Return the address of a note for a hyperlink: in Obsidian, or else its file."""
+    file = root / path
+    return obsidian_address(file) if is_obsidian(root) else file.as_uri()
+
+
+def remember(vault: LocalVault, results: Iterable[dict[str, Any]]) -> None:
+    """Keep what was printed. Nothing happens if that cannot be written."""
+    shown = [[result["id"], result.get("line")] for result in results]
+    with suppress(OSError):
+        replace_file(vault.index_folder / _FILE, orjson.dumps(shown), durable=False)
+
+
+def recalled(folder: Path | None, number: int) -> Shown | None:
+    """Return the result of this number, from 1, or None if it was not printed."""
+    if folder is None:
+        return None
+    try:
+        shown = orjson.loads((folder / _FILE).read_bytes())
+        identifier, line = shown[number - 1] if number > 0 else (None, None)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if not isinstance(identifier, str) or not isinstance(line, int | None):
+        return None
+    return Shown(identifier, line)

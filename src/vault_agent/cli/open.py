@@ -1,0 +1,155 @@
+"""`vault-agent open`."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.editors import editor_command
+from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
+from vault_agent.cli.names import find, look_up
+from vault_agent.cli.terminal import clean, envelope, tell
+from vault_agent.config.connection import open_in
+from vault_agent.config.keys import OPENERS
+from vault_agent.errors import FILE_GONE_REMEDY, Failed, Misconfigured, NotFound
+
+if TYPE_CHECKING:
+    from vault_agent.cli.names import Place
+    from vault_agent.client.client import Client
+
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
+
+
+@click.command("open", cls=Command)
+@click.argument("name", metavar="NOTE")
+@click.option(
+    "--in",
+    "chosen",
+    type=click.Choice([each for each in OPENERS if each != "auto"]),
+    help="Where to open it. Default: the setting cli.open_in.",
+)
+@click.pass_obj
+async def command(invocation: Invocation, name: str, chosen: str | None) -> None:
+    """Open a note in your editor or in Obsidian.
+
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
+    editor opens it at the line of the match, or at the line in PATH:LINE.
+
+    \b
+    vault-agent open 1
+    vault-agent open "Kitchen/Stock.md:12"
+    vault-agent open Stock --in obsidian
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    layers = invocation.layers()
+    way = chosen or open_in(layers)
+    if way == "ui":
+        raise click.UsageError("This version has no web page: use --in editor or --in obsidian")
+    async with invocation.client() as client:
+        place = await find(invocation, client, name)
+        if place.path is None:
+            place = (await look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
+        line = place.line or await _line_of(client, place)
+        served = client.vault
+    vault = local_vault(layers, served)
+    if vault is None:
+        raise Misconfigured(
+            "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
+        )
+    file = _file(vault.root, place.path or "")
+    way = _way(way, vault.root)
+    if way == "editor":
+        _edit(str(file), line)
+    else:
+        _open_by_system(obsidian_address(file) if way == "obsidian" else str(file))
+    if invocation.json:
+        envelope({"path": place.path, "line": line, "in": way})
+    elif way != "editor":
+        tell(f"Opened {clean(place.path or '')}.")
+
+
+async def _line_of(client: Client, place: Place) -> int | None:
+    """Return the line of the chunk or heading that was named, or None for a whole note."""
+    if place.chunk is not None:
+        start: int = (await client.chunk(place.id)).data.start_line
+        return start
+    if place.heading is None:
+        return None
+    wanted = place.heading.rpartition("#")[2].strip().casefold()
+    text = (await client.note(place.note_id, allow_large=True)).envelope["data"]["content"]
+    for number, line in enumerate(text.splitlines(), 1):
+        heading = _HEADING.match(line)
+        if heading and heading[1].casefold() == wanted:
+            return number
+        if wanted.startswith("^") and line.rstrip().casefold().endswith(wanted):
+            return number
+    return None
+
+
+def _file(root: Path, path: str) -> Path:
+    """Return the file of a note. A server's path never leads out of the vault."""
+    parts = Path(path).parts
+    file = root / path
+    if not parts or ".." in parts or Path(path).is_absolute() or not file.is_file():
+        raise NotFound(
+            "NOTE_NOT_FOUND", "The note's file was moved or deleted.", remedy=FILE_GONE_REMEDY
+        )
+    return file
+
+
+def _editor() -> str | None:
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR")
+
+
+def _way(way: str, root: Path) -> str:
+    """Return where a note is opened: `editor`, `obsidian`, or the system's `program` for it."""
+    if way != "auto":
+        return way
+    if _editor():
+        return "editor"
+    return "obsidian" if is_obsidian(root) else "program"
+
+
+def _edit(file: str, line: int | None) -> None:
+    """Open a file in the user's editor and wait for its end. The editor handles Ctrl-C itself."""
+    editor = _editor()
+    if not editor:
+        raise Failed("OPEN_FAILED", "No editor is set. Set $EDITOR, for example to `nano`.")
+    try:
+        command = editor_command(editor, file, line)
+    except ValueError:
+        raise Failed("OPEN_FAILED", "$VISUAL or $EDITOR is not a valid command.") from None
+    _run(command, f"The editor {clean(Path(command[0]).name)}")
+
+
+def _open_by_system(address: str) -> None:
+    """Open a file or an address in the program that the system has for it."""
+    if sys.platform == "win32":
+        try:
+            os.startfile(address)  # noqa: S606 - needs no shell
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise Failed("OPEN_FAILED", f"No program opens the note: {reason}.") from None
+        return
+    program = "open" if sys.platform == "darwin" else "xdg-open"
+    _run([program, address], f"No $EDITOR is set, and {program}")
+
+
+def _run(command: list[str], what: str) -> None:
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        code = subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own program
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Failed("OPEN_FAILED", f"{what} cannot be started: {reason}.") from None
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if code != 0:
+        raise Failed("OPEN_FAILED", f"{what} ended with exit code {code}.")

@@ -1,0 +1,191 @@
+"""Finds or starts the server for `vault-agent mcp`, without the parser of the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from vault_agent.config import rules
+from vault_agent.config.connection import connection, index_folder
+from vault_agent.config.layers import read_layers
+from vault_agent.errors import VaultAgentError
+from vault_agent.mcp.relay import Refused, ServerAt, run_relay
+from vault_agent.system.address import noted_address
+
+if TYPE_CHECKING:
+    from vault_agent.config.layers import Layer
+
+PROGRAM = (sys.executable, "-P", "-m", "vault_agent")
+_SECONDS_TO_START = 60.0
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+
+class Options(NamedTuple):
+    """The options of `vault-agent mcp`. They are paths and names as given."""
+
+    config: str | None = None
+    endpoint: str | None = None
+    api_key: str | None = None
+    vault_root: str | None = None
+    agent: str | None = None
+    no_start: bool = False
+
+
+_VALUES = {
+    "--config": "config",
+    "--endpoint": "endpoint",
+    "--api-key": "api_key",
+    "--vault-root": "vault_root",
+    "--agent": "agent",
+}
+
+
+def options_of(arguments: list[str]) -> Options | None:
+    """Return the options of a relay, or None if these arguments need the parser.
+
+    The parser is needed for other commands and for wrong arguments. Its import takes longer than
+    the relay needs for its first reply.
+    """
+    given: dict[str, str | bool] = {}
+    command = False
+    remaining = iter(arguments)
+    for each in remaining:
+        name, assigned, value = each.partition("=")
+        if each == "mcp" and not command:
+            command = True
+        elif each == "--no-start":
+            given["no_start"] = True
+        elif name in _VALUES:
+            found = value if assigned else next(remaining, None)
+            if found is None:
+                return None
+            given[_VALUES[name]] = found
+        else:
+            return None
+    return Options(**given) if command else None  # type: ignore[arg-type]  # by name, as above
+
+
+def relay(options: Options) -> None:
+    """Relay until the client is gone, and end the process.
+
+    Raises:
+        VaultAgentError: `CONFIG_INVALID`, before anything is relayed.
+    """
+    finder = _Finder(options)
+    path = "/mcp" if options.agent is None else f"/mcp/{options.agent}"
+    run_relay(finder.find, path)
+
+
+class _Finder:
+    """Finds the server of the configured vault, or starts one in the background."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        flags = {
+            "server.endpoint": options.endpoint,
+            "server.api_key": options.api_key,
+            "vault.root": options.vault_root,
+        }
+        self._config = Path(options.config) if options.config is not None else None
+        self._flags = flags
+        self._layers = self._read()
+        self._key = connection(self._layers).api_key
+
+    def find(self, failed: bool) -> ServerAt:
+        """Return the server. `failed`: the one that was returned before does not answer.
+
+        Raises:
+            Refused: if there is none and none can be started.
+        """
+        try:
+            self._layers = self._read()  # a key may have been made meanwhile
+            return self._found(failed=failed)
+        except VaultAgentError as error:
+            raise Refused(f"{error.code}: {error.message}") from None
+
+    def _found(self, *, failed: bool) -> ServerAt:
+        chosen = connection(self._layers)
+        fixed = any("server.endpoint" in layer.values for layer in self._layers)
+        if fixed and not _is_local(chosen.endpoint):
+            return ServerAt(chosen.endpoint, chosen.api_key)
+        endpoint = chosen.endpoint if fixed else self._noted() or chosen.endpoint
+        usable = fixed or self._folder() is None or endpoint == self._noted()
+        if usable and not failed and _answers(endpoint):
+            return ServerAt(endpoint, chosen.api_key)
+        if fixed or self._options.no_start:
+            raise Refused(
+                "SERVER_UNAVAILABLE: no server answers. Ask the user to run: vault-agent serve"
+                " --mcp"
+            )
+        return ServerAt(self._started(), connection(self._read()).api_key)
+
+    def _folder(self) -> Path | None:
+        return index_folder(self._layers)
+
+    def _noted(self) -> str | None:
+        """Return the address that a server of this vault has recorded. It may have ended."""
+        folder = self._folder()
+        noted = noted_address(folder) if folder is not None else None
+        return noted.endpoint if noted is not None else None
+
+    def _started(self) -> str:
+        """Start a server in the background, or wait for one that another relay has started."""
+        deadline = time.monotonic() + _SECONDS_TO_START
+        while True:
+            done = subprocess.run(  # noqa: S603 - our own program
+                (
+                    *PROGRAM,
+                    "serve",
+                    "--background",
+                    "--mcp",
+                    "--until-idle",
+                    "--json",
+                    *self._same(),
+                ),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+            if done.returncode == 0:
+                return str(json.loads(done.stdout)["data"]["endpoint"])
+            if b"INDEX_LOCKED" not in done.stderr or time.monotonic() > deadline:
+                lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+                raise Refused(lines[-1] if lines else "SERVER_FAILED: the server did not start.")
+            # The server that holds the index is starting or ending.
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            noted = self._noted()
+            if noted is not None and _answers(noted):
+                return noted
+
+    def _same(self) -> list[str]:
+        """Return the flags that name the same vault."""
+        flags = []
+        if self._options.config is not None:
+            flags += ["--config", self._options.config]
+        if self._options.vault_root is not None:
+            flags += ["--vault-root", self._options.vault_root]
+        return flags
+
+    def _read(self) -> tuple[Layer, ...]:
+        return read_layers(self._flags, self._config)
+
+
+def _is_local(endpoint: str) -> bool:
+    return rules.is_loopback(urlsplit(endpoint).hostname or "")
+
+
+def _answers(endpoint: str) -> bool:
+    """Whether something listens there."""
+    import socket
+
+    parts = urlsplit(endpoint)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=2):
+            return True
+    except OSError:
+        return False

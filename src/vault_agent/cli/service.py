@@ -1,0 +1,246 @@
+"""`vault-agent service`: the server as a service of the user's session.
+
+Linux has a systemd user unit, macOS a launchd agent. Their files are written here, and the system's
+own commands start and stop them.
+"""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import asyncclick as click
+
+from vault_agent.cli import exits
+from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.terminal import clean, envelope, say
+from vault_agent.config.keys import CONFIG_ENV
+from vault_agent.errors import Busy, Failed, Misconfigured, NotFound
+from vault_agent.system.address import is_serving
+from vault_agent.system.files import make_private_folder, replace_file
+from vault_agent.system.processes import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_UNIT = "vault-agent.service"
+_LABEL = "org.vault-agent.server"
+_SECONDS = 30.0
+_PLACES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME")  # where settings and indexes are
+
+
+class Service(NamedTuple):
+    """How a system runs the server: its file, and the commands for it."""
+
+    file: Path
+    content: bytes
+    start: tuple[tuple[str, ...], ...]
+    stop: tuple[tuple[str, ...], ...]
+    restart: tuple[tuple[str, ...], ...]
+    is_running: tuple[str, ...]
+
+
+def service_of(platform: str, home: Path, variables: Mapping[str, str], log: Path) -> Service:
+    """Return the service of a platform, as in `sys.platform`.
+
+    The server gets `variables` in its environment. `log` gets the log on macOS; on Linux the
+    journal has it.
+
+    Raises:
+        Misconfigured: `SERVICE_UNSUPPORTED` if the platform has none.
+    """
+    if platform.startswith("linux"):
+        return _systemd(home, variables)
+    if platform == "darwin":
+        return _launchd(home, variables, log)
+    raise Misconfigured(
+        "SERVICE_UNSUPPORTED", "Services are supported on Linux with systemd, and on macOS."
+    )
+
+
+def _systemd(home: Path, variables: Mapping[str, str]) -> Service:
+    file = home / ".config" / "systemd" / "user" / _UNIT
+    lines = [
+        "[Unit]",
+        "Description=vault-agent: search and read Markdown notes",
+        "",
+        "[Service]",
+        "Type=exec",
+        *(f"Environment={_quoted(f'{name}={value}')}" for name, value in variables.items()),
+        # Here, unlike above, a dollar sign begins a variable.
+        "ExecStart=" + " ".join(_quoted(word).replace("$", "$$") for word in (*PROGRAM, "serve")),
+        "Restart=on-failure",
+        "RestartSec=5",
+        "# A wrong setting does not get right by itself.",
+        f"RestartPreventExitStatus={int(exits.USAGE)} {int(exits.Exit.AUTHENTICATION)}",
+        "NoNewPrivileges=yes",
+        "",
+        "[Install]",
+        "WantedBy=default.target",
+        "",
+    ]
+    control = ("systemctl", "--user")
+    return Service(
+        file,
+        "\n".join(lines).encode(),
+        start=((*control, "daemon-reload"), (*control, "enable", "--now", _UNIT)),
+        stop=((*control, "disable", "--now", _UNIT),),
+        restart=((*control, "daemon-reload"), (*control, "restart", _UNIT)),
+        is_running=(*control, "is-active", "--quiet", _UNIT),
+    )
+
+
+def _quoted(word: str) -> str:
+    """Return a word as systemd reads it, where `%` begins a specifier."""
+    text = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{text}"'
+
+
+def _launchd(home: Path, variables: Mapping[str, str], log: Path) -> Service:
+    file = home / "Library" / "LaunchAgents" / f"{_LABEL}.plist"
+    agent: dict[str, Any] = {
+        "Label": _LABEL,
+        "ProgramArguments": [*PROGRAM, "serve"],
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ThrottleInterval": 30,
+        "ProcessType": "Background",
+        "StandardErrorPath": str(log),
+        "Umask": 0o077,
+        "EnvironmentVariables": dict(variables),
+    }
+    domain = f"gui/{os.getuid()}" if hasattr(os, "getuid") else "gui"
+    return Service(
+        file,
+        plistlib.dumps(agent),
+        start=(("launchctl", "bootstrap", domain, str(file)),),
+        stop=(("launchctl", "bootout", f"{domain}/{_LABEL}"),),
+        restart=(
+            ("launchctl", "bootout", f"{domain}/{_LABEL}"),
+            ("launchctl", "bootstrap", domain, str(file)),
+        ),
+        is_running=("launchctl", "print", f"{domain}/{_LABEL}"),
+    )
+
+
+@click.group("service", cls=Group)
+def command() -> None:
+    """Run the server whenever you are logged in."""
+
+
+@command.command("install")
+@click.pass_obj
+async def install(invocation: Invocation) -> None:
+    """Install the server as a service, and start it.
+
+    It reads your config file. On Linux it is a systemd user unit, on macOS a launchd agent.
+    """
+    from vault_agent.config import build_config, index_directory
+
+    layers = [layer for layer in invocation.layers() if layer.origin == "file"]
+    folder = index_directory(build_config(layers))
+    service = _service(invocation, folder)
+    installed = service.file.is_file()
+    _require_control(service)
+    if not installed and is_serving(folder):
+        raise Busy(
+            "INDEX_LOCKED",
+            "A server of this vault runs. Stop it with `vault-agent serve --stop` first.",
+        )
+    try:
+        make_private_folder(service.file.parent)
+        make_private_folder(folder)
+        replace_file(service.file, service.content, mode=0o644)
+    except OSError as error:
+        raise _failed(error) from None
+    try:
+        _control(service.restart if installed else service.start)
+    except Failed:
+        if not installed:
+            service.file.unlink(missing_ok=True)
+        raise
+    _tell(invocation, service, "installed" if not installed else "updated", running=True)
+
+
+@command.command("remove")
+@click.pass_obj
+async def remove(invocation: Invocation) -> None:
+    """Stop the service and remove it. Notes, settings and indexes stay."""
+    service = _service(invocation, Path.home())
+    if not service.file.is_file():
+        raise NotFound("SERVICE_NOT_FOUND", "No service is installed.")
+    if shutil.which(service.stop[0][0]) is not None:
+        _control(service.stop, check=False)
+    try:
+        service.file.unlink()
+    except OSError as error:
+        raise _failed(error) from None
+    _tell(invocation, service, "removed", running=False)
+
+
+@command.command("status")
+@click.pass_obj
+async def status(invocation: Invocation) -> int:
+    """Say whether the service is installed and running.
+
+    The exit code is 4 if it is not installed.
+    """
+    service = _service(invocation, Path.home())
+    installed = service.file.is_file()
+    running = installed and shutil.which(service.is_running[0]) is not None
+    running = running and _run(service.is_running).returncode == 0
+    _tell(invocation, service, "installed" if installed else "not installed", running=running)
+    return exits.SUCCESS if installed else int(exits.Exit.NOT_FOUND)
+
+
+def _service(invocation: Invocation, folder: Path) -> Service:
+    from vault_agent.cli.detached import LOG
+    from vault_agent.config.layers import config_path
+
+    # The system starts the server without the variables of this shell.
+    variables = {name: os.environ[name] for name in _PLACES if name in os.environ}
+    if invocation.config is not None or CONFIG_ENV in os.environ:
+        variables[CONFIG_ENV] = str(config_path(invocation.config))
+    return service_of(sys.platform, Path.home(), variables, folder / LOG)
+
+
+def _require_control(service: Service) -> None:
+    program = service.start[0][0]
+    if shutil.which(program) is None:
+        raise Misconfigured("SERVICE_UNSUPPORTED", f"This computer has no {program}.")
+
+
+def _control(commands: Sequence[tuple[str, ...]], *, check: bool = True) -> None:
+    for each in commands:
+        ended = _run(each)
+        if check and ended.returncode != 0 and each[1] != "bootout":
+            said = " ".join(ended.stderr.decode("utf-8", "replace").split())
+            raise Failed("SERVICE_FAILED", f"`{' '.join(each[:3])}` failed: {clean(said)}")
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(command, check=False, capture_output=True, timeout=_SECONDS)  # noqa: S603 - a fixed command
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failed("SERVICE_FAILED", f"`{command[0]}` failed: {type(error).__name__}.") from None
+
+
+def _failed(error: OSError) -> Failed:
+    reason = error.strerror or type(error).__name__
+    return Failed("SERVICE_FAILED", f"The service's file cannot be changed: {reason}.")
+
+
+def _tell(invocation: Invocation, service: Service, state: str, *, running: bool) -> None:
+    if invocation.json:
+        envelope({"file": str(service.file), "state": state, "running": running})
+        return
+    now = ", running" if running else ", not running" if state == "installed" else ""
+    say(f"Service {state}{now}.")
+    say(f"  {clean(str(service.file))}")
+    if state == "installed" and running:
+        say("  vault-agent status")

@@ -1,0 +1,52 @@
+"""`vault-agent status`."""
+
+from __future__ import annotations
+
+import asyncclick as click
+
+from vault_agent import __version__
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.local import local_vault
+from vault_agent.cli.state import (
+    embedding_state,
+    freshness,
+    index_state,
+    last_run,
+    say_rows,
+    watch_state,
+)
+from vault_agent.cli.terminal import clean, pass_on, say, style, warn
+
+
+@click.command("status", cls=Command)
+@click.pass_obj
+async def command(invocation: Invocation) -> None:
+    """Show the server, its vault and its index.
+
+    It also shows whether the index is up to date, and which features are switched on.
+    """
+    async with invocation.client() as client:
+        reply = await client.health()
+        vault = local_vault(invocation.layers(), client.vault)
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    health = reply.data
+    rows = {
+        "vault": clean(str(vault.root) if vault is not None else health.vault.name),
+        "index": index_state(health, reply.warnings),
+        "last run": last_run(health),
+    }
+    if health.index.available and health.running_job is None:
+        rows["freshness"] = freshness(health)
+    if health.watch is not None and health.watch.enabled:
+        rows["watch"] = watch_state(health, reply.warnings)
+    rows["embeddings"] = embedding_state(health, reply.warnings)
+    on = ", ".join(name.removesuffix(".enabled") for name in health.switched_on)
+    rows["features"] = f"{clean(on)} on" if on else "none switched on"
+    say(f"vault-agent {clean(health.version)} at {style(clean(client.endpoint), 'strong')}")
+    say_rows(rows)
+    if health.version != __version__:
+        say()
+        say(f"This command is version {__version__}. Restart the server to use the same one.")
+    warn(each for each in reply.warnings if each.code != "INDEX_STALE")

@@ -1,0 +1,167 @@
+"""One HTTP request and its reply, over a connection of their own.
+
+Importing a whole HTTP client takes twice as long as a search from the shell. This client needs
+little: no redirects, no proxies, no compression. h11 speaks the protocol, asyncio the network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+import h11
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+
+_BLOCK = 1 << 16
+_MAX_HEAD_BYTES = 1 << 16
+
+
+class NotConnected(Exception):
+    """No server accepts connections at the address."""
+
+
+class BrokenReply(Exception):
+    """The reply is not HTTP, ended early, or did not arrive in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is. `prefix` is the path before every route, without a slash at its end."""
+
+    host: str
+    port: int
+    tls: bool
+    authority: str
+    prefix: str
+
+    @classmethod
+    def of(cls, endpoint: str) -> Address:
+        """Return the address in an http or https URL."""
+        parts = urlsplit(endpoint)
+        host, tls = parts.hostname or "", parts.scheme == "https"
+        name = host if host.isascii() else host.encode("idna").decode("ascii")
+        name = f"[{name}]" if ":" in name else name
+        return cls(
+            host=host,
+            port=parts.port or (443 if tls else 80),
+            tls=tls,
+            authority=name if parts.port is None else f"{name}:{parts.port}",
+            prefix=quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~"),
+        )
+
+
+class Response:
+    """A reply whose head has arrived."""
+
+    def __init__(self, wire: _Wire, head: h11.Response) -> None:
+        self.status = head.status_code
+        self.headers = {
+            name.decode("ascii"): value.decode("latin-1") for name, value in head.headers
+        }
+        """By name in lower case."""
+        self._wire = wire
+
+    @property
+    def content_length(self) -> int | None:
+        """The number of bytes of the body, or None if the reply does not say."""
+        length = self.headers.get("content-length")
+        return None if length is None or "transfer-encoding" in self.headers else int(length)
+
+    async def blocks(self) -> AsyncGenerator[bytes]:
+        """Yield the body as it arrives.
+
+        Raises:
+            BrokenReply: if it ends early, or pauses for too long.
+        """
+        while isinstance(event := await self._wire.event(), h11.Data):
+            yield bytes(event.data)
+
+
+@asynccontextmanager
+async def exchange(
+    address: Address,
+    method: str,
+    path: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    *,
+    connect: float,
+    silence: float,
+) -> AsyncIterator[Response]:
+    """Send a request and yield its reply, whose body is not read yet.
+
+    `path` is sent unchanged after the address's prefix. `connect` is the limit in seconds for the
+    connection, `silence` for each wait after that.
+
+    Raises:
+        NotConnected: if no server accepts the connection.
+        BrokenReply: if what arrives is no HTTP reply.
+    """
+    try:
+        async with asyncio.timeout(connect):
+            reader, writer = await asyncio.open_connection(
+                address.host, address.port, ssl=address.tls or None
+            )
+    except (OSError, UnicodeError):
+        raise NotConnected from None
+    try:
+        wire = _Wire(reader, silence)
+        sent = {"Host": address.authority, **headers, "Connection": "close"}
+        if body is not None:
+            sent["Content-Length"] = str(len(body))
+        request = h11.Request(
+            method=method, target=address.prefix + path, headers=list(sent.items())
+        )
+        with _broken():
+            async with asyncio.timeout(silence):
+                writer.write(wire.encoded(request, body or b""))
+                # A server that refuses a request may reply before it has read all of it.
+                with suppress(ConnectionError):
+                    await writer.drain()
+        yield Response(wire, await wire.head())
+    finally:
+        # Without the polite end, for which a server could keep the caller waiting.
+        writer.transport.abort()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+class _Wire:
+    """The protocol's state, and the bytes that arrive. `silence` limits each wait in seconds."""
+
+    def __init__(self, reader: asyncio.StreamReader, silence: float) -> None:
+        self._reader = reader
+        self._silence = silence
+        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD_BYTES)
+
+    def encoded(self, request: h11.Request, body: bytes) -> bytes:
+        parts = (request, h11.Data(data=body), h11.EndOfMessage())
+        return b"".join(self._protocol.send(part) or b"" for part in parts)
+
+    async def head(self) -> h11.Response:
+        while isinstance(event := await self.event(), h11.InformationalResponse):
+            pass  # it only announces the reply
+        if not isinstance(event, h11.Response):
+            raise BrokenReply
+        return event
+
+    async def event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        with _broken():
+            while (event := self._protocol.next_event()) is h11.NEED_DATA:
+                async with asyncio.timeout(self._silence):
+                    self._protocol.receive_data(await self._reader.read(_BLOCK))
+            return event
+
+
+@contextmanager
+def _broken() -> Iterator[None]:
+    """Raise `BrokenReply` for errors of the connection and for what is no HTTP."""
+    try:
+        yield
+    except (OSError, h11.ProtocolError):
+        raise BrokenReply from None

@@ -1,0 +1,61 @@
+"""The calls about links and the graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from vault_agent.client.client import Client, Parameter, Reply
+
+MOST_FINDINGS = 1_000
+"""Broken links of one reply."""
+
+
+async def of_note(client: Client, note_id: str, part: str, **parameters: Parameter) -> Reply[Any]:
+    """Return the `links`, `backlinks`, `mentions` or `graph` of a note."""
+    models = {
+        "links": "LinksData",
+        "backlinks": "BacklinksData",
+        "mentions": "MentionsData",
+        "graph": "LocalGraphData",
+    }
+    return await client.get(f"/notes/{note_id}/{part}", models[part], **parameters)
+
+
+async def graph(client: Client, **parameters: Parameter) -> Reply[Any]:
+    """Return the whole graph."""
+    return await client.get("/graph", "GraphData", **parameters)
+
+
+async def path(client: Client, start: str, end: str, **parameters: Parameter) -> Reply[Any]:
+    """Return a shortest path. Raises NotFound PATH_NOT_FOUND if there is none."""
+    ends: Mapping[str, Parameter] = {"from_": start, "to": end}
+    return await client.get("/graph/path", "PathData", **ends, **parameters)
+
+
+async def report(client: Client, name: str, **parameters: Parameter) -> Reply[Any]:
+    """Return `orphans`, `dead-ends`, `central` or `communities`."""
+    model = "CommunitiesData" if name == "communities" else "GraphNotesData"
+    return await client.get(f"/graph/{name}", model, **parameters)
+
+
+async def tree(client: Client, name: str, **parameters: Parameter) -> Reply[Any]:
+    """Return the tree of `tags` or `folders`."""
+    return await client.get(
+        f"/{name}", "TagsData" if name == "tags" else "FoldersData", **parameters
+    )
+
+
+async def broken(client: Client, kinds: str) -> AsyncGenerator[Reply[Any]]:
+    """Yield the broken links of the whole vault, in several replies of one revision."""
+    cursor = None
+    while True:
+        reply = await client.get(
+            "/links/broken", "BrokenLinksData", kinds=kinds, limit=MOST_FINDINGS, cursor=cursor
+        )
+        yield reply
+        cursor = reply.envelope["data"].get("nextCursor")
+        if not reply.envelope["data"]["hasMore"] or not isinstance(cursor, str):
+            return

@@ -1,0 +1,59 @@
+"""The calls about names and lists of notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from vault_agent.client.client import Reply
+    from vault_agent.wire.context import ContextData
+    from vault_agent.wire.lists import GrepData, NamedData, NotesData, TasksData
+
+    Call: TypeAlias = Callable[..., Awaitable[Reply[Any]]]
+    """Sends a request: method, path, model of the reply's data, and body."""
+
+
+class Lists:
+    """Names and lists of notes. Arguments have the names of the HTTP interface."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    async def resolve(self, name: str) -> Reply[NamedData]:
+        """Return the notes that a path, name, title, link or ID means."""
+        return await self._call("GET", f"/resolve{query({'name': name})}", "NamedData")
+
+    async def notes(self, arguments: Mapping[str, Any]) -> Reply[NotesData]:
+        """Return a page of a list of notes."""
+        return await self._call("GET", f"/notes{query(arguments)}", "NotesData")
+
+    async def tasks(self, arguments: Mapping[str, Any]) -> Reply[TasksData]:
+        """Return a page of a list of tasks."""
+        return await self._call("GET", f"/tasks{query(arguments)}", "TasksData")
+
+    async def context(
+        self, queries: Sequence[Mapping[str, Any]], *, max_tokens: int
+    ) -> Reply[ContextData]:
+        """Return excerpts of notes for a prompt."""
+        body = {"queries": list(queries), "maxTokens": max_tokens}
+        return await self._call("POST", "/context", "ContextData", body)
+
+    async def grep(self, body: Mapping[str, Any]) -> Reply[GrepData]:
+        """Return the lines that match a regular expression."""
+        return await self._call("POST", "/grep", "GrepData", given(body))
+
+
+def given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are not None, empty or False."""
+    return {name: value for name, value in arguments.items() if value not in (None, (), {}, False)}
+
+
+def query(arguments: Mapping[str, Any]) -> str:
+    """Return a query string of the given arguments. A tuple is a repeated parameter."""
+    values = {name: "true" if value is True else value for name, value in given(arguments).items()}
+    text = urlencode(values, doseq=True)
+    return f"?{text}" if text else ""

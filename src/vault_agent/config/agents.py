@@ -1,0 +1,39 @@
+"""Settings of agents: `[agents.NAME]` in the config file."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+
+from vault_agent.config.rules import vault_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SECTION = "agents"
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
+
+Folder = Annotated[str, AfterValidator(vault_folder)]
+
+
+def _patterns(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class AgentSettings(BaseModel):
+    """What one agent sees, and the hash of its key. Without a key it needs the owner's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    key_sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
+    folder: Folder = ""
+    deny: Annotated[tuple[Folder, ...], BeforeValidator(_patterns)] = ()
+
+
+def named(agents: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the agents. Raises ValueError if a name cannot stand in a URL."""
+    if not all(NAME.fullmatch(name) for name in agents):
+        raise ValueError("needs names of a-z, 0-9, _ and -, at most 32 characters")
+    return agents

@@ -1,0 +1,113 @@
+"""Adds, changes and removes agents in the user's TOML file, and keeps everything else."""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from vault_agent.config.agents import NAME, SECTION
+from vault_agent.config.layers import Layer, Problem, agents_of, invalid, parse_file, read_text
+from vault_agent.config.private import edited_alone, write_private
+from vault_agent.config.settings import check
+from vault_agent.errors import Misconfigured, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def add_agent(path: Path, name: str, folder: str, deny: tuple[str, ...]) -> str:
+    """Write a new agent to the file, and return its key. Only the hash of the key is written.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` for a name or folder that is not valid, or an agent that
+            exists.
+    """
+    if NAME.fullmatch(name) is None:
+        rule = "must have a name of a-z, 0-9, _ and -, at most 32 characters"
+        raise invalid([Problem(SECTION, rule, shown="an agent")])
+    key = _new_key()
+
+    def add(agents: Any) -> None:
+        if name in agents:
+            rule = "exists already: `vault-agent agents rotate` makes a new key"
+            raise invalid([Problem(f"{SECTION}.{name}", rule)])
+        table = tomlkit.table()
+        table["key_sha256"] = _digest(key)
+        table["folder"] = folder
+        if deny:
+            table["deny"] = list(deny)
+        agents[name] = table
+
+    _edit(path, add)
+    return key
+
+
+def rotate_key(path: Path, name: str) -> str:
+    """Give an agent a new key, and return it. Raises NotFound `AGENT_NOT_FOUND`."""
+    key = _new_key()
+
+    def rotate(agents: Any) -> None:
+        _existing(agents, name)["key_sha256"] = _digest(key)
+
+    _edit(path, rotate)
+    return key
+
+
+def remove_agent(path: Path, name: str) -> None:
+    """Remove an agent from the file. Raises NotFound `AGENT_NOT_FOUND`."""
+
+    def remove(agents: Any) -> None:
+        _existing(agents, name)
+        del agents[name]
+
+    _edit(path, remove)
+
+
+def _existing(agents: Any, name: str) -> Any:
+    if name not in agents:
+        raise NotFound("AGENT_NOT_FOUND", "The config file has no agent of this name.")
+    return agents[name]
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def _digest(key: str) -> str:
+    return sha256(key.encode()).hexdigest()
+
+
+def _edit(path: Path, change: Callable[[Any], None]) -> None:
+    """Change the tables of agents, and write the file if the result is valid."""
+    try:
+        with edited_alone(path):
+            before = read_text(path) or ""
+            parse_file(before, name=path.name, lenient=True)
+            try:
+                document = tomlkit.parse(before)
+            except TOMLKitError:
+                raise Misconfigured(
+                    "CONFIG_INVALID",
+                    f"{path.name} is not valid TOML: repair it in an editor first.",
+                ) from None
+            if SECTION not in document:
+                document[SECTION] = tomlkit.table(is_super_table=True)
+            change(document[SECTION])
+            if not document[SECTION]:
+                del document[SECTION]
+            after = tomlkit.dumps(document)
+            values = parse_file(after, name=path.name, lenient=True)
+            _, problems = check([Layer("file", values, agents_of(after))])
+            if mine := [each for each in problems if each.key.startswith(f"{SECTION}.")]:
+                raise invalid(mine)
+            write_private(path, after)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Misconfigured(
+            "CONFIG_INVALID", f"The config file {path.name} cannot be written: {reason}."
+        ) from None

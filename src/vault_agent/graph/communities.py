@@ -1,0 +1,128 @@
+"""Communities of notes by the Louvain method, on the undirected graph.
+
+Blondel, Guillaume, Lambiotte, Lefebvre: Fast unfolding of communities in large networks (2008).
+Resolution 1. Notes are visited in order of their positions, so equal graphs give equal communities.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from vault_agent.graph.adjacency import Adjacency
+
+_LEAST_GAIN = 1e-7
+"""Passes end when modularity grows by less than this."""
+
+
+class Communities(NamedTuple):
+    """The community of every note, and the modularity. Community 0 is the largest.
+
+    Communities of one size are ordered by their first note.
+    """
+
+    members: list[int]
+    modularity: float
+
+
+class _Level(NamedTuple):
+    """A weighted undirected graph. Its nodes are notes, or communities of the level before."""
+
+    neighbours: list[dict[int, int]]  # other nodes, with the weight of the edge
+    loops: list[int]  # weight of the edges inside each node
+    degrees: list[int]  # sum of the weights at each node; an edge inside counts twice
+
+
+def communities(graph: Adjacency) -> Communities:
+    """Return the communities of the notes. A pair of notes has one edge, whatever the links."""
+    level = _first_level(graph)
+    total = sum(level.degrees)  # twice the weight of all edges
+    members = list(range(graph.size))
+    if not total:
+        return Communities(members, 0.0)
+    modularity = _modularity(level, list(range(graph.size)), total)
+    while True:
+        found = _moved(level, total)
+        gained = _modularity(level, found, total)
+        if gained - modularity < _LEAST_GAIN:
+            return Communities(_numbered(members), modularity)
+        modularity = gained
+        numbers = {old: new for new, old in enumerate(dict.fromkeys(found))}
+        found = [numbers[each] for each in found]
+        members = [found[each] for each in members]
+        level = _joined(level, found)
+
+
+def _first_level(graph: Adjacency) -> _Level:
+    neighbours = [dict.fromkeys(graph.neighbours(note), 1) for note in range(graph.size)]
+    return _Level(neighbours, [0] * graph.size, [len(each) for each in neighbours])
+
+
+def _moved(level: _Level, total: int) -> list[int]:
+    """Move each node to the neighbouring community with the most gain, until none gains."""
+    found = list(range(len(level.neighbours)))
+    sums = list(level.degrees)  # of each community
+    moved = True
+    while moved:
+        moved = False
+        for node, neighbours in enumerate(level.neighbours):
+            degree, home = level.degrees[node], found[node]
+            links: dict[int, int] = {}
+            for other, weight in neighbours.items():
+                community = found[other]
+                links[community] = links.get(community, 0) + weight
+            sums[home] -= degree
+            # Whole numbers: the gain times the total weight. So there are no rounding errors.
+            best, most = home, links.get(home, 0) * total - sums[home] * degree
+            for community, weight in links.items():
+                gain = weight * total - sums[community] * degree
+                if gain > most or (gain == most and community < best != home):
+                    best, most = community, gain
+            sums[best] += degree
+            if best != home:
+                found[node] = best
+                moved = True
+    return found
+
+
+def _modularity(level: _Level, found: list[int], total: int) -> float:
+    inside, sums = Counter[int](), Counter[int]()
+    for node, neighbours in enumerate(level.neighbours):
+        community = found[node]
+        sums[community] += level.degrees[node]
+        inside[community] += 2 * level.loops[node]
+        inside[community] += sum(
+            weight for other, weight in neighbours.items() if found[other] == community
+        )
+    return sum(inside[each] / total - (sums[each] / total) ** 2 for each in sums)
+
+
+def _joined(level: _Level, found: list[int]) -> _Level:
+    """Return the graph whose nodes are the communities of a level, numbered without gaps."""
+    count = max(found) + 1
+    neighbours: list[dict[int, int]] = [{} for _ in range(count)]
+    loops, degrees = [0] * count, [0] * count
+    for node, around in enumerate(level.neighbours):
+        community = found[node]
+        degrees[community] += level.degrees[node]
+        loops[community] += level.loops[node]
+        joined = neighbours[community]
+        for other, weight in around.items():
+            there = found[other]
+            if there != community:
+                joined[there] = joined.get(there, 0) + weight
+            elif other > node:
+                loops[community] += weight
+    return _Level(neighbours, loops, degrees)
+
+
+def _numbered(members: list[int]) -> list[int]:
+    """Return the communities numbered by size, the largest first, then by their first note."""
+    sizes = Counter(members)
+    firsts: dict[int, int] = {}
+    for position, community in enumerate(members):
+        firsts.setdefault(community, position)
+    order = sorted(sizes, key=lambda each: (-sizes[each], firsts[each]))
+    numbers = {community: number for number, community in enumerate(order)}
+    return [numbers[community] for community in members]

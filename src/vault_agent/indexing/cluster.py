@@ -1,0 +1,57 @@
+"""Finds the communities of an index's notes. The keeper does, because it takes seconds of CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from vault_agent.errors import IndexUnavailable
+from vault_agent.graph.adjacency import Adjacency
+from vault_agent.graph.communities import communities
+from vault_agent.graph.labels import labels
+from vault_agent.indexing.protocol import Clustered
+from vault_agent.store.database import open_reader
+from vault_agent.store.index import graph as reading
+from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.store.layout import IndexDirectory
+
+if TYPE_CHECKING:
+    from vault_agent.indexing.task import IndexTask
+
+
+async def cluster(task: IndexTask) -> Clustered:
+    """Return the communities of the current revision.
+
+    Raises:
+        IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
+    """
+    directory = IndexDirectory(Path(task.directory))
+    number = directory.current()
+    if number is None:
+        raise IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
+    async with open_reader(directory.database(number)) as connection:
+        # A transaction reads one state, even if a run commits another meanwhile.
+        await connection.execute_fetchall("BEGIN")
+        meta = await read_meta(connection)
+        check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
+        order = await reading.order(connection)
+        links = await reading.edges(connection)
+        notes = {row.rowid: row for row in await reading.columns(connection)}
+    positions = {rowid: position for position, (rowid, _) in enumerate(order)}
+    found = communities(Adjacency.of(positions, links))
+    texts = [_text(notes[rowid]) for rowid, _ in order]
+    return Clustered(
+        meta.generation,
+        meta.revision,
+        tuple(found.members),
+        found.modularity,
+        tuple(labels(found.members, texts)),
+    )
+
+
+def _text(note: reading.NoteColumns) -> str:
+    """Return the title and the tags of a note."""
+    tags = (orjson.loads(note.metadata).get("tags") or ()) if note.metadata else ()
+    return "\n".join((note.title, *tags))

@@ -1,0 +1,230 @@
+"""One HTTP exchange: a JSON-RPC message in, its reply out.
+
+The SDK runs the request (`serve_one`): it knows the methods and results of each revision of the
+protocol. What is checked before that is checked here, because the SDK's own HTTP transport quotes
+the input in errors.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
+from mcp.server.connection import Connection
+from mcp.server.runner import serve_one
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+)
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp_types import HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from vault_agent.mcp.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    Message,
+    RequestId,
+    RpcError,
+    parse_message,
+    progress_body,
+    result_body,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from mcp.server.lowlevel import Server
+    from mcp.shared.dispatcher import CallOptions
+
+VERSION_HEADER = "mcp-protocol-version"
+ASSUMED_VERSION = "2025-03-26"
+"""The revision of a client that sends no version header."""
+
+_VERSION = re.compile(r"[A-Za-z0-9._-]{1,32}")
+"""A version that is repeated in the error, as the protocol asks."""
+_MESSAGES = {
+    METHOD_NOT_FOUND: "There is no such method.",
+    INVALID_PARAMS: "The parameters are not valid for this method.",
+    INTERNAL_ERROR: "Internal server error.",
+}
+
+
+class Post(NamedTuple):
+    """An HTTP request: its headers with names in lower case, the names as sent, and the body."""
+
+    headers: Mapping[str, str]
+    names: tuple[str, ...]
+    body: bytes
+
+
+class Reply(NamedTuple):
+    """The HTTP reply. `body` is empty for a notification."""
+
+    status: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Sends progress notifications of one request. Does nothing without a token."""
+
+    token: RequestId | None
+    send: Callable[[bytes], Awaitable[None]] | None
+
+    async def __call__(self, done: float, total: float | None, text: str) -> None:
+        """Tell the client how far its request is."""
+        if self.token is not None and self.send is not None:
+            await self.send(progress_body(self.token, done, total, text))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a handler gets besides the parameters: the client's view, and its progress."""
+
+    view: Any
+    progress: Progress
+    legacy: bool  # whether the client speaks a revision before 2026-07-28
+
+
+async def exchange(
+    server: Server[Any],
+    view: Any,
+    post: Post,
+    send: Callable[[bytes], Awaitable[None]] | None = None,
+) -> Reply:
+    """Answer one POST.
+
+    Args:
+        server: the SDK's server with our handlers.
+        view: what this client may see. Handlers get it as `ctx.request.view`.
+        post: the request, whose body is one JSON-RPC message.
+        send: sends a notification before the reply; None if the client takes no stream.
+
+    Never raises, except if it is cancelled or a handler has a defect.
+    """
+    try:
+        message = parse_message(post.body)
+    except RpcError as error:
+        return Reply(400, error.body())
+    version = post.headers.get(VERSION_HEADER)
+    named = message.meta.get(PROTOCOL_VERSION_META_KEY)
+    # An unknown version gets the list of ours, even without the other headers.
+    if version not in (None, *HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS) and (
+        named in (None, version)
+    ):
+        return _refused(_unsupported(version or "", message.id))
+    if message.id is None:
+        return Reply(202, b"")
+    modern = version in MODERN_PROTOCOL_VERSIONS or (
+        version not in HANDSHAKE_PROTOCOL_VERSIONS
+        and (version is not None or named is not None)
+        and message.method != "initialize"
+    )
+    if not modern:
+        connection = Connection.from_envelope(version or ASSUMED_VERSION, None, None)
+    else:
+        try:
+            connection = _classified(message, post)
+        except RpcError as error:
+            return _refused(error)
+    call = Call(view, Progress(message.progress_token, send), legacy=not modern)
+    try:
+        result = await serve_one(
+            server,
+            _Context(message.id, call, post.headers),
+            message.method,
+            message.params,
+            connection=connection,
+            lifespan_state=None,
+        )
+    except (MCPError, ValidationError) as error:
+        known = _known(error, message.id)
+        # Before 2026-07-28 the status says only that the message was read.
+        return _refused(known) if modern else Reply(200, known.body())
+    return Reply(200, result_body(message.id, result))
+
+
+def _classified(message: Message, post: Post) -> Connection:
+    """Return the connection of a request that carries its own version and capabilities."""
+    if find_duplicated_routing_header((name, "") for name in post.names) is not None:
+        raise RpcError(HEADER_MISMATCH, "A routing header appears twice.", to=message.id)
+    sent = {"method": message.method, "params": message.params}
+    verdict = classify_inbound_request(sent, headers=post.headers)
+    if isinstance(verdict, InboundLadderRejection):
+        if verdict.code == UNSUPPORTED_VERSION:
+            raise _unsupported(post.headers.get(VERSION_HEADER, ""), message.id)
+        raise RpcError(verdict.code, verdict.message, to=message.id)
+    return Connection.from_envelope(
+        verdict.protocol_version, verdict.client_info, verdict.client_capabilities
+    )
+
+
+def _unsupported(requested: str, request_id: RequestId | None) -> RpcError:
+    shown = requested if _VERSION.fullmatch(requested) else ""
+    data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": shown}
+    return RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", to=request_id, data=data)
+
+
+def _known(error: MCPError | ValidationError, request_id: RequestId | None) -> RpcError:
+    """Return the error for the client. The SDK's data and texts may quote the request."""
+    if isinstance(error, ValidationError):
+        return RpcError(INVALID_PARAMS, _MESSAGES[INVALID_PARAMS], to=request_id)
+    if isinstance(error, TeachingError):
+        return RpcError(error.error.code, error.error.message, to=request_id)
+    code = error.error.code
+    return RpcError(code, _MESSAGES.get(code, "The request was refused."), to=request_id)
+
+
+def _refused(error: RpcError) -> Reply:
+    return Reply(ERROR_CODE_HTTP_STATUS.get(error.code, 200), error.body())
+
+
+class TeachingError(MCPError):
+    """A JSON-RPC error with a text of ours, which reaches the client as it is."""
+
+
+@dataclass(slots=True)
+class _Context:
+    """The SDK's view of one request. The server sends no requests to clients."""
+
+    request_id: RequestId
+    call: Call
+    headers: Mapping[str, str]
+    can_send_request: bool = False
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    @property
+    def transport(self) -> TransportContext:
+        return TransportContext(
+            kind="streamable-http", can_send_request=False, headers=self.headers
+        )
+
+    @property
+    def message_metadata(self) -> ServerMessageMetadata:
+        return ServerMessageMetadata(request_context=self.call)
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        del params, opts
+        raise NoBackChannelError(method)
+
+    async def notify(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> None:
+        del method, params, opts
+
+    async def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        await self.call.progress(progress, total, message or "")

@@ -1,0 +1,124 @@
+"""`vault_list` and `task_list`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.lists import NOTES, TASKS
+from vault_agent.mcp.searching import page, warning_lines
+from vault_agent.mcp.text import cut, printable, title
+from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.text.names import fold, stem
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.lists import NotesRequest, TasksRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.lists import NoteRow, NotesData, TaskData, TasksData
+
+_TASK_CHARACTERS = 240
+
+
+async def _list(view: View, given: Mapping[str, Any]) -> str:
+    pattern = view.pattern(given.get("path", ""))
+    if pattern is None and not given["recursive"]:
+        pattern = view.caller.scope.folder or None
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        request = {
+            "path": [] if pattern is None else [pattern],
+            "tag": given.get("tags", []),
+            "recursive": given["recursive"],
+            "sort": given["sort"],
+            "limit": most,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(NOTES, parse_values(NotesRequest, request))
+        found: NotesData = reply.data
+        head = _head(len(found.notes), found.total, "note", found.next_cursor)
+        lines = [head, *(_note_line(view, note, given["sort"]) for note in found.notes)]
+        return lines, warning_lines(reply.warnings)
+
+    return await page(view, given["limit"], ask)
+
+
+def _note_line(view: View, note: NoteRow, sort: str) -> str:
+    line = view.shown(note.path)
+    if fold(note.title) != fold(stem(note.path)):
+        line += f' "{title(note.title)}"'
+    return f"{line} · {cut(note.updated, 25)}" if sort == "updated" else line
+
+
+async def _tasks(view: View, given: Mapping[str, Any]) -> str:
+    pattern = view.pattern(given.get("path", ""))
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        request = {
+            "path": [] if pattern is None else [pattern],
+            "status": given["status"],
+            "tag": given.get("tags", []),
+            "dueBefore": given.get("dueBefore"),
+            "limit": most,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(TASKS, parse_values(TasksRequest, request))
+        found: TasksData = reply.data
+        head = _head(len(found.tasks), None, "task", found.next_cursor)
+        lines = [head, *(_task_line(view, task) for task in found.tasks)]
+        return lines, warning_lines(reply.warnings)
+
+    return await page(view, given["limit"], ask)
+
+
+def _task_line(view: View, task: TaskData) -> str:
+    box = f"[{printable(task.symbol)}]"
+    line = (
+        f"{view.shown(task.path)}:{task.line}: {box} {cut(printable(task.text), _TASK_CHARACTERS)}"
+    )
+    dates = (("due", task.due), ("scheduled", task.scheduled), ("done", task.done))
+    return line + "".join(f" · {name} {date}" for name, date in dates if date)
+
+
+def _head(shown: int, total: int | None, word: str, cursor: str | None) -> str:
+    if total is not None and total > shown:
+        head = f"{shown} of {total:,} {word}s"
+    else:
+        head = f"{shown} {word}{'' if shown == 1 else 's'}"
+    if not shown:
+        return f"{head}."
+    return head if cursor is None else f"{head} · next: {cursor}"
+
+
+_TAGS = {"type": "array", "items": {"type": "string"}, "maxItems": 50}
+
+LIST_TOOL = Tool(
+    "vault_list",
+    "List the notes of a folder, with tags or in order of change.",
+    {
+        "path": {**PATH, "description": "Folder or glob"},
+        "tags": _TAGS,
+        "recursive": {"type": "boolean", "default": True},
+        "sort": {"type": "string", "enum": ["path", "updated"], "default": "path"},
+        "limit": limit(200, 50),
+        "cursor": CURSOR,
+    },
+    (),
+    _list,
+)
+
+TASKS_TOOL = Tool(
+    "task_list",
+    "List the tasks in notes (`- [ ]`), with path:line and dates.",
+    {
+        "path": PATH,
+        "status": {"type": "string", "enum": ["open", "done", "all"], "default": "open"},
+        "tags": _TAGS,
+        "dueBefore": {"type": "string", "description": "YYYY-MM-DD"},
+        "limit": limit(200, 50),
+        "cursor": CURSOR,
+    },
+    (),
+    _tasks,
+)

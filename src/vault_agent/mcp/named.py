@@ -1,0 +1,48 @@
+"""The note that a model means by a path, a name, a link or an ID."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.api.lists import RESOLVE
+from vault_agent.errors import NotFound
+from vault_agent.mcp.text import hidden, visible
+from vault_agent.wire.lists import ResolveRequest
+
+if TYPE_CHECKING:
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.lists import NamedData, NamedNoteData
+
+MAX_SUGGESTIONS = 5
+
+
+async def named_note(view: View, path: str) -> tuple[NamedNoteData, NamedData]:
+    """Return the note, and the whole answer with the line or heading that the path contains.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND` with similar paths, or `NOTE_AMBIGUOUS` with all of them, both
+            in `details.suggestions`.
+        VaultAgentError: as the operation `resolve`.
+    """
+    try:
+        found = (await view.perform(RESOLVE, ResolveRequest(name=hidden(path)))).data
+    except NotFound as error:
+        if error.code != "NOTE_NOT_FOUND":
+            raise
+        similar = [visible(each) for each in error.details.get("suggestions", ())]
+        remedy = "Did you mean:" if similar else "Call vault_search or vault_list to find it."
+        raise NotFound(
+            error.code,
+            "no such note.",
+            {"suggestions": similar[:MAX_SUGGESTIONS]},
+            remedy=remedy,
+        ) from None
+    if len(found.notes) > 1:
+        paths = [visible(note.path) for note in found.notes]
+        raise NotFound(
+            "NOTE_AMBIGUOUS",
+            "several notes have this name. Give the path:",
+            {"suggestions": paths},
+            remedy="",
+        )
+    return found.notes[0], found

@@ -1,0 +1,101 @@
+"""`vault_read`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.reading import READ
+from vault_agent.errors import InvalidRequest
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.searching import warning_lines
+from vault_agent.mcp.text import fenced, printable, size
+from vault_agent.mcp.tool import CURSOR, PATH, Tool
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.reading import PartRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.reading import PartData
+
+HASH_DIGITS = 16
+"""Digits of a hash that replies show. They are enough to name one state of a note."""
+
+_ENVELOPE_BYTES = 1_500
+"""Bytes reserved for the fence with its path, the hash, the cursor and warnings."""
+_LINES = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})?)?\s*")
+
+
+async def _read(view: View, given: Mapping[str, Any]) -> str:
+    note, found = await named_note(view, given["path"])
+    first, last = _lines(given.get("lines"))
+    request = parse_values(
+        PartRequest,
+        {
+            "noteId": note.note_id,
+            "view": given["view"],
+            "section": given.get("section") or (None if "lines" in given else found.heading),
+            "firstLine": first,
+            "lastLine": last,
+            # Control characters become U+FFFD, which takes three bytes.
+            "maxBytes": max(view.max_bytes - _ENVELOPE_BYTES - 2 * size(note.path), 500),
+            "cursor": given.get("cursor"),
+        },
+    )
+    reply = await view.perform(READ, request)
+    return "\n".join([*_page(view, reply.data, given["view"]), *warning_lines(reply.warnings)])
+
+
+def _page(view: View, page: PartData, shown: str) -> list[str]:
+    if not page.text and shown == "properties":
+        return ["The note has no properties."]
+    if not page.text and shown == "outline":
+        return ["The note has no headings."]
+    if shown == "text":
+        lines = f"{page.start_line}-{page.end_line} of {page.lines}"
+    else:
+        lines = f"{shown} of {page.lines}"
+    text = [fenced(view.shown(page.path), lines, printable(page.text))]
+    if page.note_hash is not None:
+        text.append(f"hash: {page.note_hash[:HASH_DIGITS]}")
+    if page.section_hash is not None:
+        text.append(f"sectionHash: {page.section_hash[:HASH_DIGITS]}")
+    if page.next_cursor is not None:
+        text.append(f"next: {page.next_cursor}")
+    return text
+
+
+def _lines(given: str | None) -> tuple[int, int | None]:
+    if given is None:
+        return 1, None
+    match = _LINES.fullmatch(given)
+    if match is None or int(match[1]) < 1 or (match[2] and int(match[2]) < int(match[1])):
+        raise InvalidRequest("INVALID_REQUEST", "lines must be like 40-80 or 40-.")
+    last = int(match[2]) if match[2] else (None if "-" in given else int(match[1]))
+    return int(match[1]), last
+
+
+READ_TOOL = Tool(
+    "vault_read",
+    "Read a note, or only a section or some lines of it. Long notes come in pages: pass `cursor`"
+    " for the next.",
+    {
+        "path": {**PATH, "description": "As results show it, or the note's name"},
+        "section": {
+            "type": "string",
+            "maxLength": 1000,
+            "description": "Heading, or `A > B`, or `^block`",
+        },
+        "lines": {"type": "string", "maxLength": 30, "description": "`40-80` or `40-`"},
+        "view": {
+            "type": "string",
+            "enum": ["text", "outline", "properties"],
+            "default": "text",
+        },
+        "cursor": CURSOR,
+    },
+    ("path",),
+    _read,
+)

@@ -1,0 +1,379 @@
+"""The relay: JSON-RPC lines on standard input to `POST /mcp` of a server, and its replies back.
+
+Clients start one relay each, and wait only seconds for its first reply. So it starts fast: it
+imports the standard library only, and no other room. It does not know the protocol, except for what
+HTTP asks of a client: the headers, and that a cancelled request closes its connection.
+
+Threads, because they need no import of asyncio: one reads lines, and one for each request waits for
+its reply. All are daemons, so nothing keeps the process from ending.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import signal
+import sys
+import threading
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from http.client import HTTPResponse
+
+MAX_LINE_BYTES = 64 * 1024
+IN_FLIGHT = 16
+PARENT_SECONDS = 5.0
+"""How often the relay looks whether its parent is still there."""
+
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_SERVER_ERROR = -32000
+_INVALID_REQUEST = -32600
+_PARSE_ERROR = -32700
+_SECONDS_TO_CONNECT = 10.0
+
+
+class ServerAt(NamedTuple):
+    """Where the server listens, and its key."""
+
+    endpoint: str
+    api_key: str | None
+
+
+class Refused(Exception):
+    """No server can be used. The text is for the client: a code, what is wrong, what to do."""
+
+
+class Relay:
+    """Relays lines between two descriptors and a server.
+
+    `find` returns the server. It is called with True if the one that it returned before does not
+    answer any more, and then may start another one. It may take seconds. `path` is that of the
+    endpoint.
+    """
+
+    def __init__(self, find: Callable[[bool], ServerAt], path: str, source: int, sink: int) -> None:
+        self._find = find
+        self._path = path
+        self._source = source
+        self._sink = sink
+        self._server: ServerAt | None = None
+        self._finding = threading.Lock()
+        self._writing = threading.Lock()
+        self._places = threading.BoundedSemaphore(IN_FLIGHT)
+        self._connections = _Connections()
+        self._active: dict[Any, _Request] = {}
+        self._version: str | None = None  # negotiated by `initialize`
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Relay until the input ends, the output is closed, a signal comes, or the parent is gone.
+
+        Requests in flight are cancelled then.
+        """
+        parent = os.getppid()
+        threading.Thread(target=self._read, daemon=True).start()
+        while not self.ended.wait(PARENT_SECONDS) and os.getppid() == parent:
+            pass
+        for request in list(self._active.values()):
+            request.cancel()
+        self._connections.close()
+
+    @property
+    def active(self) -> int:
+        """The number of requests in flight."""
+        return len(self._active)
+
+    # --- input ----------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        try:
+            for line in _lines(self._source):
+                if line is None:
+                    self._refuse(None, _INVALID_REQUEST, "The line is over 64 KiB.")
+                elif line.strip():
+                    self._take(line)
+        except OSError:
+            pass  # the client closed it
+        finally:
+            self.ended.set()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._refuse(None, _PARSE_ERROR, "The line is not valid JSON in UTF-8.")
+            return
+        if not isinstance(message, dict):
+            self._refuse(None, _INVALID_REQUEST, "The line is not one JSON-RPC object.")
+            return
+        if "id" not in message:
+            self._notice(message)
+            return
+        number = message["id"]
+        if not isinstance(number, str | int) or isinstance(number, bool):
+            self._refuse(None, _INVALID_REQUEST, "The ID must be text or a whole number.")
+            return
+        if "method" not in message:
+            return  # a reply: the server never asks
+        if number in self._active:
+            self._refuse(number, _INVALID_REQUEST, "A request with this ID is in flight.")
+            return
+        request = self._active[number] = _Request(number, line, message)
+        self._places.acquire()
+        threading.Thread(target=self._serve, args=(request,), daemon=True).start()
+
+    def _notice(self, message: dict[str, Any]) -> None:
+        """Handle a notification. The server keeps no state of clients: only one kind matters."""
+        params = message.get("params")
+        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
+            number = params.get("requestId")
+            request = self._active.get(number) if isinstance(number, str | int) else None
+            if request is not None:
+                request.cancel()
+
+    # --- one request ----------------------------------------------------------------------------
+
+    def _serve(self, request: _Request) -> None:
+        try:
+            self._ask(request)
+        except Refused as error:
+            self._refuse(request.id, _SERVER_ERROR, str(error), request)
+        except Exception as error:  # noqa: BLE001 - a reply is owed, and nothing else handles it
+            text = f"INTERNAL_ERROR: the relay failed ({type(error).__name__})."
+            self._refuse(request.id, _SERVER_ERROR, text, request)
+        finally:
+            self._active.pop(request.id, None)
+            self._places.release()
+
+    def _ask(self, request: _Request) -> None:
+        """Send a request, and once more if the server has ended meanwhile."""
+        for last in (False, True):
+            server = self._located(None)
+            try:
+                self._exchange(request, server)
+            except (OSError, HTTPException):
+                if request.cancelled:
+                    return
+                if last or request.answered:
+                    raise Refused(
+                        "SERVER_UNAVAILABLE: the server does not answer. Call again."
+                    ) from None
+                self._located(server)
+            else:
+                return
+
+    def _located(self, failed: ServerAt | None) -> ServerAt:
+        """Return the server. `failed` is the one that does not answer any more."""
+        with self._finding:
+            if self._server is None or self._server is failed:
+                self._server = self._find(failed is not None)
+            return self._server
+
+    def _exchange(self, request: _Request, server: ServerAt) -> None:
+        headers = self._headers(request.message, server)
+        for reused in (True, False):
+            connection = self._connections.take(server, reused=reused)
+            if connection is None:
+                continue
+            request.connection = connection
+            try:
+                if request.cancelled:
+                    return
+                connection.request("POST", self._path, body=request.line, headers=headers)
+                response = connection.getresponse()
+            except (OSError, HTTPException):
+                connection.close()
+                if reused and not request.cancelled:
+                    continue  # the server closes a connection that was idle
+                raise
+            self._forward(request, response)
+            request.connection = None
+            self._connections.put(server, connection)
+            return
+
+    def _headers(self, message: dict[str, Any], server: ServerAt) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        if server.api_key is not None:
+            headers["Authorization"] = f"Bearer {server.api_key}"
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        meta = params.get("_meta")
+        version = meta.get(_VERSION) if isinstance(meta, dict) else None
+        method = message["method"]
+        if isinstance(version, str) and isinstance(method, str):
+            headers["MCP-Protocol-Version"] = _header(version)
+            headers["Mcp-Method"] = _header(method)
+            name = params.get(_NAMED_BY.get(method, ""))
+            if isinstance(name, str):
+                headers["Mcp-Name"] = _header(name)
+        elif self._version is not None and method != "initialize":
+            headers["MCP-Protocol-Version"] = self._version
+        return headers
+
+    def _forward(self, request: _Request, response: HTTPResponse) -> None:
+        """Write a reply, or each event of one that streams, as a line."""
+        if response.headers.get_content_type() == "text/event-stream":
+            for line in response:
+                name, _, content = line.partition(b":")
+                if name == b"data":
+                    self._write(content.strip(), request)
+            return
+        body = response.read()
+        if response.status != 200 or request.message["method"] == "initialize":
+            body = self._looked_at(request, response.status, body)
+        self._write(body, request)
+
+    def _looked_at(self, request: _Request, status: int, body: bytes) -> bytes:
+        """Return the reply with the request's ID, which errors of the HTTP layer lack."""
+        try:
+            reply = json.loads(body)
+        except ValueError:
+            raise Refused(f"SERVER_UNAVAILABLE: the server replied with status {status}.") from None
+        if request.message["method"] == "initialize" and isinstance(reply.get("result"), dict):
+            self._version = str(reply["result"].get("protocolVersion"))
+            return body
+        error = reply.get("error", {})
+        if isinstance(error.get("code"), str):  # of a server whose MCP is switched off
+            raise Refused(f"{error['code']}: {error.get('message', '')}")
+        return json.dumps({**reply, "id": request.id}).encode()
+
+    # --- output ---------------------------------------------------------------------------------
+
+    def _refuse(
+        self, number: str | int | None, code: int, text: str, request: _Request | None = None
+    ) -> None:
+        error = {"code": code, "message": text}
+        line = json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode()
+        self._write(line, request)
+
+    def _write(self, line: bytes, request: _Request | None = None) -> None:
+        """Write a line. Wait while the client does not read, which stops the reading too."""
+        with self._writing:
+            if request is not None and request.cancelled:
+                return
+            if request is not None:
+                request.answered = True
+            rest = memoryview(line.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n")
+            try:
+                while rest:
+                    rest = rest[os.write(self._sink, rest) :]
+            except OSError:
+                self.ended.set()
+
+
+class _Request:
+    """A request in flight."""
+
+    def __init__(self, number: str | int, line: bytes, message: dict[str, Any]) -> None:
+        self.id = number
+        self.line = line
+        self.message = message
+        self.connection: HTTPConnection | None = None
+        self.cancelled = False
+        self.answered = False
+
+    def cancel(self) -> None:
+        """Stop the request: the server stops the work once the connection is closed."""
+        self.cancelled = True
+        if self.connection is not None and self.connection.sock is not None:
+            with suppress(OSError):
+                # Closing alone would not wake the thread that waits for the reply.
+                self.connection.sock.shutdown(2)
+
+
+class _Connections:
+    """Idle connections to the server."""
+
+    def __init__(self) -> None:
+        self._idle: list[tuple[ServerAt, HTTPConnection]] = []
+        self._lock = threading.Lock()
+
+    def take(self, server: ServerAt, *, reused: bool) -> HTTPConnection | None:
+        """Return an idle connection, None if there is none, or with `reused` False a new one."""
+        if reused:
+            with self._lock:
+                while self._idle:
+                    known, connection = self._idle.pop()
+                    if known == server:
+                        return connection
+                    connection.close()
+            return None
+        parts = urlsplit(server.endpoint)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=_SECONDS_TO_CONNECT)
+        connection.connect()
+        connection.sock.settimeout(None)
+        return connection
+
+    def close(self) -> None:
+        """Close all idle connections."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop()[1].close()
+
+    def put(self, server: ServerAt, connection: HTTPConnection) -> None:
+        """Keep a connection for the next request, unless the server closes it."""
+        if connection.sock is None:
+            return
+        with self._lock:
+            self._idle.append((server, connection))
+
+
+def run_relay(find: Callable[[bool], ServerAt], path: str) -> None:
+    """Relay between standard input and output, and end the process with code 0.
+
+    Standard output carries protocol lines only: everything else that is printed goes to standard
+    error.
+    """
+    sink = os.dup(1)
+    os.dup2(2, 1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for descriptor in (0, sink):
+            msvcrt.setmode(descriptor, os.O_BINARY)
+    relay = Relay(find, path, 0, sink)
+    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: relay.ended.set())
+    relay.run()
+    # At once: a thread may still wait for a server or for standard input.
+    os._exit(0)
+
+
+def _lines(source: int) -> Any:
+    """Yield the lines of a descriptor, and None for one that is too long."""
+    held = bytearray()
+    too_long = False
+    while part := os.read(source, MAX_LINE_BYTES):
+        *ends, rest = part.split(b"\n")
+        for end in ends:
+            yield None if too_long or len(held) + len(end) > MAX_LINE_BYTES else bytes(held + end)
+            held.clear()
+            too_long = False
+        if len(held) + len(rest) > MAX_LINE_BYTES:
+            too_long = True
+            held.clear()
+        elif not too_long:
+            held += rest
+    if held and not too_long:
+        yield bytes(held)
+
+
+def _header(value: str) -> str:
+    """Return a header's value, in base64 if it cannot stand there as it is."""
+    if _TOKEN.fullmatch(value) and not value.startswith("=?base64?"):
+        return value
+    encoded = base64.b64encode(value.encode("utf-8", "surrogatepass")).decode("ascii")
+    return f"=?base64?{encoded}?="

@@ -1,0 +1,206 @@
+"""`vault_search` and `vault_related`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.lists import GREP
+from vault_agent.api.operations import RELATED, SEARCH
+from vault_agent.errors import InvalidRequest
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.text import excerpt, printable, size, title
+from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.text.names import fold, stem
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.lists import GrepBody
+from vault_agent.wire.requests import RelatedBody, SearchBody
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.lists import GrepData, GrepLineData
+    from vault_agent.wire.replies import Reply, ResultData, ResultsData, WarningData
+
+_NOTICE_BYTES = 40
+"""Bytes reserved for a line that says how many do not fit."""
+
+
+async def _search(view: View, given: Mapping[str, Any]) -> str:
+    pattern = view.pattern(given.get("path", ""))
+    filters = {
+        "paths": () if pattern is None else (pattern,),
+        "tags": tuple(given.get("tags", ())),
+        "after": given.get("after"),
+        "before": given.get("before"),
+    }
+    if given["match"] == "regex":
+        return await _lines(view, given, filters)
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        body = {
+            "query": given["query"],
+            "match": given["match"],
+            "mode": given.get("mode"),
+            "limit": most,
+            "filters": filters,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+        hint = ""
+        if given["match"] == "all":
+            hint = " Try match: best."
+        elif _filtered(given):
+            hint = " Try without the filters."
+        else:
+            hint = " Try other or fewer words."
+        return _result_lines(view, reply, hint, reasons=False), warning_lines(reply.warnings)
+
+    return await page(view, given["limit"], ask)
+
+
+def _filtered(given: Mapping[str, Any]) -> bool:
+    return any(name in given for name in ("path", "tags", "after", "before"))
+
+
+async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any]) -> str:
+    """Return the lines that match a regular expression."""
+    if "mode" in given:
+        raise InvalidRequest("INVALID_MODE", "`mode` is for `match: best` only.")
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        body = {
+            "pattern": given["query"],
+            "limit": most,
+            "filters": filters,
+            "cursor": given.get("cursor"),
+        }
+        reply = await view.perform(GREP, parse_values(GrepBody, body))
+        found: GrepData = reply.data
+        head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
+        if not found.lines and not found.has_more:
+            remedy = "the filters" if _filtered(given) else "letter case: begin it with (?i)"
+            head = f"0 lines. Try without {remedy}."
+        if found.next_cursor is not None:
+            head += f" · next: {found.next_cursor}"
+        return [head, *(_line_text(view, each) for each in found.lines)], warning_lines(
+            reply.warnings
+        )
+
+    return await page(view, given["limit"], ask)
+
+
+def _line_text(view: View, line: GrepLineData) -> str:
+    text = f"{view.shown(line.path)}:{line.line}: {printable(line.text).strip()}"
+    return f"{text}\n  (more in this note: give its path)" if line.more_in_note else text
+
+
+async def _related(view: View, given: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, given["path"])
+    body = parse_values(RelatedBody, {"id": note.note_id, "limit": given["limit"]})
+    reply = await view.perform(RELATED, body)
+    lines = _result_lines(view, reply, "", reasons=True)
+    return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
+
+
+def _result_lines(view: View, reply: Reply[ResultsData], hint: str, *, reasons: bool) -> list[str]:
+    """Return a head, and the lines of each result as one text."""
+    found = reply.data
+    if not found.results:
+        return [f"0 places.{hint}"]
+    count = "1 place" if len(found.results) == 1 else f"{len(found.results)} places"
+    head = f"{count} · {found.used_mode.value}"
+    if found.next_cursor is not None:
+        head += f" · next: {found.next_cursor}"
+    return [head, *(_result_text(view, result, reason=reasons) for result in found.results)]
+
+
+def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
+    place = view.shown(result.path)
+    if result.start_line is not None:
+        place += f":{result.start_line}-{result.end_line}"
+    name = stem(result.path)
+    if fold(result.title) != fold(name):
+        place += f' "{title(result.title)}"'
+    if result.heading is not None and fold(result.heading) not in (fold(result.title), fold(name)):
+        place += f" > {title(result.heading)}"
+    if reason:
+        place = f"{result.reason.value.removeprefix('related_')} {place}"
+    shown = excerpt(result.snippet, result.matches)
+    return f"{place}\n  {shown}" if shown else place
+
+
+def warning_lines(warnings: list[WarningData]) -> list[str]:
+    """Return the lines at the end of a reply that show its warnings."""
+    return [f"! {warning.code}: {warning.message}" for warning in warnings]
+
+
+def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:
+    """Return the lines that fit, and the last ones, which always do."""
+    kept = count_fitting(lines, last, max_bytes)
+    if kept < len(lines):
+        last = [f"[{len(lines) - kept} more do not fit into the reply]", *last]
+    return "\n".join([*lines[:kept], *last])
+
+
+def count_fitting(lines: list[str], last: list[str], max_bytes: int) -> int:
+    """Return how many lines fit into a reply that ends with the last ones."""
+    left = max_bytes - sum(size(line) + 1 for line in last) - _NOTICE_BYTES
+    for count, line in enumerate(lines):
+        left -= size(line) + 1
+        if left < 0:
+            return count
+    return len(lines)
+
+
+async def page(
+    view: View, most: int, ask: Callable[[int], Awaitable[tuple[list[str], list[str]]]]
+) -> str:
+    """Return a page of a list, whose cursor continues after its last line.
+
+    `ask` gets a limit, and returns a head with one line for each entry, and the lines at the end.
+    If the lines do not fit, it is asked again for as many as do.
+    """
+    lines, last = await ask(most)
+    kept = count_fitting(lines, last, view.max_bytes)
+    if kept < len(lines):
+        lines, last = await ask(max(1, kept - 1))
+    return fitting(lines, last, view.max_bytes)
+
+
+SEARCH_TOOL = Tool(
+    "vault_search",
+    "Search the user's notes. Returns ranked places (path:lines) with short excerpts; read them"
+    " with vault_read.",
+    {
+        "query": {"type": "string", "minLength": 1, "maxLength": 1000},
+        "path": {**PATH, "description": "Only this folder or glob"},
+        "tags": {
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": 50,
+            "description": "Notes with all of these",
+        },
+        "after": {"type": "string", "description": "YYYY-MM-DD"},
+        "before": {"type": "string", "description": "YYYY-MM-DD"},
+        "match": {
+            "type": "string",
+            "enum": ["best", "all", "regex"],
+            "default": "best",
+            "description": "all: notes with every word; regex: lines that match an RE2 pattern",
+        },
+        "mode": {"type": "string", "enum": ["lexical", "embedding", "hybrid"]},
+        "limit": limit(50, 10),
+        "cursor": CURSOR,
+    },
+    ("query",),
+    _search,
+)
+
+RELATED_TOOL = Tool(
+    "vault_related",
+    "Find notes similar to a note or linked with it, the reason first.",
+    {"path": PATH, "limit": limit(50, 10)},
+    ("path",),
+    _related,
+)

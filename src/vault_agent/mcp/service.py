@@ -1,0 +1,217 @@
+"""The SDK's server with our handlers."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import Server
+
+from vault_agent import __version__
+from vault_agent.errors import IndexUnavailable, VaultAgentError
+from vault_agent.mcp.arguments import check
+from vault_agent.mcp.exchange import TeachingError
+from vault_agent.mcp.messages import INVALID_PARAMS
+from vault_agent.mcp.resources import (
+    MEDIA,
+    PROMPTS,
+    RESOURCES,
+    TEMPLATES,
+    complete_path,
+    prompt_list,
+    prompt_text,
+    read_resource,
+)
+from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
+from vault_agent.model.scope import EVERYTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import mcp_types as types
+    from mcp.server.context import ServerRequestContext
+
+    from vault_agent.mcp.exchange import Call, Progress
+    from vault_agent.mcp.tool import Tool
+    from vault_agent.mcp.view import View
+
+NAME = "vault-agent"
+FIRST_INDEX_SECONDS = 10.0
+"""How long a call waits for the first index."""
+
+_COMPLETE = {"resultType": "complete"}
+"""Every result says so. The SDK leaves it out for older revisions."""
+_KEPT = CacheHint(ttl_ms=300_000)
+"""Lists are constants."""
+_RESOURCE_NOT_FOUND = -32002  # before 2026-07-28
+_PROGRESS_AFTER_SECONDS = 1.0
+
+
+_FOR_MODELS = {
+    "PATH_OUTSIDE_VAULT": "give a path inside the vault, as results show it.",
+    "INVALID_PATH": "give a path inside the vault, as results show it.",
+}
+"""Messages for models, where the usual ones speak of commands."""
+
+
+def make_server() -> Server[Any]:
+    """Return a server with our tools. What a client may see comes with each request."""
+
+    async def list_tools(
+        context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
+    ) -> dict[str, Any]:
+        return {**_COMPLETE, "tools": [tool.listed for tool in _tools(_call(context).view)]}
+
+    async def call_tool(
+        context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> dict[str, Any]:
+        call = _call(context)
+        known = {tool.name: tool for tool in _tools(call.view)}
+        if params.name not in known:
+            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(known)}.")
+        return await _result(known[params.name], call.view, params.arguments, call.progress)
+
+    server: Server[Any] = Server(
+        NAME,
+        version=__version__,
+        title="vault-agent",
+        instructions=INSTRUCTIONS,
+        cache_hints={
+            "tools/list": _KEPT,
+            "prompts/list": _KEPT,
+            "resources/list": _KEPT,
+            "resources/templates/list": _KEPT,
+            "server/discover": _KEPT,
+            "resources/read": CacheHint(),
+        },
+        # A dict is a result too.
+        on_list_tools=list_tools,  # type: ignore[arg-type]
+        on_call_tool=call_tool,  # type: ignore[arg-type]
+        on_list_resources=_fixed({"resources": RESOURCES}),
+        on_list_resource_templates=_fixed({"resourceTemplates": TEMPLATES}),
+        on_read_resource=_read_resource,  # type: ignore[arg-type]
+        on_list_prompts=_fixed({"prompts": prompt_list()}),
+        on_get_prompt=_get_prompt,  # type: ignore[arg-type]
+        on_completion=_complete,  # type: ignore[arg-type]
+    )
+    server.middleware.clear()  # OpenTelemetry: nothing of ours is traced
+    return server
+
+
+def _call(context: ServerRequestContext[Any]) -> Call:
+    call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
+    return call
+
+
+def _tools(view: View) -> list[Tool]:
+    """Return the tools that a client may use."""
+    everything = view.caller.scope == EVERYTHING
+    return [tool for tool in TOOLS if tool.scoped or everything]
+
+
+def _fixed(content: Mapping[str, Any]) -> Any:
+    """Return a handler with a constant result."""
+
+    async def handler(_: Any, __: Any) -> dict[str, Any]:
+        return {**_COMPLETE, **content}
+
+    return handler
+
+
+async def _read_resource(
+    context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+) -> dict[str, Any]:
+    call = _call(context)
+    uri = str(params.uri)
+    try:
+        text = await read_resource(call.view, uri)
+    except VaultAgentError as error:
+        code = _RESOURCE_NOT_FOUND if call.legacy else INVALID_PARAMS
+        raise TeachingError(code, error_text(error)) from None
+    return {**_COMPLETE, "contents": [{"uri": uri, "mimeType": MEDIA, "text": text}]}
+
+
+async def _get_prompt(
+    _: ServerRequestContext[Any], params: types.GetPromptRequestParams
+) -> dict[str, Any]:
+    text = prompt_text(params.name, dict(params.arguments or {}))
+    if text is None:
+        names = ", ".join(f"{name}({argument})" for name, (_, argument, _) in PROMPTS.items())
+        raise TeachingError(INVALID_PARAMS, f"No such prompt. There are: {names}.")
+    content = {"type": "text", "text": text}
+    return {**_COMPLETE, "messages": [{"role": "user", "content": content}]}
+
+
+async def _complete(
+    context: ServerRequestContext[Any], params: types.CompleteRequestParams
+) -> dict[str, Any]:
+    call = _call(context)
+    values: list[str] = []
+    if params.ref.type == "ref/resource" and params.argument.name == "path":
+        values = await complete_path(call.view, params.argument.value)
+    return {**_COMPLETE, "completion": {"values": values, "hasMore": False}}
+
+
+async def _result(
+    tool: Tool, view: View, arguments: Mapping[str, Any] | None, progress: Progress
+) -> dict[str, Any]:
+    """Run a tool. Its failure is a result that the model sees, and not an error."""
+    try:
+        checked = check(tool.name, tool.schema, arguments)
+        text = await _with_index(tool, view, checked, progress)
+    except VaultAgentError as error:
+        return _text(error_text(error), is_error=True)
+    return _text(text, is_error=False)
+
+
+def error_text(error: VaultAgentError) -> str:
+    """Return an error as a model reads it: the code, what is wrong, what to do, suggestions."""
+    details = error.details
+    lines = [f"{error.code}: {_FOR_MODELS.get(error.code, error.message)}"]
+    lines += (f"- {each}" for each in details.get("suggestions", ()))
+    lines += (f"- {each}" for each in details.get("headings", ()))
+    if details.get("more"):
+        lines.append(f"… and {details['more']} more: use view: outline")
+    return "\n".join(lines)
+
+
+def _text(text: str, *, is_error: bool) -> dict[str, Any]:
+    return {**_COMPLETE, "content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+async def _with_index(
+    tool: Tool, view: View, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Run a tool. While the first index is being built, wait for it for some seconds.
+
+    Raises:
+        IndexUnavailable: `INDEX_NOT_FOUND` with how far the job is.
+        VaultAgentError: as the tool.
+    """
+    deadline = time.monotonic() + FIRST_INDEX_SECONDS
+    shown_at = time.monotonic() + _PROGRESS_AFTER_SECONDS
+    while True:
+        try:
+            return await tool.run(view, arguments)
+        except IndexUnavailable as error:
+            job_id = error.details.get("jobId")
+            if error.code != "INDEX_NOT_FOUND" or job_id is None:
+                raise
+            job = await view.vault.jobs.get(job_id)
+            # The text of a note is parsed once. The other phases are short.
+            phase = next((each for each in job.phases if each.name == "parse"), None)
+            done, total = (phase.done, phase.total) if phase is not None else (0, None)
+            if time.monotonic() >= deadline:
+                far = f"{done:,} of {total:,} notes" if total else f"{done:,} notes so far"
+                seconds = max(1, round(job.eta_seconds)) if job.eta_seconds else 10
+                raise IndexUnavailable(
+                    "INDEX_NOT_FOUND",
+                    f"The first index is being built: {far}; call again in about {seconds} s.",
+                    remedy="",
+                ) from None
+            if time.monotonic() >= shown_at:
+                shown_at = time.monotonic() + _PROGRESS_AFTER_SECONDS
+                await progress(done, total, "The first index is being built.")
+        await anyio.sleep(0.2)

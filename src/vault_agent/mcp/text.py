@@ -1,0 +1,88 @@
+"""Text for models: names made visible, excerpts on one line, fences around note text, size limits.
+
+Note text and names are data from files, which anyone may have written. No name can add a line or
+hide one, and no note can close its own fence.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NAME_CHARACTERS = 200
+EXCERPT_CHARACTERS = 120
+
+# Line breaks, controls, and characters that are invisible or reorder text: bidi marks, zero-width
+# characters, variation selectors of tag sequences, and the tag characters themselves.
+_INVISIBLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+# In text, tab and line ends stay.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def visible(name: str) -> str:
+    r"""Return a name with invisible characters as `\u{…}`. The name can still be copied back."""
+    return _INVISIBLE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", name)
+
+
+def hidden(name: str) -> str:
+    """Return the name that `visible` made visible."""
+    if "\\u{" not in name:
+        return name
+    return re.sub(r"\\u\{([0-9a-f]{1,6})\}", _character, name)
+
+
+def _character(match: re.Match[str]) -> str:
+    number = int(match[1], 16)
+    return chr(number) if number <= 0x10FFFF else match[0]
+
+
+def title(name: str) -> str:
+    """Return a title or heading on one line, at most 200 characters."""
+    return cut(visible(name), NAME_CHARACTERS)
+
+
+def cut(text: str, characters: int) -> str:
+    """Return the text, cut with an ellipsis if it is too long."""
+    return text if len(text) <= characters else text[: characters - 1].rstrip() + "…"
+
+
+def printable(text: str) -> str:
+    """Return note text with control characters and lone surrogates as U+FFFD."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def excerpt(snippet: str, matches: Iterable[tuple[int, int]]) -> str:
+    """Return the part of a snippet around its first match: one line, at most 120 characters."""
+    line = printable(snippet).replace("\n", " ")
+    if len(line) <= EXCERPT_CHARACTERS:
+        return line
+    first = next(iter(matches), (0, 0))[0]
+    start = max(0, min(first - EXCERPT_CHARACTERS // 4, len(line) - EXCERPT_CHARACTERS))
+    if start and (border := line.find(" ", start, first)) >= 0:
+        start = border + 1
+    return cut(line[start:].lstrip(), EXCERPT_CHARACTERS)
+
+
+def fenced(path: str, lines: str, text: str) -> str:
+    """Return note text between two marks with the same random digits, which it does not contain.
+
+    `path` is visible already.
+    """
+    digits = secrets.token_hex(4)
+    while digits in text or digits in path:
+        digits = secrets.token_hex(4)
+    end = "" if text.endswith("\n") else "\n"
+    shown = path.replace('"', "\\u{22}")
+    return f'<note path="{shown}" lines="{lines}" b={digits}>\n{text}{end}</note {digits}>'
+
+
+def size(text: str) -> int:
+    """Return the bytes of a text as UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -1,0 +1,58 @@
+"""What a tool is: a name, a schema, and a function from arguments to text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from vault_agent.mcp.view import View
+
+PATH = {"type": "string", "minLength": 1, "maxLength": 4096}
+CURSOR = {"type": "string", "maxLength": 300}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that reads.
+
+    Args:
+        name: its name.
+        description: for the model. A constant: nothing of a vault enters it.
+        properties: the JSON schemas of its arguments.
+        required: the names of those that must be given.
+        run: returns the text of the reply.
+        scoped: whether agents that see only a part of the vault may use it.
+    """
+
+    name: str
+    description: str
+    properties: Mapping[str, Mapping[str, Any]]
+    required: tuple[str, ...]
+    run: Callable[[View, Mapping[str, Any]], Awaitable[str]]
+    scoped: bool = True
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        schema: dict[str, Any] = {"type": "object", "properties": dict(self.properties)}
+        if self.required:
+            schema["required"] = list(self.required)
+        return {**schema, "additionalProperties": False}
+
+    @property
+    def listed(self) -> dict[str, Any]:
+        """The tool as `tools/list` describes it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.schema,
+            "annotations": {"readOnlyHint": True, "openWorldHint": False},
+        }
+
+
+def limit(most: int, default: int) -> dict[str, Any]:
+    """Return the schema of an argument `limit`."""
+    return {"type": "integer", "minimum": 1, "maximum": most, "default": default}

@@ -1,0 +1,235 @@
+"""The whole graph in columns: a few long lists instead of an object for every note."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from vault_agent.markdown.broken import Fault, missing
+from vault_agent.model.identifiers import identify
+from vault_agent.model.notes import LinkKind
+from vault_agent.search.graph import admit
+from vault_agent.store.fulltext.schema import first_day
+from vault_agent.store.index import graph as reading
+from vault_agent.text.names import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vault_agent.model.search import Filters
+    from vault_agent.search.graph import Clusters, Graph
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.index.graph import NoteColumns
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What of the graph is asked for."""
+
+    filters: Filters
+    least_degree: int
+    limit: int
+    unresolved: bool  # also targets without a note
+    objects: bool  # one object for each note and edge
+
+
+class Rows(NamedTuple):
+    """What the index knows about the notes of a graph."""
+
+    notes: list[NoteColumns]
+    admitted: set[int] | None
+    unresolved: list[tuple[int, str, str]]
+    unresolved_links: int
+
+
+async def rows(snapshot: Snapshot, wish: Wish) -> Rows:
+    """Read the notes of the graph. `columns` and `objects` make a reply of them in a thread."""
+    admitted = await admit(snapshot, wish.filters)
+    async with snapshot.unchanged() as connection:
+        return Rows(
+            await reading.columns(connection),
+            admitted,
+            await reading.unresolved(connection) if wish.unresolved else [],
+            snapshot.meta.unresolved_links,
+        )
+
+
+def columns(graph: Graph, read: Rows, wish: Wish, clusters: Clusters | None) -> dict[str, Any]:
+    """Return the graph in columns. Nodes are by path, edges by position."""
+    shown, truncated = _shown(graph, read, wish)
+    places = {position: index for index, position in enumerate(shown)}
+    edges, weights = _edges(graph, places)
+    by_position = {graph.positions[row.rowid]: row for row in read.notes}
+    notes = [by_position[position] for position in shown]
+    folders, types, tags = _Numbers(), _Numbers(), _Numbers(fold)
+    kinds, labels, days = [], [], []
+    known_days: dict[tuple[str | None, str | None], int | None] = {}
+    for row in notes:
+        public = orjson.loads(row.metadata) if row.metadata else {}
+        kinds.append(types.of(public["type"]) if public.get("type") else None)
+        labels.append([tags.of(tag) for tag in public.get("tags") or ()])
+        dates = public.get("date"), public.get("created")
+        if dates not in known_days:
+            known_days[dates] = first_day(*dates)
+        days.append(known_days[dates])
+    nodes: dict[str, list[Any]] = {
+        "id": [identify(row.path) for row in notes],
+        "title": [row.title for row in notes],
+        "folder": [folders.of(row.path.rpartition("/")[0]) for row in notes],
+        "type": kinds,
+        "tags": labels,
+        "day": days,
+        "in": [graph.links.in_degree(position) for position in shown],
+        "out": [graph.links.out_degree(position) for position in shown],
+    }
+    if clusters is not None:
+        nodes["community"] = [clusters.members[position] for position in shown]
+    if wish.unresolved:
+        _add_targets(nodes, edges, weights, graph, places, read.unresolved)
+    return {
+        "revision": graph.revision,
+        "directed": True,
+        "nodes": nodes,
+        "folders": folders.names,
+        "types": types.names,
+        "tags": tags.names,
+        "edges": edges,
+        "weights": weights,
+        "truncated": truncated,
+        "counts": _counts(graph, read),
+    }
+
+
+def objects(graph: Graph, read: Rows, wish: Wish) -> dict[str, Any]:
+    """Return the graph as one object for each note and each edge."""
+    shown, truncated = _shown(graph, read, wish)
+    places = {position: index for index, position in enumerate(shown)}
+    by_position = {graph.positions[row.rowid]: row for row in read.notes}
+    nodes = []
+    for position in shown:
+        row = by_position[position]
+        public = orjson.loads(row.metadata) if row.metadata else {}
+        nodes.append(
+            {
+                "id": identify(row.path),
+                "label": row.title,
+                "type": public.get("type"),
+                "tags": public.get("tags") or [],
+                "createdAt": public.get("created") or public.get("date"),
+                "connectionCount": graph.links.degree(position),
+            }
+        )
+    edges, weights = _edges(graph, places)
+    return {
+        "revision": graph.revision,
+        "directed": True,
+        "nodes": nodes,
+        "edges": [
+            {
+                "source": nodes[source]["id"],
+                "target": nodes[target]["id"],
+                "label": f"{weight} link" if weight == 1 else f"{weight} links",
+            }
+            for source, target, weight in zip(edges[::2], edges[1::2], weights, strict=True)
+        ],
+        "truncated": truncated,
+        "counts": _counts(graph, read),
+    }
+
+
+def _shown(graph: Graph, read: Rows, wish: Wish) -> tuple[list[int], bool]:
+    """Return the notes that pass, by path. Over the limit the best connected stay."""
+    links = graph.links
+    passing = [
+        position
+        for position, rowid in enumerate(graph.rowids)
+        if (read.admitted is None or rowid in read.admitted)
+        and (not wish.least_degree or links.degree(position) >= wish.least_degree)
+    ]
+    if len(passing) <= wish.limit:
+        return passing, False
+    best = sorted(passing, key=lambda position: (-links.degree(position), position))
+    return sorted(best[: wish.limit]), True
+
+
+def _edges(graph: Graph, places: dict[int, int]) -> tuple[list[int], list[int]]:
+    if len(places) == graph.links.size:
+        return graph.links.pairs(), list(graph.links.weights)
+    edges: list[int] = []
+    weights: list[int] = []
+    for position, index in places.items():
+        for target, weight in graph.links.weighted(position):
+            place = places.get(target)
+            if place is not None:
+                edges += index, place
+                weights.append(weight)
+    return edges, weights
+
+
+def _add_targets(  # noqa: PLR0917 - one caller, and the types differ
+    nodes: dict[str, list[Any]],
+    edges: list[int],
+    weights: list[int],
+    graph: Graph,
+    places: dict[int, int],
+    unresolved: Iterable[tuple[int, str, str]],
+) -> None:
+    """Add a node without an ID for each missing note that links name, and the edges to it."""
+    spellings: dict[str, str] = {}
+    counts: dict[tuple[int, str], int] = {}
+    for rowid, kind, target in unresolved:
+        place = places.get(graph.positions[rowid])
+        if place is None or missing(LinkKind(kind), target) is not Fault.NOTE:
+            continue
+        name = fold(target)
+        spellings.setdefault(name, target)
+        counts[place, name] = counts.get((place, name), 0) + 1
+    first = len(nodes["id"])
+    numbers = {name: first + index for index, name in enumerate(sorted(spellings))}
+    sources = dict.fromkeys(numbers, 0)
+    for _, name in counts:
+        sources[name] += 1
+    for name in numbers:
+        node = {"title": spellings[name], "tags": [], "in": sources[name], "out": 0}
+        for column, values in nodes.items():
+            values.append(node.get(column))
+    every = list(zip(zip(edges[::2], edges[1::2], strict=True), weights, strict=True))
+    every += [((place, numbers[name]), count) for (place, name), count in counts.items()]
+    every.sort()
+    edges[:] = [end for pair, _ in every for end in pair]
+    weights[:] = [weight for _, weight in every]
+
+
+def _counts(graph: Graph, read: Rows) -> dict[str, int]:
+    links = graph.links
+    return {
+        "notes": links.size,
+        "edges": links.edges,
+        "orphans": sum(
+            not (links.out_degree(position) or links.in_degree(position))
+            for position in range(links.size)
+        ),
+        "unresolved": read.unresolved_links,
+    }
+
+
+class _Numbers:
+    """Numbers names in the order in which they come."""
+
+    def __init__(self, key: Callable[[str], str] = str) -> None:
+        self.names: list[str] = []
+        self._key = key
+        self._known: dict[str, int] = {}
+        self._spelled: dict[str, int] = {}
+
+    def of(self, name: str) -> int:
+        """Return the number of a name."""
+        number = self._spelled.get(name)
+        if number is None:
+            number = self._known.setdefault(self._key(name), len(self.names))
+            if number == len(self.names):
+                self.names.append(name)
+            self._spelled[name] = number
+        return number

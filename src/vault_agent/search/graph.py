@@ -1,0 +1,295 @@
+"""The graph of a vault: it is built at its first use and kept until the next revision."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import TYPE_CHECKING
+
+import anyio
+
+from vault_agent.errors import NotFound
+from vault_agent.graph.adjacency import Adjacency
+from vault_agent.graph.paths import NoPath, near, shortest_path
+from vault_agent.model.graph import Community, GraphNote, Listed, LocalGraph, Page
+from vault_agent.model.identifiers import identify
+from vault_agent.model.search import Filters
+from vault_agent.search.links import check_revision
+from vault_agent.search.named import named_note
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import graph as reading
+from vault_agent.system.cancelling import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from vault_agent.store.current import Snapshot
+
+_CENTRAL = 5  # notes shown of a community
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The notes of one revision by path, and the links between them."""
+
+    revision: str
+    rowids: array[int]
+    positions: dict[int, int]  # by rowid
+    links: Adjacency
+
+
+class Graphs:
+    """Keeps the graph of one revision. One is built at a time, not in the event loop."""
+
+    def __init__(self) -> None:
+        self._kept: Graph | None = None
+        self._building = anyio.Lock()
+
+    async def of(self, snapshot: Snapshot) -> Graph:
+        """Return the graph of a snapshot."""
+        async with self._building:
+            if self._kept is None or self._kept.revision != snapshot.revision:
+                self._kept = None
+                async with snapshot.unchanged() as connection:
+                    order = await reading.order(connection)
+                    links = await reading.edges(connection)
+                kept = await in_thread(_graph, snapshot.revision, order, links)
+                self._kept = kept
+                return kept
+            return self._kept
+
+    def forget(self, revision: str | None) -> None:
+        """Drop the graph if it is of another revision."""
+        if self._kept is not None and self._kept.revision != revision:
+            self._kept = None
+
+
+def _graph(
+    revision: str, order: Iterable[tuple[int, str]], links: Iterable[tuple[int, int]]
+) -> Graph:
+    rowids = array("q", (rowid for rowid, _ in order))
+    positions = {rowid: position for position, rowid in enumerate(rowids)}
+    return Graph(revision, rowids, positions, Adjacency.of(positions, links))
+
+
+async def local(
+    snapshot: Snapshot,
+    graph: Graph,
+    note_id: str,
+    *,
+    depth: int,
+    limit: int,
+) -> LocalGraph:
+    """Return the notes near a note, in either direction of the links.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    start = await _position(snapshot, graph, note_id)
+    found = await in_thread(near, graph.links, start, depth=depth, limit=limit)
+    shown = list(found.distances)
+    places = {position: index for index, position in enumerate(shown)}
+    edges = sorted(
+        (index, places[target], weight)
+        for position, index in places.items()
+        for target, weight in graph.links.weighted(position)
+        if target in places
+    )
+    return LocalGraph(
+        graph.revision,
+        await _notes(snapshot, graph, shown),
+        tuple(found.distances.values()),
+        tuple((source, target) for source, target, _ in edges),
+        tuple(weight for _, _, weight in edges),
+        found.truncated,
+    )
+
+
+async def path(
+    snapshot: Snapshot, graph: Graph, start: str, end: str, *, directed: bool, longest: int
+) -> tuple[GraphNote, ...]:
+    """Return the notes on a shortest path between two notes, both included.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`, `PATH_NOT_FOUND`.
+    """
+    ends = [await _position(snapshot, graph, each) for each in (start, end)]
+    try:
+        found = await in_thread(
+            shortest_path, graph.links, *ends, directed=directed, longest=longest
+        )
+    except NoPath as none:
+        if none.apart:
+            what, reason = "No links connect the two notes.", "apart"
+        else:
+            what = f"The shortest path between the two notes has over {longest} links."
+            reason = "too_long"
+        raise NotFound("PATH_NOT_FOUND", what, {"reason": reason}) from None
+    return await _notes(snapshot, graph, found)
+
+
+async def orphans(
+    snapshot: Snapshot,
+    graph: Graph,
+    page: Page,
+    filters: Filters,
+    *,
+    dead_ends: bool,
+) -> Listed[GraphNote]:
+    """Return the notes without any link by path, or with `dead_ends` those without outgoing ones.
+
+    A note without any link is no dead end.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED`.
+    """
+    check_revision(snapshot, page)
+    admitted = await admit(snapshot, filters)
+    links = graph.links
+    found = [
+        position
+        for position, rowid in enumerate(graph.rowids)
+        if not links.out_degree(position)
+        and bool(links.in_degree(position)) is dead_ends
+        and (admitted is None or rowid in admitted)
+    ]
+    return await _listed(snapshot, graph, found, page)
+
+
+async def central(
+    snapshot: Snapshot,
+    graph: Graph,
+    by: str,
+    page: Page,
+) -> Listed[GraphNote]:
+    """Return the notes with the highest score, the highest first, then by path.
+
+    `by` is pagerank, in, out or degree.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED`.
+    """
+    check_revision(snapshot, page)
+    scores = await in_thread(_scores, graph.links, by)
+    start = page.start[0] if page.start else 0
+    order = await in_thread(
+        nsmallest,
+        start + page.limit,
+        range(graph.links.size),
+        lambda position: (-scores[position], position),
+    )
+    return await _listed(snapshot, graph, order, page, scores)
+
+
+def _scores(links: Adjacency, by: str) -> Sequence[float]:
+    if by == "pagerank":
+        from vault_agent.graph.central import pagerank  # imports numpy
+
+        return pagerank(links)
+    measures: dict[str, Callable[[int], int]] = {
+        "in": links.in_degree,
+        "out": links.out_degree,
+        "degree": links.degree,
+    }
+    return [measures[by](position) for position in range(links.size)]
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The communities of one revision. Community 0 is the largest."""
+
+    revision: str
+    members: Sequence[int]  # the community of each note, by path
+    modularity: float
+    labels: Sequence[str]  # of the communities with two notes or more
+
+
+async def communities(
+    snapshot: Snapshot,
+    graph: Graph,
+    clusters: Clusters,
+    page: Page,
+) -> Listed[Community]:
+    """Return the communities, the largest first, each with its notes of most neighbours.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED`.
+    """
+    check_revision(snapshot, page)
+    if clusters.revision != graph.revision:
+        raise SnapshotOutdated
+    start = page.start[0] if page.start else 0
+    inside: dict[int, list[int]] = {}
+    for position, community in enumerate(clusters.members):
+        if start <= community < start + page.limit:
+            inside.setdefault(community, []).append(position)
+    shown = {
+        community: nsmallest(
+            _CENTRAL, members, lambda position: (-graph.links.degree(position), position)
+        )
+        for community, members in sorted(inside.items())
+    }
+    every = [position for members in shown.values() for position in members]
+    notes = dict(zip(every, await _notes(snapshot, graph, every), strict=True))
+    total = max(clusters.members, default=-1) + 1
+    entries = tuple(
+        Community(
+            community,
+            len(inside[community]),
+            clusters.labels[community]
+            if community < len(clusters.labels)
+            else notes[members[0]].title,
+            tuple(notes[position] for position in members),
+        )
+        for community, members in shown.items()
+    )
+    ends = tuple((entry.id + 1,) for entry in entries)
+    return Listed(graph.revision, entries, ends, start + len(entries) < total, total)
+
+
+async def admit(snapshot: Snapshot, filters: Filters) -> set[int] | None:
+    """Return the rowids of the notes that pass the filters, or None if there are no filters."""
+    if filters == Filters():
+        return None
+    return await snapshot.threads.run(snapshot.fulltext.admitted, filters)
+
+
+async def _position(snapshot: Snapshot, graph: Graph, note_id: str) -> int:
+    async with snapshot.unchanged() as connection:
+        return graph.positions[(await named_note(connection, note_id)).rowid]
+
+
+async def _listed(
+    snapshot: Snapshot,
+    graph: Graph,
+    found: Sequence[int],
+    page: Page,
+    scores: Sequence[float] | None = None,
+) -> Listed[GraphNote]:
+    start = page.start[0] if page.start else 0
+    total = len(found) if scores is None else len(scores)
+    entries = await _notes(snapshot, graph, found[start : start + page.limit], scores)
+    ends = tuple((start + index + 1,) for index in range(len(entries)))
+    return Listed(graph.revision, entries, ends, start + len(entries) < total, total)
+
+
+async def _notes(
+    snapshot: Snapshot, graph: Graph, shown: Sequence[int], scores: Sequence[float] | None = None
+) -> tuple[GraphNote, ...]:
+    async with snapshot.unchanged() as connection:
+        rows = await reading.columns(connection, [graph.rowids[position] for position in shown])
+    by_position = {graph.positions[row.rowid]: row for row in rows}
+    return tuple(
+        GraphNote(
+            identify(row.path),
+            row.path,
+            row.title,
+            graph.links.in_degree(position),
+            graph.links.out_degree(position),
+            scores[position] if scores is not None else None,
+        )
+        for position, row in ((each, by_position[each]) for each in shown)
+    )

@@ -1,0 +1,230 @@
+"""Finds lines by a regular expression, note after note in the order of their paths.
+
+The text is that of the index, without frontmatter, and a line that was cut into several chunks
+is searched in these parts. A block of notes is scanned as one piece of memory. Only notes with a
+match are then read line by line.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import orjson
+
+from vault_agent.errors import explained
+from vault_agent.model.grep import GrepAnswer, GrepLine, Place
+from vault_agent.model.identifiers import identify
+from vault_agent.model.warning import Warning
+from vault_agent.search.lines import matching_lines, with_plain_ends
+from vault_agent.search.lists import admitted
+from vault_agent.search.paging import note_key, path_of_key
+from vault_agent.search.pattern import compile_pattern
+from vault_agent.search.unknown import path_warnings
+from vault_agent.store.index import text as reading
+from vault_agent.store.index.rows import MAX_CHUNKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from vault_agent.model.grep import GrepQuery
+    from vault_agent.search.lines import FoundLine
+    from vault_agent.search.pattern import Pattern
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.index.text import ScannedNote
+
+LINES_OF_NOTE = 20
+"""Lines of one note in all pages together, unless only one note is searched."""
+BLOCK_NOTES = 256
+BLOCK_BYTES = 1 << 20
+_PAGE_NOTES = 2_048
+_PAGE_CHUNKS = 256  # at most 1 MiB of ASCII
+_EVERY_LINE = 1 << 40
+_NEXT = "\0"
+"""Added to a path, it gives the next possible one."""
+_PAGE_BYTES = 192 << 10
+"""JSON of a page: less than the limit of a reply, so that no line of a page is left out."""
+_FIELD_BYTES = 160  # names of fields, and the ID
+
+
+async def grep(
+    snapshot: Snapshot, query: GrepQuery, *, seconds: float, start: Place | None = None
+) -> GrepAnswer:
+    """Return matching lines, at most `query.limit`, after the place `start`.
+
+    After `seconds`, looked at after each block, it returns what it has found.
+
+    Raises:
+        InvalidRequest: `REGEX_UNSUPPORTED`, `CURSOR_EXPIRED` if the note of `start` is gone.
+    """
+    pattern = await snapshot.threads.run(
+        compile_pattern, query.pattern, ignore_case=query.ignore_case
+    )
+    passing = await admitted(snapshot, query.filters)
+    warnings = await path_warnings(snapshot, query.filters)
+    scan = _Scan(snapshot, query, pattern, passing)
+    found = await scan.run(start, time.monotonic() + seconds)
+    if found.incomplete:
+        what = f"The time was over after {found.share:.0%} of the notes."
+        late = Warning(
+            "REGEX_INCOMPLETE",
+            explained("REGEX_INCOMPLETE", what),
+            {"share": round(found.share, 3)},
+        )
+        warnings = (*warnings, late)
+    return replace(found, warnings=warnings)
+
+
+class _Scan:
+    """One scan: it collects lines until it has enough, or its time is over."""
+
+    def __init__(
+        self, snapshot: Snapshot, query: GrepQuery, pattern: Pattern, passing: set[int] | None
+    ) -> None:
+        self._snapshot = snapshot
+        self._query = query
+        self._pattern = pattern
+        self._passing = passing
+        only_one = passing is not None and len(passing) == 1
+        self._most_of_note = _EVERY_LINE if only_one else LINES_OF_NOTE
+        self._lines: list[GrepLine] = []  # one more than the limit, if there are more
+        self._counts: list[int] = []  # of each line: how many of its note are found by then
+        self._bytes = 0
+        self._count = 0  # lines of the current note, with those of earlier pages
+
+    async def run(self, start: Place | None, deadline: float) -> GrepAnswer:
+        path = ""
+        if start is not None:
+            async with self._snapshot.connection() as connection:
+                path = await path_of_key(connection, start.path)
+            if start.line >= _EVERY_LINE:
+                path, start = path + _NEXT, None
+        while True:
+            async with self._snapshot.connection() as connection:
+                page = await reading.notes_from(connection, path, limit=_PAGE_NOTES)
+            for block in self._blocks(page):
+                after = start if start is not None and block[0].path == path else None
+                stopped = await self._search(block, after, deadline)
+                if self._full:
+                    return self._page()
+                last = block[-1].path
+                if stopped is None and time.monotonic() > deadline:
+                    stopped = Place(note_key(last), _EVERY_LINE, 0)
+                if stopped is not None:
+                    return await self._unfinished(stopped, last)
+            if len(page) < _PAGE_NOTES:
+                return GrepAnswer(tuple(self._lines), None, incomplete=False, share=1.0)
+            path, start = page[-1].path + _NEXT, None
+
+    @property
+    def _full(self) -> bool:
+        return len(self._lines) > self._query.limit or self._bytes > _PAGE_BYTES
+
+    def _page(self) -> GrepAnswer:
+        """Return a full page. It ends before the last line, which belongs to the next page."""
+        lines = self._lines[:-1]
+        place = Place(note_key(lines[-1].path), lines[-1].line, self._counts[-2])
+        return GrepAnswer(tuple(lines), place, incomplete=False, share=1.0)
+
+    async def _unfinished(self, stopped: Place, path: str) -> GrepAnswer:
+        async with self._snapshot.connection() as connection:
+            share = await reading.share_up_to(connection, path)
+        return GrepAnswer(tuple(self._lines), stopped, incomplete=True, share=share)
+
+    def _blocks(self, notes: Iterable[ScannedNote]) -> Iterator[list[ScannedNote]]:
+        """Yield the notes that pass the filters, in blocks of limited number and size."""
+        block: list[ScannedNote] = []
+        size = 0
+        for note in notes:
+            if self._passing is not None and note.rowid not in self._passing:
+                continue
+            if block and (len(block) == BLOCK_NOTES or size + note.size > BLOCK_BYTES):
+                yield block
+                block, size = [], 0
+            block.append(note)
+            size += note.size
+        if block:
+            yield block
+
+    async def _search(
+        self, block: Sequence[ScannedNote], after: Place | None, deadline: float
+    ) -> Place | None:
+        """Collect the lines of a block, and return where the time ended within a large note.
+
+        `after` is the end of the earlier page if that is in the block's first note.
+        """
+        matching = [0]
+        if len(block) > 1 or block[0].size <= BLOCK_BYTES:
+            async with self._snapshot.connection() as connection:
+                texts = await reading.bodies(connection, [note.rowid for note in block])
+            matching = await self._snapshot.threads.run(_matching, self._pattern, texts)
+        for number in matching:
+            resumed = after is not None and number == 0
+            self._count = after.found if after is not None and resumed else 0
+            line = after.line if after is not None and resumed else 0
+            stopped = await self._search_note(block[number], line, deadline)
+            if stopped is not None or self._full:
+                return stopped
+        return None
+
+    async def _search_note(self, note: ScannedNote, line: int, deadline: float) -> Place | None:
+        """Collect the lines of a note after `line`, page by page."""
+        index = 0
+        while self._count < self._most_of_note:
+            async with self._snapshot.connection() as connection:
+                chunks = await reading.chunks_from(
+                    connection, note.rowid, index, limit=_PAGE_CHUNKS
+                )
+            room = self._query.limit + 1 - len(self._lines)
+            most = min(room, self._most_of_note - self._count + 1)
+            found = await self._snapshot.threads.run(
+                matching_lines,
+                self._pattern,
+                chunks,
+                after=line,
+                context=self._query.context,
+                limit=most,
+            )
+            self._add(note, found)
+            line = found[-1].line if found else line
+            if self._full or len(chunks) < _PAGE_CHUNKS:
+                return None
+            last = chunks[-1]
+            index = (last.key & (MAX_CHUNKS - 1)) + 1
+            if time.monotonic() > deadline:
+                end = last.start_line + last.text.count(b"\n")
+                return Place(note_key(note.path), end - 1, self._count)
+        return None
+
+    def _add(self, note: ScannedNote, found: Sequence[FoundLine]) -> None:
+        """Add lines of a note. Its last one says if the note has more than may be returned."""
+        note_id = identify(note.path)
+        for each in found:
+            if self._count == self._most_of_note:
+                self._lines[-1] = replace(self._lines[-1], more_in_note=True)
+                return
+            self._count += 1
+            self._lines.append(GrepLine(note_id, note.path, *each))
+            self._counts.append(self._count)
+            self._bytes += len(orjson.dumps((note.path, *each))) + _FIELD_BYTES
+            if self._full:
+                return
+
+
+def _matching(pattern: Pattern, texts: Sequence[bytes]) -> list[int]:
+    """Return which of the texts have a match. They are searched as one."""
+    texts = [with_plain_ends(text) for text in texts]
+    whole = b"\n".join(texts)
+    ends = list(accumulate(len(text) + 1 for text in texts))
+    found: list[int] = []
+    position = 0
+    while position < len(whole) and (match := pattern.search(whole, position)) is not None:
+        number = bisect_right(ends, match.span()[0])
+        if number == len(texts):
+            break
+        found.append(number)
+        position = ends[number]
+    return found

@@ -1,0 +1,250 @@
+"""The links of one note: those it contains, and those that lead to it."""
+
+from __future__ import annotations
+
+import re
+from heapq import merge
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.markdown.broken import Anchors
+from vault_agent.markdown.resolve import LinkResolver
+from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, Page, Place
+from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.ranking.snippet import Snippet, snippet_around
+from vault_agent.search.named import named_note
+from vault_agent.store.index import links as reading
+from vault_agent.store.index import notes as notes_reading
+from vault_agent.store.index import places
+from vault_agent.store.index.links import LinkFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.links import LinkPlace, OutgoingLink, WebLink
+    from vault_agent.store.index.notes import StoredChunk, StoredNote
+
+    _Shown = OutgoingLink | WebLink
+
+EXTERNAL = "external"
+_NUMBER = (1 << CHUNK_BITS) - 1
+
+# A link as it is written, from its first character.
+_WRITTEN = re.compile(
+    r"!?\[\[[^\n]{0,2000}?\]\]|!?\[[^\[\]\n]{0,1000}\](?:\([^()\n]{0,3000}(?:\([^()\n]*\)[^()\n]*)*\)"
+    r"|\[[^\[\]\n]{0,1000}\])?"
+)
+
+
+async def links(
+    snapshot: Snapshot,
+    note_id: str,
+    page: Page,
+    *,
+    status: str | None,
+    kinds: tuple[str, ...] | None,
+) -> Listed[NoteLink]:
+    """Return the links of a note in the order in which they are written.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`, `CURSOR_EXPIRED`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    check_revision(snapshot, page)
+    # The numbers of the next link in the vault and of the next one to the web. Each list is in
+    # order, so a page takes the first of both.
+    inside, outside = page.start or (0, 0)
+    own = None if kinds is None else tuple(kind for kind in kinds if kind != EXTERNAL)
+    wants_inside = status != EXTERNAL and own != ()
+    wants_outside = status in (None, EXTERNAL) and (kinds is None or EXTERNAL in kinds)
+    some = page.limit + 1
+    async with snapshot.unchanged() as connection:
+        note = await named_note(connection, note_id)
+        into: list[OutgoingLink] = []
+        out: list[WebLink] = []
+        if wants_inside:
+            wanted = LinkFilter(own, status)
+            into = await reading.outgoing(connection, note.rowid, wanted, start=inside, limit=some)
+        if wants_outside:
+            out = await reading.external(connection, note.rowid, start=outside, limit=some)
+        both: tuple[Sequence[_Shown], Sequence[_Shown]] = (into, out)
+        ordered = list(merge(*both, key=_in_order))
+        shown = ordered[: page.limit]
+        ours = [link for link in shown if isinstance(link, reading.OutgoingLink)]
+        anchors = await anchors_of(
+            connection, [link.rowid for link in ours if link.fragment and link.rowid]
+        )
+        candidates = await _candidates(connection, note, ours)
+    entries, ends = [], []
+    for link in shown:
+        if isinstance(link, reading.OutgoingLink):
+            inside = (link.key & _NUMBER) + 1
+            entries.append(_inside(link, anchors, candidates.get(link.key, ())))
+        else:
+            outside = (link.key & _NUMBER) + 1
+            entries.append(_outside(link))
+        ends.append((inside, outside))
+    return Listed(
+        snapshot.revision,
+        tuple(entries),
+        tuple(ends),
+        more=len(ordered) > page.limit,
+    )
+
+
+def _in_order(link: _Shown) -> tuple[int, int]:
+    return link.line, link.column
+
+
+def check_revision(snapshot: Snapshot, page: Page) -> None:
+    """Raise `CURSOR_EXPIRED` if the page's cursor is of another revision."""
+    if page.revision is not None and page.revision != snapshot.revision:
+        raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
+
+
+async def anchors_of(connection: Connection, rowids: Sequence[int]) -> Mapping[int, Anchors]:
+    """Return the anchors of some notes, by rowid. Those that are not known are left out."""
+    found = await reading.anchors(connection, sorted(set(rowids))) if rowids else {}
+    return {rowid: Anchors(anchors) for rowid, anchors in (found or {}).items()}
+
+
+async def _candidates(
+    connection: Connection, note: StoredNote, shown: Sequence[OutgoingLink]
+) -> dict[int, tuple[str, ...]]:
+    """Return the files that each ambiguous link can mean, the chosen one first."""
+    doubtful = [link for link in shown if link.ambiguous]
+    if not doubtful:
+        return {}
+    lookups = {link.lookup for link in doubtful}
+    resolver = LinkResolver(
+        await places.notes_named(connection, lookups),
+        await places.attachments_named(connection, lookups),
+    )
+    return {
+        link.key: tuple(resolver.candidates(note.path, link.target, link.kind)[:MAX_CANDIDATES])
+        for link in doubtful
+    }
+
+
+def _inside(
+    link: OutgoingLink, anchors: Mapping[int, Anchors], candidates: tuple[str, ...]
+) -> NoteLink:
+    path = link.note_path or link.attachment_path
+    fragment_found = None
+    if link.fragment and link.rowid is not None and link.rowid in anchors:
+        fragment_found = anchors[link.rowid].fault(link.kind, link.fragment) is None
+    status = "unresolved" if path is None else "ambiguous" if link.ambiguous else "resolved"
+    return NoteLink(
+        link.kind,
+        link.target,
+        link.fragment,
+        fragment_found,
+        link.text,
+        link.line,
+        link.column,
+        status,
+        identify(link.note_path) if link.note_path else None,
+        path,
+        link.title,
+        candidates,
+    )
+
+
+def _outside(link: WebLink) -> NoteLink:
+    return NoteLink(EXTERNAL, link.url, None, None, link.text, link.line, link.column, EXTERNAL)
+
+
+async def backlinks(
+    snapshot: Snapshot,
+    note_id: str,
+    page: Page,
+    *,
+    contexts: int,
+) -> Listed[Backlink]:
+    """Return the notes that link to a note: those with the most links first, then by path.
+
+    Each has its first `contexts` links with a snippet.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`, `CURSOR_EXPIRED`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    check_revision(snapshot, page)
+    start = page.start[0] if page.start else 0
+    async with snapshot.unchanged() as connection:
+        note = await named_note(connection, note_id)
+        found = await reading.linking(connection, note.handle)
+        others = [each for each in found if each[0] != note.rowid]
+        others.sort(key=lambda each: (-each[1], each[2]))
+        shown = others[start : start + page.limit]
+        rowids = [rowid for rowid, _, _ in shown]
+        titles = {
+            each.rowid: each.title
+            for each in await notes_reading.notes_by_rowid(connection, rowids)
+        }
+        at = (
+            await reading.places(connection, note.handle, rowids, limit=contexts)
+            if contexts
+            else {}
+        )
+        chunks = await _chunks(connection, at)
+    entries = tuple(
+        Backlink(
+            identify(path),
+            path,
+            titles[rowid],
+            count,
+            tuple(_place(place, chunks) for place in at.get(rowid, ())),
+        )
+        for rowid, count, path in shown
+    )
+    return Listed(
+        snapshot.revision,
+        entries,
+        tuple((start + index + 1,) for index in range(len(entries))),
+        more=len(others) > start + page.limit,
+        total=len(others),
+    )
+
+
+async def _chunks(
+    connection: Connection, at: Mapping[int, Sequence[LinkPlace]]
+) -> dict[int, StoredChunk]:
+    keys = {
+        rowid << CHUNK_BITS | place.chunk
+        for rowid, found in at.items()
+        for place in found
+        if place.chunk is not None
+    }
+    return {chunk.key: chunk for chunk in await notes_reading.chunks(connection, keys)}
+
+
+def _place(place: LinkPlace, chunks: Mapping[int, StoredChunk]) -> Place:
+    chunk = None
+    if place.chunk is not None:
+        chunk = chunks.get(place.key >> CHUNK_BITS << CHUNK_BITS | place.chunk)
+    if chunk is None:
+        return Place(place.line, None, None, "")
+    heading = chunk.heading_path[-1] if chunk.heading_path else None
+    found = _located(chunk, place)
+    excerpt = snippet_around(chunk.text, *found) if found else Snippet("", ())
+    return Place(place.line, heading, place.chunk, excerpt.text, excerpt.matches)
+
+
+def _located(chunk: StoredChunk, place: LinkPlace) -> tuple[int, int] | None:
+    """Return the range of a link in its chunk, or None if it is not there."""
+    lines = place.line - chunk.start_line
+    start = 0
+    for _ in range(lines):
+        start = chunk.text.find("\n", start) + 1
+        if not start:
+            return None
+    at = start + place.column - 1
+    if lines == 0:
+        # A chunk may begin within a line: then look for the link from the beginning.
+        match = _WRITTEN.match(chunk.text, at) or _WRITTEN.search(chunk.text)
+    else:
+        match = _WRITTEN.match(chunk.text, at)
+    return match.span() if match else (min(at, len(chunk.text)),) * 2

@@ -1,0 +1,134 @@
+"""Lists of notes: filtered, in an order, page by page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
+from vault_agent.model.search import Filters
+from vault_agent.search.paging import note_key, path_of_key
+from vault_agent.search.unknown import path_warnings
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import lists as sorting
+from vault_agent.store.index import notes as reading
+from vault_agent.text.names import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from vault_agent.model.lists import ListQuery
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.lists import SortedNote
+
+EXCERPT_CHARACTERS = 160
+MAX_TITLE = 200
+
+_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
+
+
+async def admitted(snapshot: Snapshot, filters: Filters) -> set[int] | None:
+    """Return the notes that pass the filters, or None if there are none."""
+    if filters == Filters():
+        return None
+    return await snapshot.threads.run(snapshot.fulltext.admitted, filters)
+
+
+async def list_notes(
+    snapshot: Snapshot, query: ListQuery, start: ListPlace | None = None
+) -> NoteList:
+    """Return a page of notes after the place `start`.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if path patterns are too complex, `CURSOR_EXPIRED` if the
+            note at which the list continues is gone.
+    """
+    if not query.recursive and set("*?") & set("".join(query.filters.paths)):
+        raise InvalidRequest("INVALID_REQUEST", "recursive=false needs folders without wildcards.")
+    among = await _among(snapshot, query)
+    warnings = await path_warnings(snapshot, query.filters)
+    async with snapshot.connection() as connection:
+        after = await _after(connection, query.sort, start) if start else None
+        page = await sorting.sorted_notes(
+            connection, query.sort, among=among, after=after, limit=query.limit + 1
+        )
+        shown = page[: query.limit]
+        notes = await _rows(connection, shown)
+    titled = query.sort is Sort.TITLE
+    places = tuple(ListPlace("" if titled else at.value, note_key(at.path)) for at in shown)
+    total = snapshot.meta.notes if among is None else len(among)
+    return NoteList(tuple(notes), places, total, len(page) > len(shown), warnings)
+
+
+async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
+    """Return the notes that are listed, or None for all."""
+    sets: list[set[int]] = []
+    if (passing := await admitted(snapshot, query.filters)) is not None:
+        sets.append(passing)
+    async with snapshot.connection() as connection:
+        if query.open_tasks:
+            sets.append(await sorting.with_open_tasks(connection))
+        if query.linked is not None or not query.recursive:
+            paths = await sorting.paths_of(connection)
+            if query.linked is not None:
+                linked = await sorting.connected(connection)
+                sets.append({rowid for rowid, _ in paths if (rowid in linked) is query.linked})
+            if not query.recursive:
+                sets.append(_directly_in(paths, query.filters.paths))
+    return set.intersection(*sets) if sets else None
+
+
+def _directly_in(paths: Iterable[tuple[int, str]], folders: Sequence[str]) -> set[int]:
+    """Return the notes that are in one of the folders itself, or in the vault's top folder."""
+    wanted = {fold(folder).strip("/") for folder in folders} or {""}
+    return {rowid for rowid, path in paths if fold(path.rpartition("/")[0]) in wanted}
+
+
+async def _after(connection: Connection, sort: Sort, start: ListPlace) -> tuple[str | int, str]:
+    path = await path_of_key(connection, start.path)
+    if sort is not Sort.TITLE:
+        return start.value, path
+    title = await sorting.title_of(connection, path)  # too long for a cursor
+    if title is None:
+        raise InvalidRequest(
+            "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
+        )
+    return title, path
+
+
+async def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[ListedNote]:
+    rowids = [each.rowid for each in shown]
+    notes = {note.rowid: note for note in await reading.notes_by_rowid(connection, rowids)}
+    if len(notes) < len(rowids):
+        raise SnapshotOutdated
+    first = [rowid << CHUNK_BITS for rowid in rowids]
+    texts = {chunk.key: chunk.text for chunk in await reading.chunks(connection, first)}
+    counts = await sorting.count_connections(connection, rowids)
+    return [
+        ListedNote(
+            note_id=note.id,
+            path=note.path,
+            title=note.title[:MAX_TITLE],
+            type=note.metadata.type,
+            tags=note.metadata.tags,
+            created=note.metadata.created or note.metadata.date,
+            updated=each.updated,
+            excerpt=_excerpt(texts.get(each.rowid << CHUNK_BITS, "")),
+            connections=counts.get(each.rowid, 0),
+        )
+        for each in shown
+        for note in (notes[each.rowid],)
+    ]
+
+
+def _excerpt(text: str) -> str:
+    """Return the beginning of a note's text on one line, without the heading it begins with."""
+    text = _HEADING.sub("", text[: 8 * EXCERPT_CHARACTERS])
+    line = " ".join(text.split())
+    if len(line) <= EXCERPT_CHARACTERS:
+        return line
+    cut = line[: EXCERPT_CHARACTERS - 1]
+    return f"{cut[: cut.rfind(' ')] if ' ' in cut[-40:] else cut}…"

@@ -1,0 +1,142 @@
+"""Parts of a note's current text: pages, line ranges, sections, the outline, the properties."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import InvalidRequest, NotFound, TooLarge
+from vault_agent.markdown import frontmatter
+from vault_agent.markdown.sections import Outline, outline, section_lines
+from vault_agent.model.reading import NotePart, Wanted
+from vault_agent.search.fetch import read_file
+from vault_agent.search.named import named_note
+from vault_agent.system.cancelling import in_thread
+
+if TYPE_CHECKING:
+    from vault_agent.search.fetch import NoteFile
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.index.notes import StoredNote
+    from vault_agent.vault.root import VaultRoot
+
+MAX_BYTES = 16 << 20
+"""The largest note that is read in parts."""
+MAX_HEADINGS = 20
+"""Headings that an error lists."""
+
+
+async def part(
+    snapshot: Snapshot, root: VaultRoot, note_id: str, wanted: Wanted, *, max_bytes: int
+) -> NotePart:
+    """Return a page of a note's current text, at most `max_bytes` of UTF-8.
+
+    A page ends at the end of a line, unless that line alone is longer than a page.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`; `INVALID_REQUEST` for lines that the note does not have.
+        NotFound: `NOTE_NOT_FOUND`, also if the file is missing now; `HEADING_NOT_FOUND` with up to
+            20 headings in `details.headings`.
+        TooLarge: `NOTE_TOO_LARGE` over 16 MiB.
+    """
+    async with snapshot.connection() as connection:
+        stored = await named_note(connection, note_id, wanted.scope)
+    return await in_thread(_part, root, stored, wanted, max_bytes)
+
+
+def _part(root: VaultRoot, stored: StoredNote, wanted: Wanted, max_bytes: int) -> NotePart:
+    file = read_file(root, stored.path, MAX_BYTES)
+    if isinstance(file, int):
+        raise TooLarge(
+            "NOTE_TOO_LARGE",
+            "The note is larger than 16 MiB.",
+            {"size": file, "limit": MAX_BYTES},
+            remedy="Search in it instead.",
+        )
+    found = outline(file.text)
+    if wanted.view == "outline":
+        return _page(
+            stored, file, found, wanted, _outline_text(found), max_bytes=max_bytes, listed=True
+        )
+    if wanted.view == "properties":
+        end = frontmatter.read(file.text).end
+        return _page(stored, file, found, wanted, file.text[:end], max_bytes=max_bytes, listed=True)
+    first, last = _range(file.text, found, wanted)
+    begin = found.starts[first - 1] if first <= len(found.starts) else len(file.text)
+    end = found.starts[last] if last < len(found.starts) else len(file.text)
+    return _page(
+        stored, file, found, wanted, file.text[begin:end], max_bytes=max_bytes, begin=begin
+    )
+
+
+def _range(text: str, found: Outline, wanted: Wanted) -> tuple[int, int]:
+    """Return the first and the last wanted line."""
+    count = len(found.starts)
+    first, last = wanted.first_line, min(wanted.last_line or count, count)
+    if wanted.section is not None:
+        lines = section_lines(text, found, wanted.section)
+        if lines is None:
+            raise _no_heading(found)
+        first, last = max(first, lines[0]), min(last, lines[1])
+    if first > last:
+        raise InvalidRequest("INVALID_REQUEST", f"The part has no such lines; it has {count}.")
+    return first, last
+
+
+def _page(
+    stored: StoredNote,
+    file: NoteFile,
+    found: Outline,
+    wanted: Wanted,
+    text: str,
+    *,
+    max_bytes: int,
+    begin: int = 0,
+    listed: bool = False,
+) -> NotePart:
+    """Return the page of `text` at `wanted.offset`. `listed`: the text is not a range of lines."""
+    start = min(wanted.offset or 0, len(text))
+    length = _fitting(text, start, max_bytes)
+    end = start + length
+    done = end >= len(text)
+    whole = begin == 0 and begin + len(text) == len(file.text) and wanted.view == "text"
+    section = wanted.section is not None and not whole
+    count = len(found.starts)
+    return NotePart(
+        note_id=stored.id,
+        path=stored.path,
+        title=stored.title,
+        text=text[start:end],
+        start_line=1 if listed else found.line_at(begin + start),
+        end_line=count if listed else found.line_at(max(begin + end - 1, begin + start)),
+        lines=count,
+        etag=file.hash.hex(),
+        next_offset=None if done else end,
+        note_hash=file.hash.hex() if done and whole else None,
+        section_hash=sha256(text.encode()).hexdigest() if done and section else None,
+        warnings=file.warnings,
+    )
+
+
+def _fitting(text: str, start: int, max_bytes: int) -> int:
+    """Return how many characters from `start` fit, cut after a line end if there is one."""
+    piece = text[start : start + max_bytes]  # a character takes at least one byte
+    encoded = piece.encode()
+    if len(encoded) > max_bytes:
+        piece = encoded[:max_bytes].decode("utf-8", "ignore")
+    if start + len(piece) >= len(text):
+        return len(piece)
+    line_end = max(piece.rfind("\n"), piece.rfind("\r", 0, -1)) + 1
+    return line_end or len(piece)
+
+
+def _outline_text(found: Outline) -> str:
+    return "".join(f"{line}: {'#' * level} {name}\n" for level, name, line in found.headings)
+
+
+def _no_heading(found: Outline) -> NotFound:
+    headings = [f"{'#' * level} {name}" for level, name, _ in found.headings[:MAX_HEADINGS]]
+    return NotFound(
+        "HEADING_NOT_FOUND",
+        "The note has no such heading or block.",
+        {"headings": headings, "more": max(0, len(found.headings) - MAX_HEADINGS)},
+    )

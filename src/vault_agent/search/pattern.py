@@ -1,0 +1,78 @@
+"""Compiles regular expressions of callers with RE2, whose time is linear in the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from vault_agent.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_AUTOMATON_BYTES = 8 << 20
+
+# RE2's own messages repeat the pattern. These are their beginnings.
+_KNOWN = {
+    "invalid perl operator": "RE2 knows no look-around and no such group",
+    "invalid escape sequence": "RE2 does not know this escape; it has no back-references",
+    "missing ]": "a closing ] is missing",
+    "missing )": "a closing ) is missing",
+    "unexpected )": "a ) has no opening (",
+    "no argument for repetition operator": "there is nothing to repeat",
+    "bad repetition operator": "repetitions are nested or repeated",
+    "invalid repetition size": "a count is at most 1,000",
+    "invalid character class range": "a range in [] is invalid",
+    "invalid named capture group": "a named group is written (?P<name>…)",
+    "trailing \\": "it ends in a backslash",
+    "pattern too large": "it is too large",
+}
+
+
+class Match(Protocol):
+    """The part of a match that scans use, in bytes."""
+
+    def span(self) -> tuple[int, int]:
+        """Return its start and end."""
+
+
+class Pattern:
+    """A compiled pattern. It never matches a line end, and `^` and `$` are a line's ends."""
+
+    def __init__(self, search: Callable[[bytes, int], Match | None]) -> None:
+        self.search = search
+
+
+def compile_pattern(pattern: str, *, ignore_case: bool) -> Pattern:
+    """Compile a pattern.
+
+    Raises:
+        InvalidRequest: `REGEX_UNSUPPORTED` if RE2 does not support it, or is not installed.
+    """
+    try:
+        import re2  # type: ignore[import-untyped]  # it has no stubs
+    except ImportError:  # there is no wheel for musl
+        raise InvalidRequest(
+            "REGEX_UNSUPPORTED", "Regular expressions are not available on this system."
+        ) from None
+    options = re2.Options()
+    options.never_nl = True
+    options.log_errors = False  # it would print the pattern
+    options.max_mem = MAX_AUTOMATON_BYTES
+    options.case_sensitive = not ignore_case
+    try:
+        compiled = re2.compile("(?m)" + pattern, options)
+    except re2.error as error:
+        raise InvalidRequest("REGEX_UNSUPPORTED", _explained(error, pattern)) from None
+    return Pattern(compiled.search)
+
+
+def _explained(error: Exception, pattern: str) -> str:
+    first = error.args[0] if error.args else b""
+    message = first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
+    known = next((start for start in _KNOWN if message.startswith(start)), None)
+    if known is None:
+        return "RE2 does not support this pattern."
+    fragment = message.removeprefix(known).removeprefix(": ")
+    place = pattern.find(fragment) + 1 if fragment else 0
+    where = f" (at character {place})" if place else ""
+    return f"RE2 does not support this pattern{where}: {_KNOWN[known]}."

@@ -1,0 +1,211 @@
+"""Finds the notes that a person or a link means by a name.
+
+A name is a note ID or chunk ID, a path, the end of a path, a note's name, alias or title, a
+`[[wikilink]]`, or an `obsidian://` or `file://` address. Only the first of these ways that finds a
+note counts, so a file's name comes before another note's title.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from vault_agent.errors import Forbidden, InvalidRequest, NotFound
+from vault_agent.markdown.resolve import target_key
+from vault_agent.model.identifiers import identify
+from vault_agent.model.names import Match, Named, NamedNote
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.search.suggest import similar_notes
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index import places
+from vault_agent.store.index.rows import name_hash
+from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from urllib.parse import SplitResult
+
+    from vault_agent.model.scope import Scope
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.notes import StoredNote
+
+MAX_NOTES = 10
+"""Notes in a reply."""
+
+_ID = re.compile(r"([0-9a-f]{32})(?::[0-9]{1,7})?")
+_LINE = re.compile(r"(.+\.(?:md|markdown)):([0-9]{1,9})(?:[-:][0-9]{1,9})?", re.IGNORECASE)
+
+
+class _Asked(NamedTuple):
+    """A name without its decoration. `path` uses `/` and is "" if the name can't be a note's."""
+
+    path: str
+    line: int | None = None
+    heading: str | None = None
+
+
+async def resolve(
+    snapshot: Snapshot, name: str, *, roots: Sequence[str] = (), scope: Scope = EVERYTHING
+) -> Named:
+    """Return the notes that `name` means, at most `MAX_NOTES`, shortest path first.
+
+    `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
+    vault. Only notes of `scope` are found, and paths are relative to its folder.
+
+    Raises:
+        InvalidRequest: `INVALID_PATH` if the name contains a control character.
+        Forbidden: `PATH_OUTSIDE_VAULT` if `..` leads out of the vault.
+        NotFound: `NOTE_NOT_FOUND` with up to five similar paths in `details.suggestions`.
+    """
+    if any(character < " " for character in name):
+        raise InvalidRequest("INVALID_PATH", "A name has no control characters.")
+    asked = _asked(name.strip(), roots)
+    found: list[StoredNote] = []
+    match: Match = "id"
+    async with snapshot.connection() as connection:
+        if known := _ID.fullmatch(name.strip()):
+            note = await reading.note_by_id(connection, known[1])
+            found = [note] if note is not None and scope.contains(note.path) else []
+        if not found and asked.path:
+            match, paths = await _by_path(connection, asked.path, scope)
+            found = await _notes_at(connection, paths)
+        if not found and asked.path:
+            match, found = "title", await _by_title(snapshot, connection, asked.path, scope)
+    if not found:
+        raise NotFound(
+            "NOTE_NOT_FOUND",
+            "No note has this path, name, alias or title.",
+            {"suggestions": await similar_notes(snapshot, asked.path, scope) if asked.path else []},
+            remedy="Search for the note.",
+        )
+    return Named(
+        tuple(
+            NamedNote(note.id, scope.inner(note.path), note.title, match)
+            for note in found[:MAX_NOTES]
+        ),
+        has_more=len(found) > MAX_NOTES,
+        line=asked.line,
+        heading=asked.heading,
+    )
+
+
+def _asked(name: str, roots: Sequence[str]) -> _Asked:
+    inner = name.removeprefix("!")
+    if inner.startswith("[[") and inner.endswith("]]"):
+        target, _, heading = inner[2:-2].partition("|")[0].partition("#")
+        return _Asked(_normal(target.removesuffix("\\"), ()), heading=heading.strip() or None)
+    if (scheme := name.partition(":")[0].lower()) in ("obsidian", "file"):
+        try:
+            address = urlsplit(name)
+        except ValueError:
+            return _Asked("")
+        if scheme == "obsidian":
+            return _obsidian(address, roots)
+        return _Asked(_below(unquote(address.path), roots) or "")
+    if located := _LINE.fullmatch(name):
+        return _Asked(_normal(located[1], roots), line=int(located[2]))
+    return _Asked(_normal(name, roots))
+
+
+def _obsidian(parts: SplitResult, roots: Sequence[str]) -> _Asked:
+    """Read `obsidian://open?vault=V&file=F`, `?path=P`, `obsidian://vault/V/F` and `obsidian:///P`.
+
+    An address that names another vault than ours means no note of ours.
+    """
+    given = {key: values[0] for key, values in parse_qs(parts.query).items()}
+    vault, file, path = given.get("vault"), given.get("file", ""), given.get("path", "")
+    if parts.netloc == "vault":
+        vault, _, file = unquote(parts.path).lstrip("/").partition("/")
+    elif not parts.netloc:
+        path = unquote(parts.path)
+    if path:
+        return _Asked(_below(path, roots) or "")
+    ours = {fold(re.split(r"[\\/]", root.rstrip("\\/"))[-1]) for root in roots}
+    if vault and roots and fold(vault) not in ours and not re.fullmatch("[0-9a-f]{16}", vault):
+        return _Asked("")
+    file, _, heading = file.partition("#")
+    return _Asked(_normal(file, ()), heading=heading or None)
+
+
+def _below(path: str, roots: Sequence[str]) -> str | None:
+    """Return an absolute path relative to the vault, or None if it is not below a root."""
+    path = path.replace("\\", "/")
+    path = path[1:] if re.match("/[A-Za-z]:/", path) else path
+    for root in roots:
+        start = root.replace("\\", "/").rstrip("/") + "/"
+        if path.startswith(start):
+            return _normal(path.removeprefix(start), ())
+    return None
+
+
+def _normal(path: str, roots: Sequence[str]) -> str:
+    """Return a path from the vault's root without `.`, `..` and doubled or outer slashes."""
+    if (below := _below(path, roots)) is not None:
+        return below
+    parts: list[str] = []
+    for part in path.replace("\\", "/").strip().split("/"):
+        if part == "..":
+            if not parts:
+                raise Forbidden("PATH_OUTSIDE_VAULT", "The path leads out of the vault.")
+            del parts[-1]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+async def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, list[str]]:
+    """Return the paths that `path` means: itself, in another spelling, its end, or an alias."""
+    candidates = await places.notes_named(connection, [name_hash(target_key(path))])
+    candidates = [
+        (scope.inner(found), names) for found, names in candidates if scope.contains(found)
+    ]
+    paths = sorted((found for found, _ in candidates), key=lambda each: (len(each), each))
+    folded = fold(path)
+    end = f"/{folded}"
+    ways: tuple[tuple[Match, list[str]], ...] = (
+        ("path", [each for each in paths if path in _spellings(each)]),
+        ("path", [each for each in paths if folded in _spellings(fold(each))]),
+        (
+            "name",
+            [each for each in paths if any(s.endswith(end) for s in _spellings(fold(each)))],
+        ),
+        (
+            "alias",
+            sorted(
+                (each for each, names in candidates if folded in map(fold, names)),
+                key=lambda each: (len(each), each),
+            ),
+        ),
+    )
+    match, found = next(((match, found) for match, found in ways if found), ("path", []))
+    return match, [scope.outer(each) for each in found]
+
+
+def _spellings(path: str) -> tuple[str, ...]:
+    """Return a note's path with and without its suffix."""
+    return (path, path[: path.rindex(".")]) if is_note(path) else (path,)
+
+
+async def _notes_at(connection: Connection, paths: Sequence[str]) -> list[StoredNote]:
+    found = [
+        await reading.note_by_id(connection, identify(path)) for path in paths[: MAX_NOTES + 1]
+    ]
+    if None in found:
+        raise SnapshotOutdated
+    return [note for note in found if note is not None]
+
+
+async def _by_title(
+    snapshot: Snapshot, connection: Connection, title: str, scope: Scope
+) -> list[StoredNote]:
+    """Return the notes with this title, which need not be the name of their file."""
+    rowids = await snapshot.threads.run(snapshot.fulltext.named, title)
+    folded = fold(title)
+    # A title may end in what looks like a suffix of notes.
+    wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
+    notes = await reading.notes_by_rowid(connection, rowids)
+    found = [note for note in notes if fold(note.title) in wanted and scope.contains(note.path)]
+    return sorted(found, key=lambda note: (len(note.path), note.path))

@@ -1,0 +1,123 @@
+"""Lists of tasks: the list items with a check box."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from vault_agent.markdown.task_fields import task_fields
+from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.model.lists import ListedTask, TaskList, TaskPlace, TaskStatus
+from vault_agent.search.lists import admitted
+from vault_agent.search.paging import note_key, path_of_key
+from vault_agent.search.unknown import path_warnings
+from vault_agent.store.index import lists as sorting
+from vault_agent.store.index import notes as reading
+from vault_agent.text.names import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.model.lists import TaskFields, TaskQuery
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.lists import TaskRow
+
+_PAGE = 2_000
+_DONE, _CANCELLED = ("x", "X"), ("-",)
+
+
+async def list_tasks(
+    snapshot: Snapshot, query: TaskQuery, start: TaskPlace | None = None
+) -> TaskList:
+    """Return a page of tasks in the order of paths and lines, after the place `start`.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if path patterns are too complex, `CURSOR_EXPIRED` if the
+            note at which the list continues is gone.
+    """
+    passing = await admitted(snapshot, query.filters)
+    warnings = await path_warnings(snapshot, query.filters)
+    path, line = "", 0
+    found: list[tuple[TaskRow, TaskFields]] = []
+    async with snapshot.connection() as connection:
+        if start is not None:
+            path, line = await path_of_key(connection, start.path), start.line
+        while len(found) <= query.limit:
+            page = await _page(connection, query.status, path, line)
+            fitting = await snapshot.threads.run(_fitting, page, passing, query)
+            found += fitting[: query.limit + 1 - len(found)]
+            if len(page) < _PAGE:
+                break
+            path, line = page[-1].path, page[-1].line
+        shown = found[: query.limit]
+        tasks = await _rows(connection, shown)
+    places = tuple(TaskPlace(note_key(task.path), task.line) for task in tasks)
+    return TaskList(tuple(tasks), places, len(found) > len(shown), warnings)
+
+
+def status_of(symbol: str) -> TaskStatus:
+    """Return the status that the character in a box means."""
+    if symbol in _DONE:
+        return TaskStatus.DONE
+    return TaskStatus.CANCELLED if symbol in _CANCELLED else TaskStatus.OPEN
+
+
+async def _page(
+    connection: Connection, status: TaskStatus | None, path: str, line: int
+) -> list[TaskRow]:
+    symbols: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    if status is TaskStatus.OPEN:
+        without = (*_DONE, *_CANCELLED)
+    elif status is not None:
+        symbols = _DONE if status is TaskStatus.DONE else _CANCELLED
+    return await sorting.tasks_from(
+        connection, path, line, symbols=symbols, without=without, limit=_PAGE
+    )
+
+
+def _fitting(
+    page: Sequence[TaskRow], passing: set[int] | None, query: TaskQuery
+) -> list[tuple[TaskRow, TaskFields]]:
+    tags = [fold(tag.lstrip("#")).strip("/") for tag in query.tags]
+    found = []
+    for row in page:
+        if passing is not None and row.rowid not in passing:
+            continue
+        fields = task_fields(row.text)
+        if query.due_after is not None and (fields.due or "") < query.due_after:
+            continue
+        if query.due_before is not None and not ("" < (fields.due or "") <= query.due_before):
+            continue
+        own = [f"{fold(tag)}/" for tag in fields.tags]
+        if all(any(each.startswith(f"{tag}/") for each in own) for tag in tags):
+            found.append((row, fields))
+    return found
+
+
+async def _rows(
+    connection: Connection, found: Sequence[tuple[TaskRow, TaskFields]]
+) -> list[ListedTask]:
+    keys = {row.rowid << CHUNK_BITS | row.chunk for row, _ in found if row.chunk is not None}
+    chunks = {chunk.key: chunk for chunk in await reading.chunks(connection, keys)}
+    tasks = []
+    for row, fields in found:
+        chunk = chunks.get(row.rowid << CHUNK_BITS | row.chunk) if row.chunk is not None else None
+        lines = chunk.text.split("\n") if chunk is not None else []
+        place = row.line - chunk.start_line if chunk is not None else 0
+        # The line as it is in the file. Without its chunk, which a run has replaced, its text.
+        line = lines[place].rstrip("\r") if 0 <= place < len(lines) else row.text
+        digest = sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        tasks.append(
+            ListedTask(
+                task_id=f"{identify(row.path)}:{row.line}:{digest}",
+                path=row.path,
+                line=row.line,
+                status=status_of(row.symbol),
+                symbol=row.symbol,
+                heading_path=chunk.heading_path if chunk is not None else (),
+                fields=fields,
+            )
+        )
+    return tasks

@@ -1,0 +1,80 @@
+"""Warns of folders in filters that do not exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rapidfuzz.fuzz import ratio
+from rapidfuzz.process import extract
+
+from vault_agent.errors import explained
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.warning import Warning
+from vault_agent.store.index import notes as reading
+from vault_agent.text.names import NOTE_SUFFIXES, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from vault_agent.model.search import Filters
+    from vault_agent.store.current import Snapshot
+
+SUGGESTIONS = 3
+_SIMILAR = 50.0
+"""Lowest similarity, of 100."""
+_MAX_CHARACTERS = 200
+
+
+async def path_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
+    """Return a warning if a path of the filters is neither a folder with notes nor a note."""
+    if not filters.paths:
+        return ()
+    scope = filters.scope
+    unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
+    if not unknown and scope == EVERYTHING:
+        return ()
+    async with snapshot.connection() as connection:
+        known = [path for path, _ in await reading.names(connection) if scope.contains(path)]
+    if scope != EVERYTHING:
+        unknown = [path for path in filters.paths if _names_nothing(known, path)]
+        if not unknown:
+            return ()
+    inner = [scope.inner(path) for path in known]
+    folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
+    what = "No folder or note of the index has this path."
+    if folders:
+        what = f"{what} Similar folders: {', '.join(folders)}."
+    code = "FOLDER_NOT_FOUND"
+    return (Warning(code, explained(code, what), {"suggestions": folders}),)
+
+
+def _names_nothing(known: Iterable[str], path: str) -> bool:
+    """Whether a path is neither a folder nor a note of these, whatever else the vault has."""
+    if "*" in path or "?" in path:
+        return False
+    folded = fold(path.strip("/"))
+    starts = (f"{folded}/", *(folded + suffix for suffix in NOTE_SUFFIXES))
+    return not any(fold(each).startswith(starts) or fold(each) == folded for each in known)
+
+
+def _nearest(paths: Iterable[str], wanted: str) -> list[str]:
+    """Return the folders whose path, or else whose name, is similar."""
+    folders = {path.rpartition("/")[0] for path in paths} - {""}
+    folders |= {parent for folder in folders for parent in _above(folder)}
+    ordered = sorted(folders)
+    wanted = fold(wanted.strip("/"))[:_MAX_CHARACTERS]
+    whole = _scores(wanted, [fold(folder) for folder in ordered])
+    names = _scores(wanted, [fold(folder.rpartition("/")[2]) for folder in ordered])
+    best = {place: max(whole.get(place, 0), names.get(place, 0)) for place in whole | names}
+    found = sorted(best, key=lambda place: (-best[place], ordered[place]))
+    return [ordered[place] for place in found[:SUGGESTIONS]]
+
+
+def _scores(wanted: str, names: Sequence[str]) -> dict[int, float]:
+    found = extract(wanted, names, scorer=ratio, score_cutoff=_SIMILAR, limit=SUGGESTIONS)
+    return {place: score for _, score, place in found}
+
+
+def _above(folder: str) -> list[str]:
+    parts = folder.split("/")[:16]
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]

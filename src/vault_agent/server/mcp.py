@@ -1,0 +1,220 @@
+"""`POST /mcp`: binds the MCP endpoint to HTTP. The SDK is imported only if MCP is switched on."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
+from vault_agent.model.scope import Scope
+from vault_agent.server.body import check_media, check_size, read_body
+from vault_agent.server.keys import CONFIG, LIBRARY, MCP, TRACE
+from vault_agent.server.replies import SAFE_HEADERS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from mcp.server.lowlevel import Server
+
+    from vault_agent.mcp.exchange import Reply
+
+PATH = "/mcp"
+IN_FLIGHT = 64
+WAITING = 256
+_LOOK_SECONDS = 0.1
+"""Time until the disconnection of a client is noticed."""
+
+
+class Endpoint:
+    """The MCP server of one process, and its limits on concurrent requests."""
+
+    def __init__(self) -> None:
+        # The import takes about a second of CPU. Clients wait only a few for their handshake.
+        self._importing = asyncio.create_task(asyncio.to_thread(_make_server))
+        self._turns = asyncio.Semaphore(IN_FLIGHT)
+        self._waiting = 0
+
+    async def server(self) -> Server[Any]:
+        """Return the SDK's server, as soon as it is imported."""
+        return await asyncio.shield(self._importing)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for one of the places in flight.
+
+        Raises:
+            Busy: `SERVER_BUSY` if too many wait already.
+        """
+        if self._waiting >= WAITING:
+            raise Busy("SERVER_BUSY", "Too many requests are waiting.")
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+    async def close(self) -> None:
+        """Stop waiting for the import."""
+        self._importing.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._importing
+
+
+def _make_server() -> Server[Any]:
+    from vault_agent.mcp.service import make_server
+
+    return make_server()
+
+
+def is_mcp(path: str) -> bool:
+    """Whether a request's path is that of the MCP endpoint."""
+    return path == PATH or path.startswith(f"{PATH}/")
+
+
+def agent_of(path: str) -> str | None:
+    """Return the name of the agent that a request's path names, or None."""
+    return path.removeprefix(f"{PATH}/") if path.startswith(f"{PATH}/") else None
+
+
+def add_mcp(router: web.UrlDispatcher) -> None:
+    """Register the endpoint."""
+    for path in (PATH, f"{PATH}/{{agent:[^/]*}}"):
+        resource = router.add_resource(path)
+        resource.add_route("POST", _post, expect_handler=_expect)
+        resource.add_route("*", _other, expect_handler=_expect)
+
+
+async def _expect(_: web.Request) -> None:
+    """Do nothing: aiohttp would reply to `Expect: 100-continue` before the gate runs."""
+
+
+async def _other(request: web.Request) -> web.StreamResponse:
+    _require_enabled(request)
+    raise Unsupported("METHOD_NOT_ALLOWED", "Use POST here.", {"allowed": ["POST"]})
+
+
+async def _post(request: web.Request) -> web.StreamResponse:
+    request[TRACE].route = f"{PATH}/{{agent}}" if "agent" in request.match_info else PATH
+    endpoint = _require_enabled(request)
+    caller = _caller(request)
+    check_media(request)
+    check_size(request)
+    takes_stream = _accepted(request)
+    body = await read_body(request)
+    async with endpoint.turn():
+        server = await endpoint.server()
+        return await _answered(request, server, caller, body, takes_stream=takes_stream)
+
+
+def _caller(request: web.Request) -> Caller:
+    """Return the owner, or the agent that the path names."""
+    name = request.match_info.get("agent")
+    if name is None:
+        return OWNER
+    agent = request.app[CONFIG].agents.get(name)
+    if agent is None:
+        raise NotFound("ROUTE_NOT_FOUND", "There is no agent of this name.", remedy="")
+    return Caller(CallerKind.AGENT, name, Scope(agent.folder, agent.deny))
+
+
+def _require_enabled(request: web.Request) -> Endpoint:
+    endpoint = request.app.get(MCP)
+    if endpoint is None:
+        raise Misconfigured(
+            "FEATURE_DISABLED",
+            "This is switched off: mcp.enabled is not true.",
+            {"setting": "mcp.enabled"},
+        )
+    return endpoint
+
+
+def _accepted(request: web.Request) -> bool:
+    """Return whether the client takes a stream. It must take JSON."""
+    header = ",".join(request.headers.getall("Accept", ["*/*"]))
+    media = {part.partition(";")[0].strip().lower() for part in header.split(",")}
+    if not media & {"application/json", "application/*", "*/*"}:
+        raise Unsupported("NOT_ACCEPTABLE", "The reply is application/json, or a stream of it.")
+    return "text/event-stream" in media
+
+
+async def _answered(
+    request: web.Request, server: Server[Any], caller: Caller, body: bytes, *, takes_stream: bool
+) -> web.StreamResponse:
+    """Run one exchange, and stop it if the client disconnects."""
+    from vault_agent.mcp.exchange import Post, exchange
+    from vault_agent.mcp.view import View
+
+    view = View(
+        request.app[LIBRARY].default, caller, max_bytes=request.app[CONFIG].mcp.max_reply_bytes
+    )
+    stream = _Stream(request)
+    task = asyncio.create_task(
+        exchange(
+            server,
+            view,
+            Post(
+                {name.lower(): value for name, value in request.headers.items()},
+                tuple(request.headers),
+                body,
+            ),
+            stream.send if takes_stream else None,
+        )
+    )
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=_LOOK_SECONDS)
+            if request.transport is None:
+                raise ConnectionResetError
+        return await stream.end(task.result())
+    finally:
+        if not task.done():
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+class _Stream:
+    """The reply: JSON, or Server-Sent Events once a notification was sent before it."""
+
+    def __init__(self, request: web.Request) -> None:
+        self._request = request
+        self._response: web.StreamResponse | None = None
+
+    async def send(self, message: bytes) -> None:
+        """Send a notification before the reply."""
+        if self._response is None:
+            self._response = web.StreamResponse(
+                headers={
+                    **SAFE_HEADERS,
+                    "Cache-Control": "no-store",
+                    "Content-Type": "text/event-stream; charset=utf-8",
+                    "X-Accel-Buffering": "no",
+                }
+            )
+            self._response.force_close()
+            await self._response.prepare(self._request)
+        await self._response.write(b"event: message\r\ndata: " + message + b"\r\n\r\n")
+
+    async def end(self, reply: Reply) -> web.StreamResponse:
+        """Send the reply, and return the response."""
+        if self._response is None:
+            headers = {**SAFE_HEADERS, "Cache-Control": "no-store"}
+            if not reply.body:
+                return web.Response(status=reply.status, headers=headers)
+            return web.Response(
+                body=reply.body,
+                status=reply.status,
+                headers=headers,
+                content_type="application/json",
+            )
+        await self.send(reply.body)
+        await self._response.write_eof()
+        return self._response

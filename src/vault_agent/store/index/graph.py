@@ -1,0 +1,149 @@
+"""Reads whole tables for the graph of links and for reports on a vault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.database import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import aiosqlite
+
+
+class NoteColumns(NamedTuple):
+    """What the graph shows of a note."""
+
+    rowid: int
+    path: str
+    title: str
+    metadata: str | None  # JSON
+
+
+class DoubtfulLink(NamedTuple):
+    """A link that may lead nowhere: unresolved, ambiguous, or with a fragment."""
+
+    key: int
+    kind: str
+    target: str
+    fragment: str | None
+    ambiguous: int
+    dest: int | None  # a handle
+    rowid: int | None  # of the note that it leads to
+
+
+class WrittenLink(NamedTuple):
+    """A link with the note that contains it."""
+
+    key: int
+    path: str
+    title: str
+    kind: str
+    target: str
+    fragment: str | None
+    text: str | None
+    line: int
+    column: int
+    dest_path: str | None
+    lookup: int
+
+
+async def order(connection: aiosqlite.Connection) -> list[tuple[int, str]]:
+    """Return every note as (rowid, path), by path."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT rowid, path FROM note ORDER BY path")
+    return [(rowid, path) for rowid, path in rows]
+
+
+async def edges(connection: aiosqlite.Connection) -> list[tuple[int, int]]:
+    """Return the source and the destination of every link between notes, as rowids."""
+    with translated():
+        rows = await connection.execute_fetchall(_EDGES)
+    return [(source, target) for source, target in rows]
+
+
+async def columns(
+    connection: aiosqlite.Connection, rowids: Iterable[int] | None = None
+) -> list[NoteColumns]:
+    """Return all notes, or those with these rowids, in no particular order."""
+    with translated():
+        if rowids is None:
+            rows = await connection.execute_fetchall(_COLUMNS)
+        else:
+            rows = await connection.execute_fetchall(_COLUMNS + _AMONG, (_json(rowids),))
+    return [NoteColumns(*row) for row in rows]
+
+
+async def doubtful(connection: aiosqlite.Connection) -> list[DoubtfulLink]:
+    """Return the links that may lead nowhere, by key."""
+    with translated():
+        rows = await connection.execute_fetchall(_DOUBTFUL)
+    return [DoubtfulLink(*row) for row in rows]
+
+
+async def written(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[WrittenLink]:
+    """Return the links with these keys, in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(_WRITTEN, (_json(keys),))
+    return [WrittenLink(*row) for row in rows]
+
+
+async def unresolved(connection: aiosqlite.Connection) -> list[tuple[int, str, str]]:
+    """Return every unresolved link as (rowid of its note, kind, target)."""
+    with translated():
+        rows = await connection.execute_fetchall(_UNRESOLVED)
+    return [(rowid, kind, target) for rowid, kind, target in rows]
+
+
+async def tags(connection: aiosqlite.Connection) -> list[tuple[str, str, int]]:
+    """Return every tag of every note as (folded name, spelling, rowid)."""
+    with translated():
+        rows = await connection.execute_fetchall(_TAGS)
+    return [(name, written, rowid) for name, written, rowid in rows]
+
+
+async def folders(connection: aiosqlite.Connection) -> list[str]:
+    """Return the paths of all notes and attachments."""
+    with translated():
+        rows = await connection.execute_fetchall(_ALL_PATHS)
+    return [path for (path,) in rows]
+
+
+def _json(values: Iterable[Any]) -> str:
+    return orjson.dumps(list(values)).decode()
+
+
+_EDGES = f"""
+SELECT link.key >> {CHUNK_BITS}, note.rowid FROM link JOIN note ON note.handle = link.dest
+WHERE link.dest IS NOT NULL
+"""
+
+_COLUMNS = "SELECT rowid, path, title, metadata FROM note"
+_AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
+
+_DOUBTFUL = """
+SELECT link.key, link.kind, link.target, link.fragment, link.ambiguous, link.dest, note.rowid
+FROM link LEFT JOIN note ON note.handle = link.dest
+WHERE link.dest IS NULL OR link.ambiguous OR link.fragment IS NOT NULL
+ORDER BY link.key
+"""
+
+_WRITTEN = f"""
+SELECT link.key, note.path, note.title, link.kind, link.target, link.fragment, link.text,
+       link.line, link.col, coalesce(there.path, attachment.path), link.lookup
+FROM json_each(?) AS asked
+CROSS JOIN link ON link.key = asked.value
+CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
+LEFT JOIN note AS there ON there.handle = link.dest
+LEFT JOIN attachment ON attachment.handle = link.dest
+"""
+
+_UNRESOLVED = f"SELECT key >> {CHUNK_BITS}, kind, target FROM link WHERE dest IS NULL ORDER BY key"
+
+_TAGS = f"SELECT name, written, key >> {CHUNK_BITS} FROM tag"
+
+_ALL_PATHS = "SELECT path FROM note UNION ALL SELECT path FROM attachment"

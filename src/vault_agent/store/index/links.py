@@ -1,0 +1,196 @@
+"""Reads the links of single notes: those they contain, and those that lead to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.notes import LinkKind
+from vault_agent.store.database import translated
+from vault_agent.store.index.rows import keys_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import aiosqlite
+
+MAX_ANCHORS_READ = 100_000
+
+
+class OutgoingLink(NamedTuple):
+    """A link of a note with its destination."""
+
+    key: int
+    kind: LinkKind
+    target: str
+    fragment: str | None
+    text: str | None
+    line: int
+    column: int
+    lookup: int
+    ambiguous: int
+    rowid: int | None  # of the note that it leads to
+    note_path: str | None
+    title: str | None
+    attachment_path: str | None
+
+
+class WebLink(NamedTuple):
+    """A link to a web address."""
+
+    key: int
+    url: str
+    text: str | None
+    line: int
+    column: int
+
+
+class LinkPlace(NamedTuple):
+    """The place of a link in the note that contains it."""
+
+    key: int
+    line: int
+    column: int
+    chunk: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFilter:
+    """Which links of a note are read. None means any."""
+
+    kinds: tuple[str, ...] | None = None
+    status: str | None = None  # resolved, ambiguous, unresolved
+
+    def condition(self) -> tuple[str, list[str]]:
+        """Return the SQL condition and its parameters."""
+        clauses, values = [_STATUS[self.status]], []
+        if self.kinds is not None:
+            clauses.append("link.kind IN (SELECT value FROM json_each(?))")
+            values.append(_json(self.kinds))
+        return " AND ".join(clauses), values
+
+
+async def outgoing(
+    connection: aiosqlite.Connection, rowid: int, wanted: LinkFilter, *, start: int, limit: int
+) -> list[OutgoingLink]:
+    """Return the links of a note in order, from its link number `start` on."""
+    first, end = keys_of(rowid)
+    condition, values = wanted.condition()
+    with translated():
+        rows = await connection.execute_fetchall(
+            _OUTGOING.format(condition=condition), (first + start, end, *values, limit)
+        )
+    return [OutgoingLink._make((row[0], LinkKind(row[1]), *row[2:])) for row in rows]
+
+
+async def external(
+    connection: aiosqlite.Connection, rowid: int, *, start: int, limit: int
+) -> list[WebLink]:
+    """Return the web links of a note in order, from number `start` on."""
+    first, end = keys_of(rowid)
+    with translated():
+        rows = await connection.execute_fetchall(_EXTERNAL, (first + start, end, limit))
+    return [WebLink(*row) for row in rows]
+
+
+async def linking(connection: aiosqlite.Connection, handle: int) -> list[tuple[int, int, str]]:
+    """Return the notes with links to a file as (rowid, number of links, path), in no order."""
+    with translated():
+        rows = await connection.execute_fetchall(_LINKING, (handle,))
+    return [(rowid, count, path) for rowid, count, path in rows]
+
+
+async def linking_rowids(connection: aiosqlite.Connection, handle: int) -> set[int]:
+    """Return the rowids of the notes with links to a file."""
+    with translated():
+        rows = await connection.execute_fetchall(_LINKING_ROWIDS, (handle,))
+    return {rowid for (rowid,) in rows}
+
+
+async def places(
+    connection: aiosqlite.Connection, handle: int, rowids: Iterable[int], *, limit: int
+) -> dict[int, list[LinkPlace]]:
+    """Return the first `limit` links to a file in each of some notes, by the note's rowid."""
+    found: dict[int, list[LinkPlace]] = {}
+    with translated():
+        rows = await connection.execute_fetchall(_PLACES, (_json(rowids), handle, handle, limit))
+    for row in rows:
+        place = LinkPlace(*row)
+        found.setdefault(place.key >> CHUNK_BITS, []).append(place)
+    return found
+
+
+async def anchors(
+    connection: aiosqlite.Connection, rowids: Sequence[int]
+) -> dict[int, list[tuple[int, str]]] | None:
+    """Return the anchors of notes as (level, name), by rowid.
+
+    A note without anchors, or whose text is not indexed because of its size, is left out or None:
+    see `unread`. Returns None if there are over 100,000 anchors.
+    """
+    found: dict[int, list[tuple[int, str]]] = {rowid: [] for rowid in rowids}
+    with translated():
+        rows = await connection.execute_fetchall(_ANCHORS, (_json(rowids), MAX_ANCHORS_READ))
+    if len(rows) == MAX_ANCHORS_READ:  # type: ignore[arg-type]
+        return None
+    for rowid, level, name in rows:
+        found[rowid].append((level, name))
+    return found
+
+
+def _json(values: Iterable[object]) -> str:
+    # One JSON parameter holds any count: no limit on variables, one prepared statement.
+    return orjson.dumps(list(values)).decode()
+
+
+_STATUS = {
+    None: "TRUE",
+    "resolved": "link.dest IS NOT NULL AND NOT link.ambiguous",
+    "ambiguous": "link.ambiguous",
+    "unresolved": "link.dest IS NULL",
+}
+
+_OUTGOING = """
+SELECT link.key, link.kind, link.target, link.fragment, link.text, link.line, link.col,
+       link.lookup, link.ambiguous, note.rowid, note.path, note.title, attachment.path
+FROM link
+LEFT JOIN note ON note.handle = link.dest
+LEFT JOIN attachment ON attachment.handle = link.dest
+WHERE link.key >= ? AND link.key < ? AND {condition}
+ORDER BY link.key LIMIT ?
+"""
+
+_EXTERNAL = """
+SELECT key, url, text, line, col FROM external_link
+WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
+"""
+
+# The index on `dest` also holds the key, so this reads no row of `link`.
+_LINKING = f"""
+SELECT note.rowid, source.links, note.path FROM (
+    SELECT key >> {CHUNK_BITS} AS rowid, count(*) AS links FROM link WHERE dest = ? GROUP BY 1
+) AS source CROSS JOIN note ON note.rowid = source.rowid
+"""
+
+_LINKING_ROWIDS = f"SELECT DISTINCT key >> {CHUNK_BITS} FROM link WHERE dest = ?"
+
+_PLACES = f"""
+SELECT link.key, link.line, link.col, link.chunk FROM json_each(?) AS asked
+CROSS JOIN link ON link.dest = ? AND link.key IN (
+    SELECT key FROM link
+    WHERE dest = ? AND key >= asked.value << {CHUNK_BITS}
+        AND key < (asked.value + 1) << {CHUNK_BITS}
+    ORDER BY key LIMIT ?
+)
+ORDER BY link.key
+"""
+
+_ANCHORS = f"""
+SELECT asked.value, anchor.level, anchor.name FROM json_each(?) AS asked
+CROSS JOIN anchor ON anchor.key >= asked.value << {CHUNK_BITS}
+    AND anchor.key < (asked.value + 1) << {CHUNK_BITS}
+LIMIT ?
+"""

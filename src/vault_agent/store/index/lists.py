@@ -1,0 +1,200 @@
+"""Reads rows for lists of notes and of tasks, in their order and page by page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.database import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import aiosqlite
+
+    from vault_agent.model.lists import Sort
+
+
+class SortedNote(NamedTuple):
+    """A note with the value by which it is sorted."""
+
+    rowid: int
+    path: str
+    value: str | int
+    updated: str
+
+
+class TaskRow(NamedTuple):
+    """A task with its note."""
+
+    rowid: int
+    path: str
+    line: int
+    symbol: str
+    text: str
+    chunk: int | None
+
+
+async def sorted_notes(
+    connection: aiosqlite.Connection,
+    sort: Sort,
+    *,
+    among: Iterable[int] | None,
+    after: tuple[str | int, str] | None,
+    limit: int,
+) -> list[SortedNote]:
+    """Return notes in an order, after a sort value and path. `among`: rowids, or None for all."""
+    value, descending = _VALUES[sort.value]
+    conditions: list[str] = ["true"]
+    arguments: list[str | int] = []
+    if among is not None:
+        conditions.append("note.rowid IN (SELECT value FROM json_each(?))")
+        arguments.append(_array(among))
+    if after is not None:
+        way = "<" if descending else ">"
+        conditions.append(f"(value {way} ? OR (value = ? AND note.path > ?))")
+        arguments += [after[0], after[0], after[1]]
+    statement = _SORTED.format(
+        value=value,
+        joined=_JOINED if sort.value == "connections" else "",
+        conditions=" AND ".join(conditions),
+        direction="DESC" if descending else "ASC",
+    )
+    with translated():
+        rows = await connection.execute_fetchall(statement, (*arguments, limit))
+    return [SortedNote(*row) for row in rows]
+
+
+async def title_of(connection: aiosqlite.Connection, path: str) -> str | None:
+    """Return the title of the note at a path, or None."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT title FROM note WHERE path = ?", (path,))
+    return next((title for (title,) in rows), None)
+
+
+async def paths_of(connection: aiosqlite.Connection) -> list[tuple[int, str]]:
+    """Return the rowid and path of every note."""
+    with translated():
+        rows = await connection.execute_fetchall("SELECT rowid, path FROM note")
+    return [(rowid, path) for rowid, path in rows]
+
+
+async def with_open_tasks(connection: aiosqlite.Connection) -> set[int]:
+    """Return the notes with open tasks."""
+    with translated():
+        rows = await connection.execute_fetchall(_WITH_OPEN_TASKS)
+    return {rowid for (rowid,) in rows}
+
+
+async def connected(connection: aiosqlite.Connection) -> set[int]:
+    """Return the notes that link to another note, or that another note links to."""
+    with translated():
+        rows = await connection.execute_fetchall(f"SELECT note FROM ({_CONNECTIONS})")
+    return {rowid for (rowid,) in rows}
+
+
+async def count_connections(
+    connection: aiosqlite.Connection, rowids: Sequence[int]
+) -> dict[int, int]:
+    """Return how many other notes each of these notes links to, or is linked from."""
+    asked = _array(rowids)
+    with translated():
+        rows = await connection.execute_fetchall(_CONNECTIONS_OF, (asked, asked))
+    return {rowid: count for rowid, count in rows}  # noqa: C416 - dict() can't be typed from rows
+
+
+async def tasks_from(
+    connection: aiosqlite.Connection,
+    path: str,
+    line: int,
+    *,
+    symbols: Sequence[str] | None,
+    without: Sequence[str] = (),
+    limit: int,
+) -> list[TaskRow]:
+    """Return tasks in the order of path and line, after a line of the note at `path`.
+
+    `symbols` are those wanted, or None for all but `without`.
+    """
+    wanted = _texts(symbols if symbols is not None else without)
+    known = "IN" if symbols is not None else "NOT IN"
+    with translated():
+        rows = await connection.execute_fetchall(
+            _TASKS_FROM.format(known=known), (path, path, line, wanted, limit)
+        )
+    return [TaskRow(*row) for row in rows]
+
+
+def _array(numbers: Iterable[int]) -> str:
+    return orjson.dumps(list(numbers)).decode()
+
+
+def _texts(texts: Sequence[str]) -> str:
+    return orjson.dumps(list(texts)).decode()
+
+
+_DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
+_FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
+_UPDATED = f"""CASE WHEN json_extract(metadata, '$.updated') GLOB {_DAY}
+    THEN substr(json_extract(metadata, '$.updated'), 1, 40) ELSE {_FILE_TIME} END"""
+_CREATED = f"""CASE WHEN json_extract(metadata, '$.created') GLOB {_DAY}
+    THEN substr(json_extract(metadata, '$.created'), 1, 40)
+    WHEN json_extract(metadata, '$.date') GLOB {_DAY}
+    THEN substr(json_extract(metadata, '$.date'), 1, 40)
+    ELSE '' END"""
+
+_VALUES = {
+    "path": ("''", False),
+    "title": ("title COLLATE NOCASE", False),
+    "updated": (_UPDATED, True),
+    "created": (_CREATED, True),
+    "connections": ("coalesce(connected.number, 0)", True),
+}
+"""The value of each order, and whether it is descending. Notes of one value are in path order."""
+
+_PAIRS = f"""
+SELECT link.key >> {CHUNK_BITS} AS one, note.rowid AS other
+FROM link JOIN note ON note.handle = link.dest
+WHERE link.key >> {CHUNK_BITS} <> note.rowid
+"""
+
+_CONNECTIONS = f"""
+WITH pair AS ({_PAIRS})
+SELECT note, count(*) AS number FROM (
+    SELECT one AS note, other FROM pair UNION SELECT other, one FROM pair
+) GROUP BY note
+"""
+
+_JOINED = f"LEFT JOIN ({_CONNECTIONS}) AS connected ON connected.note = note.rowid"
+
+_SORTED = f"""
+SELECT note.rowid, note.path, {{value}} AS value, {_UPDATED} FROM note {{joined}}
+WHERE {{conditions}} ORDER BY value {{direction}}, note.path LIMIT ?
+"""
+
+_WITH_OPEN_TASKS = f"""
+SELECT DISTINCT key >> {CHUNK_BITS} FROM task WHERE symbol NOT IN ('x', 'X', '-')
+"""
+
+_CONNECTIONS_OF = f"""
+SELECT note, count(*) FROM (
+    SELECT asked.value AS note, note.rowid AS other FROM json_each(?) AS asked
+    CROSS JOIN link ON link.key >= asked.value << {CHUNK_BITS}
+        AND link.key < (asked.value + 1) << {CHUNK_BITS}
+    CROSS JOIN note ON note.handle = link.dest
+    UNION
+    SELECT asked.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS asked
+    CROSS JOIN note ON note.rowid = asked.value CROSS JOIN link ON link.dest = note.handle
+) WHERE other <> note GROUP BY note
+"""
+
+_TASKS_FROM = f"""
+SELECT note.rowid, note.path, task.line, task.symbol, task.text, task.chunk
+FROM note CROSS JOIN task ON task.key >= note.rowid << {CHUNK_BITS}
+    AND task.key < (note.rowid + 1) << {CHUNK_BITS}
+WHERE note.path >= ? AND (note.path > ? OR task.line > ?)
+    AND task.symbol {{known}} (SELECT value FROM json_each(?))
+ORDER BY note.path, task.key LIMIT ?
+"""

@@ -1,0 +1,62 @@
+"""Reads the links around a note's neighbours, in the thread of a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.database import translated
+from vault_agent.store.index.notes import array
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+MAX_NEIGHBOURS = 2_000
+MAX_LINKS = 2_000
+"""Links that are read. A neighbour with more of them says little about any of its own."""
+
+
+def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, set[int]]:
+    """Return the notes that each of some notes links to or is linked from.
+
+    Of `rowids`, it takes the first 2,000, and of these the ones with the fewest links, as long as
+    they have at most 2,000 links in all. The others are left out.
+    """
+    asked = array(rowids[:MAX_NEIGHBOURS])
+    chosen: list[int] = []
+    with translated():
+        counts = connection.execute(_COUNTS, (asked,)).fetchall()
+        left = MAX_LINKS
+        for count, rowid in sorted((count, rowid) for rowid, count in counts):
+            left -= count
+            if left < 0:
+                break
+            chosen.append(rowid)
+        walked = array(chosen)
+        links = connection.execute(_OUTGOING, (walked,)).fetchall()
+        links += connection.execute(_INCOMING, (walked,)).fetchall()
+    found: dict[int, set[int]] = {rowid: set() for rowid in chosen}
+    for rowid, other in links:
+        if rowid != other:
+            found[rowid].add(other)
+    return found
+
+
+_OF = f"link.key >= each.value << {CHUNK_BITS} AND link.key < (each.value + 1) << {CHUNK_BITS}"
+
+_COUNTS = f"""
+SELECT each.value, (SELECT count(*) FROM link WHERE {_OF} AND dest IS NOT NULL)
+    + (SELECT count(*) FROM link WHERE dest = note.handle)
+FROM json_each(?) AS each CROSS JOIN note ON note.rowid = each.value
+"""
+
+_OUTGOING = f"""
+SELECT each.value, note.rowid FROM json_each(?) AS each
+CROSS JOIN link ON {_OF} CROSS JOIN note ON note.handle = link.dest
+"""
+
+_INCOMING = f"""
+SELECT each.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS each
+CROSS JOIN note ON note.rowid = each.value CROSS JOIN link ON link.dest = note.handle
+"""

@@ -1,0 +1,89 @@
+"""Reads the text of notes in large pieces, for scans of the whole vault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.database import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import aiosqlite
+
+
+class ScannedNote(NamedTuple):
+    """A note with text."""
+
+    rowid: int
+    path: str
+    size: int  # bytes of its file
+
+
+class ScannedChunk(NamedTuple):
+    """The text of a chunk as UTF-8."""
+
+    key: int
+    start_line: int
+    text: bytes
+
+
+async def notes_from(
+    connection: aiosqlite.Connection, path: str, *, limit: int
+) -> list[ScannedNote]:
+    """Return the first notes with text in the order of their paths, from `path` on."""
+    with translated():
+        rows = await connection.execute_fetchall(_NOTES_FROM, (path, limit))
+    return [ScannedNote(*row) for row in rows]
+
+
+async def bodies(connection: aiosqlite.Connection, rowids: Sequence[int]) -> list[bytes]:
+    """Return the text of each of these notes, in their order; a missing note's is empty."""
+    with translated():
+        rows = await connection.execute_fetchall(_BODIES, (orjson.dumps(list(rowids)).decode(),))
+    return [text for (text,) in rows]
+
+
+async def chunks_from(
+    connection: aiosqlite.Connection, rowid: int, index: int, *, limit: int
+) -> list[ScannedChunk]:
+    """Return up to `limit` chunks of a note from the chunk `index` on."""
+    first, end = rowid << CHUNK_BITS | index, (rowid + 1) << CHUNK_BITS
+    with translated():
+        rows = await connection.execute_fetchall(_CHUNKS_FROM, (first, end, limit))
+    return [ScannedChunk(*row) for row in rows]
+
+
+async def share_up_to(connection: aiosqlite.Connection, path: str) -> float:
+    """Return the share of the notes with text whose path is not after `path`, 0 to 1."""
+    with translated():
+        [(before, every)] = await connection.execute_fetchall(_SHARE, (path,))
+    return before / every if every else 1.0
+
+
+_SHARE = """
+SELECT coalesce(sum(path <= ?), 0), count(*) FROM note WHERE chunk_count > 0
+"""
+
+_NOTES_FROM = """
+SELECT rowid, path, size FROM note WHERE path >= ? AND chunk_count > 0 ORDER BY path LIMIT ?
+"""
+
+_BODIES = f"""
+SELECT CAST(coalesce((
+    SELECT group_concat(text, '') FROM (
+        SELECT text FROM chunk
+        WHERE key >= asked.value << {CHUNK_BITS} AND key < (asked.value + 1) << {CHUNK_BITS}
+        ORDER BY key
+    )
+), '') AS BLOB)
+FROM json_each(?) AS asked ORDER BY asked.key
+"""
+
+_CHUNKS_FROM = """
+SELECT key, start_line, CAST(text AS BLOB) FROM chunk WHERE key >= ? AND key < ?
+ORDER BY key LIMIT ?
+"""

@@ -1,0 +1,92 @@
+"""What a server notes in the folder of its index: where it listens, and which vault it has.
+
+`vault.path` holds the folder of the notes. `server.address` has two lines: the server's URL and its
+process ID. It is written when the server accepts requests and removed at its end. A server that is
+killed leaves it behind. So it counts only while the server's lock is held.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from vault_agent.system.files import replace_file
+
+SERVER_LOCK: Final = "server.lock"
+_FILE: Final = "server.address"
+_VAULT: Final = "vault.path"
+_FORM: Final = re.compile(r"(http://[0-9A-Za-z.:\[\]-]{1,253})\n([1-9][0-9]{0,9})\n")
+
+
+class ServerAddress(NamedTuple):
+    """Where a server listens, and its process."""
+
+    endpoint: str
+    pid: int
+
+
+def note_address(folder: Path, endpoint: str) -> None:
+    """Record that this process serves at `endpoint`. Nothing happens if that cannot be written."""
+    with suppress(OSError):
+        data = f"{endpoint}\n{os.getpid()}\n".encode("ascii", "replace")
+        replace_file(folder / _FILE, data, durable=False)
+
+
+def noted_address(folder: Path) -> ServerAddress | None:
+    """Return the recorded address, or None if it is missing or invalid. It may be out of date."""
+    try:
+        noted = _FORM.fullmatch((folder / _FILE).read_bytes().decode("ascii"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return ServerAddress(noted[1], int(noted[2])) if noted else None
+
+
+def forget_address(folder: Path) -> None:
+    """Remove the record, if there is one."""
+    with suppress(OSError):
+        (folder / _FILE).unlink()
+
+
+def live_address(folder: Path) -> ServerAddress | None:
+    """Return the address of the server that serves this index now, or None.
+
+    Takes the server's lock for a moment to see whether a server holds it.
+    """
+    address = noted_address(folder)
+    return address if address is not None and is_serving(folder) else None
+
+
+def note_vault(folder: Path, root: str) -> None:
+    """Record whose index this is. Nothing happens if that cannot be written."""
+    path = folder / _VAULT
+    data = root.encode("utf-8", "surrogateescape")
+    with suppress(OSError):
+        if not path.is_file() or path.read_bytes() != data:
+            replace_file(path, data, durable=False)
+
+
+def noted_vault(folder: Path) -> Path | None:
+    """Return the folder of the notes of this index, or None if it was not recorded."""
+    try:
+        root = (folder / _VAULT).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    return Path(root) if root and "\0" not in root else None
+
+
+def is_serving(folder: Path) -> bool:
+    """Whether a server holds the lock of this index. It may still be starting."""
+    from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
+
+    if not (folder / SERVER_LOCK).exists():
+        return False
+    try:
+        with locked(folder / SERVER_LOCK):
+            return False
+    except AlreadyLocked:
+        return True
+    except (LocksUnsupported, OSError):
+        return False

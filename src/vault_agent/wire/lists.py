@@ -1,0 +1,241 @@
+"""The requests and replies about names and lists of notes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from vault_agent.model.grep import GrepQuery
+from vault_agent.model.lists import ListQuery, Sort, TaskQuery, TaskStatus
+from vault_agent.model.names import Match
+from vault_agent.model.scope import EVERYTHING, Scope
+from vault_agent.model.search import Filters
+from vault_agent.wire.base import Model
+from vault_agent.wire.queries import CursorText, Texts, whole
+from vault_agent.wire.requests import CalendarDate, FiltersBody, Flag
+
+# --- names ------------------------------------------------------------------------------------
+
+
+class ResolveRequest(Model):
+    """A request for the notes that a name means."""
+
+    name: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)
+    ] = Field(
+        description="An ID, a path, the end of a path, a note's name, alias or title, a"
+        " `[[wikilink]]`, or an `obsidian://` or `file://` address."
+    )
+
+
+class NamedNoteData(Model):
+    """A note found by a name. `match` says how."""
+
+    note_id: str
+    path: str
+    title: str
+    match: Match
+
+
+class NamedData(Model):
+    """The notes that a name means, at most ten."""
+
+    notes: list[NamedNoteData]
+    has_more: bool
+    line: int | None = Field(description="The line that the name contains, as in `Note.md:12`.")
+    heading: str | None = Field(description="The heading that a link contains.")
+
+
+# --- lines by regular expression ----------------------------------------------------------------
+
+
+class GrepBody(Model):
+    """The body of `POST /grep`."""
+
+    pattern: Annotated[str, StringConstraints(min_length=1, max_length=1000)] = Field(
+        description="A regular expression in the syntax of RE2. It is matched line by line."
+    )
+    ignore_case: bool = False
+    context: Annotated[int, Field(ge=0, le=3)] = Field(
+        default=0, description="Lines to return before and after each matching line."
+    )
+    limit: Annotated[int, Field(ge=1, le=200)] = Field(
+        default=50, description="Lines. A JSON integer: 10, not 10.0."
+    )
+    filters: FiltersBody = FiltersBody()
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
+    def to_query(self, scope: Scope = EVERYTHING) -> GrepQuery:
+        """Return the domain value for a caller with this scope."""
+        return GrepQuery(
+            pattern=self.pattern,
+            ignore_case=self.ignore_case,
+            context=self.context,
+            limit=self.limit,
+            filters=self.filters.to_filters(scope),
+        )
+
+
+class GrepLineData(Model):
+    """A matching line, cut to 240 characters around its first match."""
+
+    note_id: str
+    path: str
+    line: int = Field(description="The line in the note's file, counted from 1.")
+    text: str
+    matches: tuple[tuple[int, int], ...] = Field(
+        description="Ranges of the text that match, in characters, the end exclusive."
+    )
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    more_in_note: bool = Field(description="Whether further lines of this note are left out.")
+
+
+class GrepData(Model):
+    """Matching lines, in the order of paths and lines."""
+
+    lines: list[GrepLineData]
+    incomplete: bool = Field(description="Whether the time was over before all was searched.")
+    has_more: bool
+    next_cursor: str | None
+
+
+# --- notes --------------------------------------------------------------------------------------
+
+
+def _sort(value: object) -> object:
+    if isinstance(value, str) and value not in set(Sort):
+        raise PydanticCustomError("sort", "must be one of: {names}", {"names": ", ".join(Sort)})
+    return Sort(value) if isinstance(value, str) else value
+
+
+def _properties(values: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(each.partition(":")[0].strip() and ":" in each for each in values):
+        raise PydanticCustomError("property", "must be key:value")
+    return values
+
+
+class NotesRequest(Model):
+    """A request for a list of notes. Each parameter but `tag` matches by any of its values."""
+
+    path: Texts = Field(default=(), description="Folders or glob patterns.")
+    recursive: Flag = Field(default=True, description="Whether to list the folders below, too.")
+    tag: Texts = Field(
+        default=(), description="All must match. A tag includes those nested under it."
+    )
+    type: Texts = Field(default=(), description="Values of `type` in the frontmatter.")
+    property: Annotated[Texts, AfterValidator(_properties)] = Field(
+        default=(), description="As key:value. All keys must match, by any of their values."
+    )
+    after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
+    before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
+    linked: Flag | None = Field(
+        default=None, description="Only notes with links from or to other notes, or without."
+    )
+    tasks: Literal["open"] | None = Field(default=None, description="Only notes with open tasks.")
+    sort: Annotated[Sort, BeforeValidator(_sort)] = Sort.PATH
+    limit: whole(1, 200) = 50  # type: ignore[valid-type]
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
+    def to_query(self, scope: Scope = EVERYTHING) -> ListQuery:
+        """Return the domain value for a caller with this scope."""
+        pairs = [each.partition(":") for each in self.property]
+        return ListQuery(
+            filters=Filters(
+                paths=self.path,
+                tags=self.tag,
+                types=self.type,
+                properties=tuple((name.strip(), value.strip()) for name, _, value in pairs),
+                after=self.after,
+                before=self.before,
+                scope=scope,
+            ),
+            recursive=self.recursive,
+            linked=self.linked,
+            open_tasks=self.tasks == "open",
+            sort=self.sort,
+            limit=self.limit,
+        )
+
+
+class NoteRow(Model):
+    """A note in a list."""
+
+    note_id: str
+    path: str
+    title: str
+    type: str | None
+    tags: tuple[str, ...]
+    created: str | None = Field(description="`created` or `date` of the frontmatter, as written.")
+    updated: str = Field(description="`updated` of the frontmatter, or the time of the file.")
+    excerpt: str = Field(description="The beginning of its text, at most 160 characters.")
+    connections: int = Field(description="Other notes that it links to or that link to it.")
+
+
+class NotesData(Model):
+    """A page of a list of notes. `total` counts all pages."""
+
+    notes: list[NoteRow]
+    total: int
+    has_more: bool
+    next_cursor: str | None
+
+
+# --- tasks --------------------------------------------------------------------------------------
+
+
+class TasksRequest(Model):
+    """A request for a list of tasks."""
+
+    path: Texts = Field(default=(), description="Notes, folders or glob patterns.")
+    status: Literal["open", "done", "cancelled", "all"] = "open"
+    tag: Texts = Field(default=(), description="Tags of the task itself. All must match.")
+    due_after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
+    due_before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
+    limit: whole(1, 200) = 50  # type: ignore[valid-type]
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+
+    def to_query(self, scope: Scope = EVERYTHING) -> TaskQuery:
+        """Return the domain value for a caller with this scope."""
+        return TaskQuery(
+            filters=Filters(paths=self.path, scope=scope),
+            status=None if self.status == "all" else TaskStatus(self.status),
+            tags=self.tag,
+            due_after=self.due_after,
+            due_before=self.due_before,
+            limit=self.limit,
+        )
+
+
+class TaskData(Model):
+    """A task: a list item with a check box. Dates are as YYYY-MM-DD."""
+
+    task_id: str = Field(description="`{noteId}:{line}:{hash of the line}`.")
+    path: str
+    line: int
+    status: TaskStatus
+    symbol: str = Field(description="The character in the box.")
+    text: str = Field(description="The text without its fields.")
+    due: str | None
+    scheduled: str | None
+    start: str | None
+    created: str | None
+    done: str | None
+    cancelled: str | None
+    priority: str | None
+    recurrence: str | None
+    id: str | None
+    depends_on: tuple[str, ...]
+    tags: tuple[str, ...]
+    heading_path: tuple[str, ...]
+    format: str | None = Field(description="How its fields are written: `emoji` or `dataview`.")
+
+
+class TasksData(Model):
+    """A page of a list of tasks, in the order of paths and lines."""
+
+    tasks: list[TaskData]
+    has_more: bool
+    next_cursor: str | None

@@ -1,0 +1,149 @@
+"""`serve --background` and `serve --stop`, with a real server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from vault_agent.cli import detached
+from vault_agent.config.keys import DEFAULT_PORT
+from vault_agent.config.layers import read_layers
+from vault_agent.errors import Misconfigured
+from vault_agent.system.address import note_address
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from tests.cli.fake import Run
+
+
+@pytest.fixture
+async def vault(tmp_path: Path, environment: dict[str, str]) -> AsyncIterator[Path]:
+    """Create a vault of one note that the settings name. Its server is stopped at the end."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "Stock.md").write_text("# Stock\n\nSimmer the bones slowly.\n", "utf-8")
+    environment["VAULT_AGENT_VAULT_ROOT"] = str(folder)
+    yield folder
+    for noted in Path(environment["HOME"]).rglob("server.address"):
+        await detached.stop(noted.parent)
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """Return a port that is in use."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def found(environment: dict[str, str], name: str) -> Path:
+    (path,) = Path(environment["HOME"]).rglob(name)
+    return path
+
+
+async def test_a_server_in_the_background_is_found_and_stopped(
+    environment: dict[str, str], vault: Path, run: Run
+):
+    with ExitStack() as stack:
+        with suppress(OSError):  # another program has the default port
+            stack.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
+        started = await run("serve", "--background")
+        assert started.code == 0, started.err
+        assert "runs in the background at http://127.0.0.1:" in started.out
+        assert f":{DEFAULT_PORT}\n" not in started.out
+        assert "--endpoint" not in started.out
+        assert (await run("jobs", "follow")).code == 0
+        assert "Stock.md" in (await run("search", "bones")).out
+        again = await run("serve", "--background")
+        assert again.code == 0
+        assert "already runs" in again.out
+    for name in ("server.log", "server.address"):
+        assert os.name == "nt" or found(environment, name).stat().st_mode & 0o777 == 0o600
+    stopped = await run("serve", "--stop")
+    assert stopped.code == 0
+    assert "has stopped" in stopped.out
+    assert not list(Path(environment["HOME"]).rglob("server.address"))
+    assert "No server runs" in (await run("serve", "--stop")).err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by a POSIX signal")
+async def test_the_record_of_a_killed_server_is_harmless(
+    environment: dict[str, str], vault: Path, run: Run
+):
+    first = orjson.loads((await run("--json", "serve", "--background", "--port", "0")).out)["data"]
+    assert first["started"]
+    os.kill(first["pid"], signal.SIGKILL)
+    note = found(environment, "server.address")
+    while "No server runs" not in (await run("serve", "--stop")).err:
+        pass
+    assert note.exists()
+    refused = await run("search", "bones", VAULT_AGENT_SERVER_PORT="1")
+    assert refused.code == 1
+    assert "http://127.0.0.1:1" in refused.err
+    second = orjson.loads((await run("--json", "serve", "--background", "--port", "0")).out)["data"]
+    assert second["started"]
+    assert second["pid"] != first["pid"]
+    # Not even a record that names another process is believed.
+    await run("serve", "--stop")
+    note_address(note.parent, "http://127.0.0.1:9")
+    assert "No server runs" in (await run("serve", "--stop")).err
+
+
+async def test_a_port_that_was_chosen_is_never_replaced(vault: Path, run: Run, taken_port: int):
+    for chosen in (
+        await run("serve", "--background", "--port", str(taken_port)),
+        await run("serve", "--background", VAULT_AGENT_SERVER_PORT=str(taken_port)),
+    ):
+        assert chosen.code == 2
+        assert chosen.err.startswith("PORT_IN_USE: ")
+        assert len(chosen.err.splitlines()) == 1
+
+
+async def test_a_missing_vault_is_reported_and_leaves_no_folder(
+    environment: dict[str, str], tmp_path: Path, run: Run
+):
+    ended = await run("serve", "--background", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "none"))
+    assert ended.code == 2
+    assert ended.err.startswith("VAULT_NOT_FOUND: ")
+    assert not any(Path(environment["HOME"]).rglob("*"))
+    assert (await run("serve", "--background", "--stop")).code == 2
+
+
+async def test_the_error_of_a_server_that_does_not_start_is_passed_on(tmp_path: Path):
+    how = detached.Start(("serve", "--port", "99999"), {**os.environ, "HOME": str(tmp_path)})
+    with pytest.raises(Misconfigured, match="must be a port") as error:
+        await detached.start(how, tmp_path / "index")
+    assert error.value.code == "CONFIG_INVALID"
+
+
+def test_a_start_from_another_folder_keeps_paths_and_hides_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    variables = {"VAULT_AGENT_INDEX_DIR": "data"}
+    monkeypatch.setenv("VAULT_AGENT_INDEX_DIR", "data")
+    flags = {"vault.root": "notes", "server.api_key": "a-secret", "server.port": 1}
+    how = detached.start_of(read_layers(flags, None, variables), tmp_path / "my.toml")
+    assert how.arguments == ("serve", "--vault-root", str(tmp_path / "notes"), "--port", "1")
+    assert how.environment["VAULT_AGENT_INDEX_DIR"] == str(tmp_path / "data")
+    assert how.environment["VAULT_AGENT_CONFIG"] == str(tmp_path / "my.toml")
+    assert how.environment["VAULT_AGENT_SERVER_API_KEY"] == "a-secret"
+
+
+def test_a_long_log_is_set_aside(tmp_path: Path):
+    log = tmp_path / "server.log"
+    log.write_bytes(b"x" * 100)
+    detached._keep_short(log)
+    assert log.exists()
+    log.write_bytes(b"x" * (1 << 21))
+    detached._keep_short(log)
+    assert not log.exists()
+    assert (tmp_path / "server.log.old").exists()

@@ -1,0 +1,142 @@
+"""`service` writes what systemd and launchd read. `indexes` lists and removes indexes."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shlex
+import sys
+from configparser import RawConfigParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from vault_agent.cli.service import service_of
+from vault_agent.errors import Misconfigured
+from vault_agent.system.address import note_vault, noted_vault
+from vault_agent.system.locks import locked
+from vault_agent.system.processes import PROGRAM
+
+if TYPE_CHECKING:
+    from tests.cli.fake import Run
+
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
+
+
+class _Unit(RawConfigParser):
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
+def unit_of(content: bytes) -> _Unit:
+    unit = _Unit(strict=True)
+    unit.read_string(content.decode())
+    return unit
+
+
+def test_the_systemd_unit_runs_this_program_and_restarts_it_after_a_failure(tmp_path: Path):
+    variables = {"VAULT_AGENT_CONFIG": "/my 100% $config.toml"}
+    service = service_of("linux", tmp_path, variables, tmp_path / "log")
+    assert service.file == tmp_path / ".config/systemd/user/vault-agent.service"
+    unit = unit_of(service.content)
+    assert shlex.split(unit["Service"]["ExecStart"]) == [*PROGRAM, "serve"]
+    assert unit["Service"]["Environment"] == '"VAULT_AGENT_CONFIG=/my 100%% $config.toml"'
+    assert unit["Service"]["Restart"] == "on-failure"
+    assert unit["Service"]["RestartPreventExitStatus"] == "2 3"
+    assert unit["Install"]["WantedBy"] == "default.target"
+    assert service.start[-1] == ("systemctl", "--user", "enable", "--now", "vault-agent.service")
+
+
+def test_the_launchd_agent_runs_this_program_and_restarts_it_after_a_failure(tmp_path: Path):
+    service = service_of("darwin", tmp_path, {"VAULT_AGENT_CONFIG": "/c"}, tmp_path / "log")
+    assert service.file.parent == tmp_path / "Library/LaunchAgents"
+    agent = plistlib.loads(service.content)
+    assert agent["ProgramArguments"] == [*PROGRAM, "serve"]
+    assert agent["KeepAlive"] == {"SuccessfulExit": False}
+    assert agent["EnvironmentVariables"] == {"VAULT_AGENT_CONFIG": "/c"}
+    assert agent["StandardErrorPath"] == str(tmp_path / "log")
+    assert service.file.stem == agent["Label"]
+
+
+def test_other_systems_have_no_service(tmp_path: Path):
+    with pytest.raises(Misconfigured) as refused:
+        service_of("win32", tmp_path, {}, tmp_path / "log")
+    assert refused.value.code == "SERVICE_UNSUPPORTED"
+    assert "serve --background" in refused.value.message
+
+
+@on_linux
+async def test_a_service_is_installed_updated_and_removed(
+    environment: dict[str, str], tmp_path: Path, run: Run
+):
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    control = tmp_path / "bin" / "systemctl"
+    control.parent.mkdir()
+    asked = tmp_path / "asked"
+    control.write_text(f'#!/bin/sh\necho "$@" >> "{asked}"\n')
+    control.chmod(0o755)
+    environment["PATH"] = f"{control.parent}{os.pathsep}{environment['PATH']}"
+    refused = await run("service", "install")
+    assert refused.code == 2
+    assert refused.err.startswith("VAULT_NOT_FOUND: ")
+    await run("config", "set", "vault.root", str(vault))
+    missing = await run("service", "status")
+    assert (missing.code, missing.out.splitlines()[0]) == (4, "Service not installed.")
+    installed = await run("service", "install")
+    assert installed.code == 0, installed.err
+    file = Path(environment["HOME"], ".config/systemd/user/vault-agent.service")
+    assert str(file) in installed.out
+    assert unit_of(file.read_bytes()).has_section("Install")
+    assert (await run("service", "status")).out.startswith("Service installed, running.")
+    assert (await run("service", "install")).code == 0
+    assert (await run("service", "remove")).code == 0
+    assert not file.exists()
+    assert asked.read_text().splitlines() == [
+        "--user daemon-reload",
+        "--user enable --now vault-agent.service",
+        "--user is-active --quiet vault-agent.service",
+        "--user daemon-reload",
+        "--user restart vault-agent.service",
+        "--user disable --now vault-agent.service",
+    ]
+    assert (await run("service", "remove")).code == 4
+    control.write_text("#!/bin/sh\necho 'no bus' >&2\nexit 1\n")
+    failed = await run("service", "install")
+    assert failed.err == "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus\n"
+    assert not file.exists()
+
+
+async def test_indexes_are_listed_and_removed(
+    environment: dict[str, str], tmp_path: Path, run: Run
+):
+    parent = tmp_path / "data" / "indexes"
+    environment["VAULT_AGENT_INDEX_DIR"] = str(parent.parent)
+    assert (await run("indexes", "list")).err == "No indexes yet.\n"
+    kept, gone, old = (parent / (number * 8) for number in ("1234", "abcd", "5678"))
+    for folder, size in ((kept, 3_000_000), (gone, 2_000_000), (old, 1_000_000)):
+        folder.mkdir(parents=True)
+        (folder / "index.db").write_bytes(b"x" * size)
+        os.link(folder / "index.db", folder / "shared.db")
+    note_vault(kept, str(tmp_path))
+    note_vault(gone, str(tmp_path / "nowhere"))
+    assert noted_vault(old) is None
+    listed = (await run("indexes", "list")).out.splitlines()
+    assert listed[0] == f"12341234  {tmp_path}"
+    assert listed[1].split() == ["3.0", "MB,", "changed", "just", "now"]
+    assert listed[3].endswith("2.0 MB, changed just now, the vault is gone")
+    assert listed[4] == "56785678  unknown vault"
+    as_json = orjson.loads((await run("--json", "indexes", "list")).out)["data"]["indexes"]
+    assert [each["vaultExists"] for each in as_json] == [True, False, None]
+
+    assert (await run("indexes", "remove")).code == 2
+    assert (await run("indexes", "remove", "ffff")).code == 4
+    with locked(kept / "server.lock"):
+        used = await run("indexes", "remove", "1234")
+    assert used.code == 5
+    assert kept.exists()
+    assert (await run("indexes", "remove", "--gone")).out == "Removed 1 index, 2.0 MB.\n"
+    assert (await run("indexes", "remove", "1234", "5678")).out == "Removed 2 indexes, 4.0 MB.\n"
+    assert not any(parent.iterdir())

@@ -1,0 +1,158 @@
+"""The graph's algorithms agree with networkx, and end on every kind of graph."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import networkx
+import numpy
+import pytest
+
+from vault_agent.graph.adjacency import Adjacency
+from vault_agent.graph.central import pagerank
+from vault_agent.graph.communities import communities
+from vault_agent.graph.labels import labels
+from vault_agent.graph.paths import NoPath, near, shortest_path
+
+Edges = list[tuple[int, int, int]]
+
+
+def made_of_groups(size: int, groups: int, seed: int) -> Edges:
+    """Return edges that are mostly inside groups of equal size."""
+    chance = random.Random(seed)
+    edges = {}
+    for _ in range(4 * size):
+        source = chance.randrange(size)
+        inside = chance.random() < 0.7
+        target = chance.randrange(size) if not inside else source - source % groups
+        target = min(size - 1, target + chance.randrange(groups))
+        if source != target:
+            edges[source, target] = chance.randint(1, 3)
+    return [(source, target, weight) for (source, target), weight in edges.items()]
+
+
+GRAPHS = {
+    "groups": (300, made_of_groups(300, 20, 1)),
+    "sparse": (200, made_of_groups(200, 50, 2)[::6]),
+    "a cycle and a self-link": (4, [(0, 1, 1), (1, 2, 1), (2, 0, 1), (3, 3, 5)]),
+    "two components": (5, [(0, 1, 2), (1, 0, 1), (2, 3, 1), (3, 4, 1)]),
+    "a star": (50, [(0, each, 1) for each in range(1, 50)]),
+    "no links": (38_430, []),
+    "no notes": (0, []),
+}
+EVERY = pytest.mark.parametrize(("size", "edges"), GRAPHS.values(), ids=GRAPHS)
+
+
+def graph_of(size: int, edges: Edges) -> Adjacency:
+    return Adjacency(size, {source * size + target: weight for source, target, weight in edges})
+
+
+def reference(size: int, edges: Edges) -> networkx.DiGraph:
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(size))
+    graph.add_edges_from((source, target) for source, target, _ in edges if source != target)
+    return graph
+
+
+@EVERY
+def test_neighbours_are_those_of_the_edges(size: int, edges: Edges):
+    graph, expected = graph_of(size, edges), reference(size, edges)
+    assert graph.edges == expected.number_of_edges()
+    assert list(zip(graph.pairs()[::2], graph.pairs()[1::2], strict=True)) == sorted(expected.edges)
+    for note in range(min(size, 300)):
+        assert list(graph.outgoing(note)) == sorted(expected.successors(note))
+        assert list(graph.incoming(note)) == sorted(expected.predecessors(note))
+        assert graph.degree(note) == len(graph.neighbours(note))
+
+
+def test_links_between_two_notes_are_one_edge_with_a_weight():
+    graph = Adjacency.of({10: 0, 20: 1}, [(10, 20), (20, 10), (10, 20), (20, 20)])
+    assert [list(graph.weighted(note)) for note in (0, 1)] == [[(1, 2)], [(0, 1)]]
+
+
+@EVERY
+def test_pagerank_solves_its_equation_and_sums_to_one(size: int, edges: Edges):
+    ranks = pagerank(graph_of(size, edges))
+    assert len(ranks) == size
+    if size:
+        assert sum(ranks) == pytest.approx(1)
+    if 0 < size < 1_000:
+        links = networkx.to_numpy_array(reference(size, edges), weight=None)
+        out = links.sum(axis=1, keepdims=True)
+        steps = numpy.where(out > 0, links / numpy.maximum(out, 1), 1 / size)
+        expected = numpy.linalg.solve(numpy.eye(size) - 0.85 * steps.T, [0.15 / size] * size)
+        assert ranks == pytest.approx(expected.tolist(), abs=1e-8)
+
+
+@EVERY
+def test_communities_are_as_good_as_those_of_networkx(size: int, edges: Edges):
+    found = communities(graph_of(size, edges))
+    assert len(found.members) == size
+    if not edges or size > 1_000:
+        assert found.members == list(range(size))
+        assert found.modularity == 0
+        return
+    graph = reference(size, edges).to_undirected()
+    groups: dict[int, set[int]] = {}
+    for note, community in enumerate(found.members):
+        groups.setdefault(community, set()).add(note)
+    measured = networkx.community.modularity(graph, groups.values())
+    best = networkx.community.louvain_communities(graph, seed=1)
+    assert found.modularity == pytest.approx(measured)
+    assert found.modularity >= 0.98 * networkx.community.modularity(graph, best)
+    sizes = [len(groups[community]) for community in range(len(groups))]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_equal_graphs_have_equal_communities():
+    size, edges = GRAPHS["groups"]
+    shuffled = random.Random(3).sample(edges, len(edges))
+    assert communities(graph_of(size, edges)) == communities(graph_of(size, shuffled))
+
+
+@EVERY
+@pytest.mark.parametrize("directed", [True, False])
+def test_paths_are_as_short_as_those_of_networkx(size: int, edges: Edges, directed: bool):
+    graph, expected = graph_of(size, edges), reference(size, edges)
+    expected = expected if directed else expected.to_undirected()
+    chance = random.Random(4)
+    for _ in range(20 if size else 0):
+        start, end = chance.randrange(size), chance.randrange(size)
+        try:
+            length = networkx.shortest_path_length(expected, start, end)
+        except networkx.NetworkXNoPath:
+            with pytest.raises(NoPath) as none:
+                shortest_path(graph, start, end, directed=directed, longest=50)
+            assert none.value.apart
+            continue
+        path = shortest_path(graph, start, end, directed=directed, longest=50)
+        assert (path[0], path[-1], len(path) - 1) == (start, end, length)
+        assert all(expected.has_edge(*step) for step in pairwise(path))
+
+
+def test_of_several_shortest_paths_the_first_is_returned():
+    graph = graph_of(5, [(0, 3, 1), (0, 2, 1), (3, 4, 1), (2, 4, 1)])
+    assert shortest_path(graph, 0, 4, directed=True, longest=5) == [0, 2, 4]
+
+
+def test_a_path_over_the_limit_is_too_long():
+    chain = graph_of(6, [(each, each + 1, 1) for each in range(5)])
+    with pytest.raises(NoPath) as none:
+        shortest_path(chain, 0, 5, directed=False, longest=4)
+    assert not none.value.apart
+
+
+def test_the_nearest_and_best_connected_notes_come_first():
+    graph = graph_of(6, [(0, 1, 1), (0, 2, 1), (2, 3, 1), (4, 2, 1), (5, 3, 1)])
+    assert near(graph, 0, depth=1, limit=10).distances == {0: 0, 2: 1, 1: 1}
+    whole = near(graph, 0, depth=5, limit=10)
+    assert whole.distances == {0: 0, 2: 1, 1: 1, 3: 2, 4: 2, 5: 3}
+    assert not whole.truncated
+    cut = near(graph, 0, depth=5, limit=4)
+    assert (list(cut.distances), cut.truncated) == ([0, 2, 1, 3], True)
+
+
+def test_a_label_has_the_terms_that_other_communities_lack():
+    texts = ["Bread note", "Bread note crust", "Telescope note", "Telescope note mirror", "Alone"]
+    assert labels([0, 0, 1, 1, 2], texts) == ["bread crust", "telescope mirror"]

@@ -1,0 +1,122 @@
+"""One real server with MCP on, for all tests of this folder. It serves a small vault."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.product.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MODERN = "2026-07-28"
+META = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+FROST = """\
+---
+title: Late frost
+tags: [garden, weather]
+aliases: [Spring frost]
+---
+# Late frost
+
+Watch the sky in April.
+
+## Protecting seedlings
+
+Fleece at dusk holds two degrees; take it off before ten in the morning, or the seedlings get too
+warm and grow long and weak in the shade of it. See [[Seedlings]].
+
+### Cloches
+
+A cloche of glass is warmer than fleece. ^cloche
+
+## Records
+
+- 2024: the last frost came on 12 May.
+"""
+
+
+class Agent(Program):
+    """A program whose server speaks MCP."""
+
+    @property
+    def url(self) -> str:
+        return f"{self.endpoint}/mcp"
+
+    def finish_first(self) -> None:
+        """Wait until the first index is built."""
+        running = self.call("GET", "/health").data["runningJob"]
+        if running:
+            self.finish(running)
+
+    def post(
+        self, body: object, headers: dict[str, str] | None = None, path: str = "/mcp"
+    ) -> tuple[int, dict[str, Any] | None, dict[str, str]]:
+        """Send a POST and return its status, its JSON, and its headers."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        given = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            **(headers or {}),
+        }
+        request = urllib.request.Request(
+            self.endpoint + path, method="POST", data=data, headers=given
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+                content = reply.read()
+                return reply.status, json.loads(content) if content else None, dict(reply.headers)
+        except urllib.error.HTTPError as error:
+            with error:
+                content = error.read()
+            return error.code, json.loads(content) if content else None, dict(error.headers)
+
+    def rpc(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request of the newest revision and return the whole JSON-RPC reply."""
+        sent = {**(params or {}), "_meta": META}
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+        name = sent.get("name", sent.get("uri"))
+        if name is not None:
+            headers["Mcp-Name"] = name
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}
+        _, reply, _ = self.post(body, headers)
+        assert reply is not None
+        return reply
+
+    def tool(self, name: str, **arguments: Any) -> str:
+        """Call a tool and return its text."""
+        result = self.rpc("tools/call", {"name": name, "arguments": arguments})["result"]
+        assert result["isError"] is False, result["content"][0]["text"]
+        return str(result["content"][0]["text"])
+
+    def failing(self, name: str, **arguments: Any) -> str:
+        """Call a tool that must fail and return the text of its error."""
+        result = self.rpc("tools/call", {"name": name, "arguments": arguments})["result"]
+        assert result["isError"] is True, result["content"][0]["text"]
+        return str(result["content"][0]["text"])
+
+
+@pytest.fixture(scope="session")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    """Return a running server whose first index is built."""
+    made = Agent(tmp_path_factory.mktemp("agent"))
+    made.write("Garden/Beds/Late frost.md", FROST)
+    made.write("Garden/Seedlings.md", "# Seedlings\n\nWater seedlings in the morning. #garden\n")
+    made.write("Kitchen/Shopping.md", "- [ ] Buy flour 📅 2026-05-01\n- [x] Buy salt #shop\n")
+    made.write("Kitchen/Bread.md", "# Bread\n\nThe dough rests overnight in a cool place.\n")
+    made.write("Garden/Index.md", "# Garden index\n\n[[Late frost]] and [[Seedlings]].\n")
+    made.write("Kitchen/Index.md", "# Kitchen index\n\n[[Bread]].\n")
+    long = "".join(f"Line {number} of the long note about lamps.\n" for number in range(1, 3001))
+    made.write("Long.md", f"# Long\n\n{long}")
+    made.start("--mcp")
+    made.finish_first()
+    yield made
+    made.close()

@@ -1,0 +1,205 @@
+"""Agents: each sees only its folder, and its key opens only its endpoint."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.mcp.conftest import META, Agent
+
+from vault_agent.model.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KEY = "the-key-of-the-owner-0123456789abcdef"
+WORDS = ("lantern", "harbour", "ledger", "meadow", "signal", "orchard", "copper", "velvet")
+
+
+class Scoped(Agent):
+    """A server with an agent that sees the folder `desk` without `desk/private`."""
+
+    agent_key = ""
+    oracle = False  # whether the vault holds only what the agent sees
+
+    def call_tool(self, name: str, **arguments: object) -> tuple[bool, str]:
+        """Call a tool as the agent, or as the owner of the oracle."""
+        params = {"name": name, "arguments": arguments, "_meta": META}
+        headers = {
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": name,
+        }
+        if self.agent_key:
+            headers["Authorization"] = f"Bearer {self.agent_key}"
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        _, reply, _ = self.post(body, headers, "/mcp" if self.oracle else "/mcp/desk")
+        assert reply is not None
+        return reply["result"]["isError"], reply["result"]["content"][0]["text"]
+
+
+def notes() -> dict[str, str]:
+    """Return the notes of the agent's folder."""
+    chosen = random.Random(5)
+    made = {}
+    for number in range(12):
+        folder = ("", "Work/", "Work/Deep/")[number % 3]
+        text = " ".join(chosen.choices(WORDS, k=30))
+        made[f"{folder}Note {number}.md"] = f"# About {number}\n\n{text}. [[Note {number // 2}]]\n"
+    return made
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
+    made = Scoped(tmp_path_factory.mktemp("desk"))
+    for path, text in notes().items():
+        made.write(f"desk/{path}", text)
+    made.write("desk/private/Diary.md", "# Diary\n\nThe lantern secret of the diary.\n")
+    made.write("Outside.md", "# Outside\n\nThe lantern outside, near the harbour. [[Note 1]]\n")
+    made.write("desktop/Other.md", "# Other\n\nThe lantern of another desk.\n")
+    config = made.home / "config.toml"
+    made.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_SERVER_API_KEY": KEY}
+    config.write_text("# mine\n[server]\nlog_level = 'debug'\n")
+    added = made.run("agents", "add", "desk", "--folder", "/desk/", "--deny", "desk/private")
+    assert added.returncode == 0, added.stderr
+    made.agent_key = added.stdout.strip()
+    made.private.add("the agent's key", made.agent_key)
+    made.start("--mcp")
+    wait_for_index(made)
+    yield made
+    made.close()
+
+
+def wait_for_index(program: Scoped) -> None:
+    """Wait for the first index. A tool waits for it too."""
+    for _ in range(20):
+        if not program.call_tool("vault_search", query="lantern")[0]:
+            return
+    raise AssertionError("no index")
+
+
+@pytest.fixture(scope="module")
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
+    """Return a server whose whole vault is what the agent sees."""
+    made = Scoped(tmp_path_factory.mktemp("oracle"))
+    made.oracle = True
+    for path, text in notes().items():
+        made.write(path, text)
+    made.start("--mcp")
+    wait_for_index(made)
+    yield made
+    made.close()
+
+
+def test_a_scope_contains_its_folder_without_what_it_denies():
+    scope = Scope("desk", ("desk/private",))
+    assert scope.contains("desk/a.md")
+    assert not scope.contains("desktop/a.md")
+    assert not scope.contains("desk/private/a.md")
+    assert scope.contains("desk/privately.md")
+    assert (scope.inner("desk/a.md"), scope.outer("a.md")) == ("a.md", "desk/a.md")
+    assert Scope().contains("a.md")
+
+
+def test_paths_are_relative_to_the_folder(desk):
+    _, text = desk.call_tool("vault_search", query="lantern")
+    assert "desk" not in text
+    _, text = desk.call_tool("vault_search", query="lantern", path="Work")
+    assert all(line.startswith("Work/") for line in text.split("\n")[1:] if line[0] != " ")
+    _, text = desk.call_tool("vault_read", path="Work/Note 1")
+    assert text.startswith('<note path="Work/Note 1.md"')
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "Outside",
+        "Outside.md",
+        "Other",
+        "Diary",
+        "private/Diary.md",
+        "desk/private/Diary.md",
+        "About nothing at all",
+        "desktop/Other.md",
+    ],
+)
+def test_what_lies_outside_does_not_exist(desk, oracle, path):
+    for tool in ("vault_read", "vault_related"):
+        assert desk.call_tool(tool, path=path) == oracle.call_tool(tool, path=path)
+
+
+def test_the_id_of_a_note_outside_finds_nothing(desk):
+    from vault_agent.model.identifiers import identify
+
+    for path in ("Outside.md", "desk/private/Diary.md"):
+        error, text = desk.call_tool("vault_read", path=identify(path))
+        assert error
+        assert text.startswith("NOTE_NOT_FOUND: no such note.")
+
+
+def test_folders_outside_are_as_unknown_as_those_that_do_not_exist(desk, oracle):
+    for path in ("private", "nothing", "desk", "desktop", "Wrk"):
+        found = [
+            each.call_tool("vault_search", query="lantern", path=path) for each in (desk, oracle)
+        ]
+        assert found[0] == found[1]
+
+
+def test_random_calls_never_show_what_lies_outside(desk):
+    chosen = random.Random(11)
+    for _ in range(150):
+        words = " ".join(chosen.choices((*WORDS, "secret", "diary", "outside"), k=2))
+        options = chosen.choice(({}, {"path": "*.md"}, {"path": "**"}, {"path": "private"}))
+        _, text = desk.call_tool("vault_search", query=words, limit=50, **options)
+        assert not {"Outside.md", "Diary", "Other.md", "secret", "private/"} & set(text.split())
+        assert "Diary" not in text
+        _, text = desk.call_tool("vault_related", path=f"Note {chosen.randrange(12)}", limit=50)
+        assert "Outside" not in text
+
+
+def test_its_key_opens_its_endpoint_and_nothing_else(desk):
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    agent = {"Authorization": f"Bearer {desk.agent_key}"}
+    owner = {"Authorization": f"Bearer {KEY}"}
+    assert desk.post(ping, agent, "/mcp/desk")[0] == 200
+    assert desk.post(ping, owner, "/mcp/desk")[0] == 200
+    assert desk.post(ping, owner, "/mcp")[0] == 200
+    refused = [
+        desk.post(ping, headers, path)
+        for headers, path in (
+            (agent, "/mcp"),
+            (agent, "/mcp/"),
+            (agent, "/mcp/other"),
+            (agent, "/search"),
+            (agent, "/mcp/desk/"),
+            ({}, "/mcp/desk"),
+            ({"Authorization": "Bearer wrong"}, "/mcp/desk"),
+        )
+    ]
+    assert {status for status, _, _ in refused} == {401}
+    status, body, _ = desk.post(ping, owner, "/mcp/other")
+    assert (status, body["error"]["data"]["code"]) == (404, "ROUTE_NOT_FOUND")
+
+
+def test_agents_are_listed_changed_and_removed(tmp_path: Path):
+    program = Agent(tmp_path)
+    config = tmp_path / "config.toml"
+    config.write_text("# mine\n[server]\nport = 9000  # chosen\n")
+    program.variables = {"VAULT_AGENT_CONFIG": str(config)}
+    key = program.run("agents", "add", "claude", "--folder", "desk").stdout.strip()
+    assert len(key) >= 32
+    assert key not in config.read_text()
+    assert program.run("agents", "list").stdout == "claude  desk\n"
+    assert program.run("agents", "add", "claude").returncode == 2
+    digest = tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"]
+    assert program.run("agents", "rotate", "claude").stdout.strip() not in ("", key)
+    assert tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"] != digest
+    assert program.run("agents", "remove", "claude").returncode == 0
+    assert config.read_text().rstrip() == "# mine\n[server]\nport = 9000  # chosen"
+    assert program.run("agents", "remove", "claude").returncode == 4
+    for arguments in (["Not a name"], ["x", "--folder", "../up"], ["x", "--deny", "C:/x"]):
+        assert program.run("agents", "add", *arguments).returncode == 2
+    program.close()

@@ -1,0 +1,262 @@
+"""Calls that take long: progress, cancellation, and limits. The vault is a fake that waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.mcp.conftest import META, MODERN
+from tests.server.conftest import run
+
+from vault_agent.errors import IndexUnavailable
+from vault_agent.mcp import service
+from vault_agent.mcp.relay import Relay, ServerAt
+from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
+from vault_agent.server import mcp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEADERS = {
+    "MCP-Protocol-Version": MODERN,
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "vault_search",
+}
+
+
+def search(number: int = 1, **meta: object) -> dict[str, Any]:
+    params = {
+        "name": "vault_search",
+        "arguments": {"query": "lamp"},
+        "_meta": {**META, **meta},
+    }
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+class Slow:
+    """A search that waits until it is released, and records how it ended."""
+
+    def __init__(self, engine: Any) -> None:
+        self.answer = engine.search
+        self.began = asyncio.Event()
+        self.release = asyncio.Event()
+        self.cancelled = asyncio.Event()
+        engine.search = self.search
+
+    async def search(self, query: Any) -> Any:
+        self.began.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return await self.answer(query)
+
+
+class Indexing:
+    """A vault whose first index is being built, until some questions have been asked."""
+
+    def __init__(self, engine: Any, questions: int) -> None:
+        self.left = questions
+        self.answer = engine.search
+        phases = (PhaseProgress("parse", 3200, 9746),)
+        engine.jobs.all["first"] = Job(
+            "first", JobKind.INDEX, JobState.RUNNING, "2026-01-01T00:00:00Z", phases=phases,
+            eta_seconds=6.2,
+        )  # fmt: skip
+        engine.search = self.search
+
+    async def search(self, query: Any) -> Any:
+        if self.left:
+            self.left -= 1
+            raise IndexUnavailable("INDEX_NOT_FOUND", "No index yet.", {"jobId": "first"})
+        return await self.answer(query)
+
+
+async def test_work_stops_when_the_client_has_gone():
+    async with run(mcp={"enabled": True}) as server:
+        slow = Slow(server.engine)
+        asking = asyncio.create_task(server.ask("POST", "/mcp", json=search(), headers=HEADERS))
+        await slow.began.wait()
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+        async with asyncio.timeout(PATIENCE):
+            await slow.cancelled.wait()
+
+
+async def test_a_call_waits_for_the_first_index():
+    async with run(mcp={"enabled": True}) as server:
+        Indexing(server.engine, questions=2)
+        _, body, _ = await server.ask("POST", "/mcp", json=search(), headers=HEADERS)
+        assert body["result"]["isError"] is False
+
+
+async def test_an_index_that_takes_longer_is_an_error_with_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(service, "FIRST_INDEX_SECONDS", 0.0)
+    async with run(mcp={"enabled": True}) as server:
+        Indexing(server.engine, questions=9)
+        _, body, _ = await server.ask("POST", "/mcp", json=search(), headers=HEADERS)
+        assert body["result"]["isError"] is True
+        assert body["result"]["content"][0]["text"] == (
+            "INDEX_NOT_FOUND: The first index is being built: 3,200 of 9,746 notes; call again in"
+            " about 6 s."
+        )
+
+
+@pytest.mark.parametrize("accepts", ["application/json, text/event-stream", "application/json"])
+async def test_progress_is_streamed_only_to_a_client_that_takes_a_stream(monkeypatch, accepts):
+    monkeypatch.setattr(service, "_PROGRESS_AFTER_SECONDS", 0.0)
+    async with run(mcp={"enabled": True}) as server:
+        Indexing(server.engine, questions=2)
+        body = search(progressToken="p")
+        headers = {**HEADERS, "Accept": accepts}
+        async with server.request("POST", "/mcp", json=body, headers=headers) as reply:
+            text = await reply.text()
+        if "event-stream" not in accepts:
+            assert reply.content_type == "application/json"
+            assert json.loads(text)["result"]["isError"] is False
+            return
+        assert reply.content_type == "text/event-stream"
+        assert reply.headers["X-Accel-Buffering"] == "no"
+        messages = [
+            json.loads(line.removeprefix("data: "))
+            for line in text.splitlines()
+            if line.startswith("data: ")
+        ]
+        *progress, last = messages
+        assert progress[0]["method"] == "notifications/progress"
+        assert progress[0]["params"]["progressToken"] == "p"
+        assert (progress[0]["params"]["progress"], progress[0]["params"]["total"]) == (3200, 9746)
+        assert last["id"] == 1
+
+
+async def test_requests_over_the_limit_wait_and_then_are_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mcp, "IN_FLIGHT", 1)
+    monkeypatch.setattr(mcp, "WAITING", 1)
+    async with run(mcp={"enabled": True}) as server:
+        slow = Slow(server.engine)
+
+        def ask() -> asyncio.Task[Any]:
+            return asyncio.create_task(server.ask("POST", "/mcp", json=search(), headers=HEADERS))
+
+        first = ask()
+        await slow.began.wait()
+        second, third = ask(), ask()
+        done, _ = await asyncio.wait({second, third}, return_when=asyncio.FIRST_COMPLETED)
+        status, body, _ = done.pop().result()
+        assert (status, body["error"]["data"]["code"]) == (503, "SERVER_BUSY")
+        slow.release.set()
+        replies = await asyncio.gather(first, second, third)
+        assert sorted(status for status, _, _ in replies) == [200, 200, 503]
+
+
+# --- the relay --------------------------------------------------------------------------------
+
+
+class Waiting(BaseHTTPRequestHandler):
+    """A server that answers `slow` only when the client has gone, and `stream` with events."""
+
+    protocol_version = "HTTP/1.1"
+    gone = threading.Event()
+    asked = threading.Event()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        message = json.loads(body)
+        if message["method"] == "slow":
+            self.asked.set()
+            self.connection.recv(1)  # until the client closes
+            self.gone.set()
+            self.close_connection = True
+            return
+        events = [{"jsonrpc": "2.0", "method": "notifications/progress"}] * 2
+        events.append({"jsonrpc": "2.0", "id": message["id"], "result": {}})
+        content = b"".join(b"data: " + json.dumps(each).encode() + b"\r\n\r\n" for each in events)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the output clean."""
+
+
+class Piped:
+    """A relay in this process, with pipes for its input and output."""
+
+    def __init__(self, endpoint: str) -> None:
+        import os
+
+        reading, self.input = os.pipe()
+        self.output, writing = os.pipe()
+        self.relay = Relay(lambda _: ServerAt(endpoint, None), "/mcp", reading, writing)
+        self.thread = threading.Thread(target=self.relay.run, daemon=True)
+        self.thread.start()
+        self.lines = os.fdopen(self.output, "rb")
+        self.write = lambda message: os.write(self.input, json.dumps(message).encode() + b"\n")
+        self.descriptors = (reading, self.input, writing)
+
+    def close(self) -> None:
+        import os
+
+        os.close(self.input)
+        self.thread.join(PATIENCE)
+        while self.relay.active:
+            time.sleep(0.01)
+        self.lines.close()
+        for descriptor in (self.descriptors[0], self.descriptors[2]):
+            os.close(descriptor)
+
+
+@pytest.fixture
+def piped() -> Iterator[Piped]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Waiting)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    made = Piped(f"http://127.0.0.1:{server.server_port}")
+    yield made
+    made.close()
+    server.shutdown()
+    server.server_close()
+
+
+def test_each_event_of_a_stream_is_a_line(piped):
+    piped.write({"jsonrpc": "2.0", "id": 5, "method": "stream"})
+    lines = [json.loads(piped.lines.readline()) for _ in range(3)]
+    assert [line.get("method") for line in lines] == ["notifications/progress"] * 2 + [None]
+    assert lines[-1]["id"] == 5
+
+
+def test_a_cancelled_request_closes_its_connection_and_gets_no_reply(piped):
+    Waiting.asked.clear()
+    Waiting.gone.clear()
+    piped.write({"jsonrpc": "2.0", "id": "a", "method": "slow"})
+    assert Waiting.asked.wait(PATIENCE)
+    cancel = {"requestId": "a"}
+    piped.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})
+    assert Waiting.gone.wait(PATIENCE)
+    piped.write({"jsonrpc": "2.0", "id": 6, "method": "stream"})
+    lines = [json.loads(piped.lines.readline()) for _ in range(3)]
+    assert lines[-1]["id"] == 6
+
+
+def test_a_second_request_with_an_id_in_flight_is_refused(piped):
+    Waiting.asked.clear()
+    piped.write({"jsonrpc": "2.0", "id": 9, "method": "slow"})
+    assert Waiting.asked.wait(PATIENCE)
+    piped.write({"jsonrpc": "2.0", "id": 9, "method": "stream"})
+    reply = json.loads(piped.lines.readline())
+    assert (reply["id"], reply["error"]["code"]) == (9, -32600)
+    cancel = {"requestId": 9}
+    piped.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})

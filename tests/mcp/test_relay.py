@@ -1,0 +1,306 @@
+"""`vault-agent mcp`: what a client sees that starts it as its own server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+from tests.clocks import PATIENCE
+from tests.mcp.conftest import META, Agent
+from tests.product.program import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+SLOW = {
+    "asyncclick",
+    "aiohttp",
+    "pydantic",
+    "mcp",
+    "mcp_types",
+    "asyncio",
+    "anyio",
+    "numpy",
+    "rich",
+}
+
+
+class Pipe:
+    """A relay, with lines in and out."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+
+    def send(self, message: object) -> None:
+        assert self.process.stdin is not None
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line.endswith(b"\n"), line
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def ask(self, message: object) -> dict[str, Any]:
+        self.send(message)
+        return self.receive()
+
+    def call(self, number: int, tool: str, **arguments: str) -> str:
+        """Call a tool by the newest revision."""
+        params = {"name": tool, "arguments": arguments, "_meta": META}
+        reply = self.ask({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+        assert reply["id"] == number
+        return str(reply["result"]["content"][0]["text"])
+
+
+@contextmanager
+def relay(program: Agent, *arguments: str) -> Iterator[Pipe]:
+    """Start a relay as a client would. Its standard error must stay empty."""
+    process = subprocess.Popen(
+        [*PROGRAM, "mcp", *arguments],
+        env=program.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield Pipe(process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=PATIENCE)
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Agent]:
+    """Return a vault without a server. A server that a relay starts is stopped at the end."""
+    made = Agent(tmp_path)
+    made.variables = {
+        "VAULT_AGENT_VAULT_ROOT": str(made.vault),
+        "VAULT_AGENT_INDEX_DIR": str(made.indexes),
+        "VAULT_AGENT_SERVER_PORT": "0",
+    }
+    made.write("Bread.md", "# Bread\n\nThe dough rests overnight in a cool place.\n")
+    yield made
+    made.run("serve", "--stop")
+    made.close()
+
+
+def server_processes(program: Agent) -> int:
+    """Return the process that serves, by the record of the index."""
+    noted = next(program.indexes.rglob("server.address")).read_text()
+    return int(noted.split("\n")[1])
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_official_client_speaks_with_it_in_both_eras(agent, mode):
+    parameters = StdioServerParameters(
+        command=PROGRAM[0], args=[*PROGRAM[1:], "mcp"], env=agent.environment
+    )
+    async with Client(parameters, mode=mode) as client:
+        tools = (await client.list_tools()).tools
+        found = await client.call_tool("vault_search", {"query": "fleece at dusk"})
+        missing = await client.call_tool("vault_read", {"path": "Late forst"})
+    assert tools[0].name == "vault_search"
+    assert "Late frost.md:10-14" in found.content[0].text
+    assert missing.is_error
+    assert "Did you mean:\n- Garden/Beds/Late frost.md" in missing.content[0].text
+
+
+def test_it_imports_nothing_slow(agent):
+    script = (
+        "import os, sys\n"
+        "def leave(code):\n"
+        f"    print(*({SLOW!r} & set(sys.modules)), file=sys.stderr)\n"
+        "    sys.exit(code)\n"
+        "os._exit = leave\n"
+        "sys.argv[1:] = ['mcp']\n"
+        "from vault_agent.cli.main import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        env=agent.environment,
+        input=json.dumps(PING).encode() + b"\n",
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.stderr.split() == []
+
+
+def test_it_ends_with_its_input_at_once_and_with_code_0(agent):
+    with relay(agent) as pipe:
+        assert pipe.ask(PING) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+        out, err = pipe.process.communicate(timeout=PATIENCE)
+        assert (pipe.process.returncode, out, err) == (0, b"", b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_ends_it_while_its_input_is_open(agent, number):
+    with relay(agent) as pipe:
+        pipe.ask(PING)
+        pipe.process.send_signal(getattr(signal, number))
+        assert pipe.process.wait(PATIENCE) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no parents in this sense")
+def test_it_ends_when_its_parent_is_gone(agent):
+    script = (
+        "import subprocess, sys, os, time\n"
+        f"child = subprocess.Popen({[*PROGRAM, 'mcp']!r}, stdin=os.dup(0), stdout=os.dup(1))\n"
+        "print(child.pid, file=sys.stderr, flush=True)\n"
+        "time.sleep(0.5); os._exit(0)"
+    )
+    reading, writing = os.pipe()  # stays open, as if another process had inherited it
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env=agent.environment,
+        stdin=reading,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert parent.stderr is not None
+    child = int(parent.stderr.readline())
+    parent.wait(PATIENCE)
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while time.monotonic() < deadline:
+            os.kill(child, 0)
+            time.sleep(0.1)
+        raise AssertionError("the relay still runs")
+    except ProcessLookupError:
+        pass
+    finally:
+        parent.stderr.close()
+        os.close(reading)
+        os.close(writing)
+
+
+def test_lines_that_are_no_messages_are_refused_and_it_goes_on(agent):
+    with relay(agent) as pipe:
+        for line, code in (
+            (b"{canary", -32700),
+            (b"\xff\xfe", -32700),
+            (b"[" * 50_000, -32700),
+            (json.dumps([PING]).encode(), -32600),
+            (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600),
+            (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600),
+            (b'"' + b"canary" * 50_000 + b'"', -32600),
+        ):
+            reply = pipe.ask(line)
+            assert (reply["id"], reply["error"]["code"]) == (None, code)
+            assert "canary" not in json.dumps(reply)
+        for number in (0, "", "ä", -7, 2**40):
+            assert pipe.ask({**PING, "id": number})["id"] == number
+
+
+def test_errors_of_the_server_have_the_id_of_their_request(agent):
+    with relay(agent) as pipe:
+        reply = pipe.ask({**PING, "id": 7, "method": "no/such", "params": {"_meta": META}})
+        assert (reply["id"], reply["error"]["code"]) == (7, -32601)
+    with relay(agent, "--agent", "nobody") as pipe:
+        reply = pipe.ask({**PING, "id": 8})
+        assert reply["id"] == 8
+        assert reply["error"]["message"] == "There is no agent of this name."
+
+
+def test_many_requests_run_side_by_side(agent):
+    with relay(agent) as pipe:
+        for number in range(60):
+            params = {"name": "vault_search", "arguments": {"query": "frost"}, "_meta": META}
+            request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+            pipe.send(request)
+        replies = [pipe.receive() for _ in range(60)]
+    assert sorted(reply["id"] for reply in replies) == list(range(60))
+    assert all("Late frost" in reply["result"]["content"][0]["text"] for reply in replies)
+
+
+def test_a_server_is_started_if_none_runs_and_shared(alone):
+    with relay(alone) as first, relay(alone) as second, relay(alone) as third:
+        pipes = (first, second, third)
+        for pipe in pipes:
+            pipe.send(PING)
+        assert [pipe.receive()["result"] for pipe in pipes] == [{}, {}, {}]
+        assert "Bread.md:1-3" in first.call(2, "vault_search", query="dough")
+        serving = server_processes(alone)
+    with relay(alone) as fourth:
+        fourth.ask(PING)
+    assert server_processes(alone) == serving
+
+
+def test_a_killed_server_is_started_again_and_the_call_answered(alone):
+    with relay(alone) as pipe:
+        assert "Bread.md" in pipe.call(1, "vault_search", query="dough")
+        before = server_processes(alone)
+        os.kill(before, signal.SIGKILL)
+        assert "Bread.md" in pipe.call(2, "vault_search", query="dough")
+        assert server_processes(alone) != before
+
+
+def test_no_server_is_started_where_that_is_not_wanted(alone):
+    with relay(alone, "--no-start") as pipe:
+        reply = pipe.ask(PING)
+    assert reply["error"]["message"].startswith("SERVER_UNAVAILABLE: no server answers.")
+    assert not list(alone.indexes.rglob("server.address"))
+
+
+def test_without_a_vault_the_error_says_what_to_do(alone):
+    del alone.variables["VAULT_AGENT_VAULT_ROOT"]
+    with relay(alone, "--vault-root", str(alone.home / "nothing")) as pipe:
+        reply = pipe.ask(PING)
+    assert reply["id"] == 1
+    assert reply["error"]["message"].startswith("VAULT_NOT_FOUND: ")
+    assert "vault-agent config set vault.root" in reply["error"]["message"]
+
+
+def test_a_server_without_mcp_is_named_with_the_switch(alone):
+    alone.start()
+    with relay(alone) as pipe:
+        reply = pipe.ask(PING)
+    assert reply["id"] == 1
+    assert reply["error"]["message"].startswith("FEATURE_DISABLED: ")
+    assert "config set mcp.enabled true`, then restart the server" in reply["error"]["message"]
+
+
+def test_a_wrong_config_file_is_reported_before_anything_is_relayed(alone, tmp_path):
+    config = tmp_path / "wrong.toml"
+    config.write_text("[nothing]\n")
+    done = alone.run("mcp", "--config", str(config))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("CONFIG_INVALID: ")
+
+
+def test_the_parser_explains_it(alone):
+    done = alone.run("mcp", "--help")
+    assert done.returncode == 0
+    assert "--no-start" in done.stdout
+
+
+def test_the_revision_of_the_handshake_is_kept_for_later_requests(agent):
+    with relay(agent) as pipe:
+        client = {"name": "test", "version": "1"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        reply = pipe.ask({**PING, "method": "initialize", "params": params})
+        assert reply["result"]["protocolVersion"] == "2025-06-18"
+        pipe.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        listed = pipe.ask({**PING, "id": 2, "method": "tools/list"})["result"]
+        assert "resultType" not in listed
+        modern = {"_meta": META}
+        listed = pipe.ask({**PING, "id": 3, "method": "tools/list", "params": modern})["result"]
+        assert listed["resultType"] == "complete"

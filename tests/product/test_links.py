@@ -1,0 +1,189 @@
+"""Links and the graph, over HTTP and in the terminal."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.product.conftest import small_vault
+from tests.product.program import Program
+
+from vault_agent.model.identifiers import identify
+from vault_agent.wire.links import GraphData, GraphObjectsData
+from vault_agent.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BREAD, STARTER = identify("Bread.md"), identify("Starter.md")
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Return a running program whose vault the tests of this file only read."""
+    made = Program(tmp_path_factory.mktemp("linked"))
+    small_vault(made)
+    started(made)
+    yield made
+    made.close()
+
+
+def fetch(program: Program, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
+    """Return status, body and headers of a GET request."""
+    request = urllib.request.Request(program.endpoint + path, headers=headers)
+    try:
+        with urllib.request.urlopen(request) as reply:
+            return reply.status, reply.read(), dict(reply.headers)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read(), dict(error.headers)
+
+
+def started(program: Program) -> None:
+    program.write(
+        "Links.md",
+        "# Links\n\n[[Bread]] [[Nowhere]] [x](https://user:secret-word@shop.example/?key=hidden)\n"
+        "[[Bread#Crumb]] [[evil\u202e\u0007name]] ]]> <script>\n",
+    )
+    program.start()
+    program.index()
+
+
+def test_the_graph_is_sent_once_and_compressed(program: Program):
+    started(program)
+    status, body, headers = fetch(program, "/graph?member=true&unresolved=true")
+    assert (status, "Content-Encoding" in headers) == (200, False)
+    data = Reply[GraphData].model_validate_json(body).data
+    assert data.nodes.community is not None
+    assert data.nodes.title[:4] == ["Bread", "Links", "Starter", "東京"]
+    assert len({data.nodes.community[0], data.nodes.community[2]}) == 1
+    assert fetch(program, "/graph?member=true&unresolved=true")[1] == body
+    status, packed, headers = fetch(program, "/graph", **{"Accept-Encoding": "gzip"})
+    assert headers["Content-Encoding"] == "gzip"
+    assert headers["Vary"] == "Accept-Encoding"
+    etag = headers["ETag"]
+    plain = fetch(program, "/graph")
+    assert (gzip.decompress(packed), plain[2]["ETag"] != etag) == (plain[1], True)
+    again = {"Accept-Encoding": "gzip", "If-None-Match": etag}
+    assert fetch(program, "/graph", **again)[:2] == (304, b"")
+    assert fetch(program, "/graph?minDegree=1", **again)[0] == 200
+    objects = fetch(program, "/graph?format=objects")[1]
+    assert len(Reply[GraphObjectsData].model_validate_json(objects).data.edges) == 3
+    program.write("New.md", "[[Bread]]\n")
+    program.index()
+    assert fetch(program, "/graph", **again)[0] == 200
+
+
+def test_reports_on_the_graph(linked: Program):
+    path = linked.call("GET", f"/graph/path?from={identify('Links.md')}&to={STARTER}").data
+    assert [note["path"] for note in path["notes"]] == ["Links.md", "Bread.md", "Starter.md"]
+    apart = linked.call("GET", f"/graph/path?from={BREAD}&to={identify('日記/東京.md')}")
+    assert (apart.status, apart.code) == (404, "PATH_NOT_FOUND")
+    assert apart.body["error"]["details"]["reason"] == "apart"
+    groups = linked.call("GET", "/graph/communities").data
+    assert [group["size"] for group in groups["communities"]] == [3, 1]
+    assert groups["communities"][1]["label"] == "東京"
+    ranks = linked.call("GET", "/graph/central?limit=4").data["notes"]
+    assert abs(sum(note["score"] for note in ranks) - 1) < 1e-6
+    assert linked.call("GET", "/graph/central?by=in&limit=1").data["notes"][0]["in"] == 2
+    near = linked.call("GET", f"/notes/{BREAD}/graph?depth=5").data
+    assert [node["distance"] for node in near["nodes"]] == [0, 1, 1]
+    assert [node["path"] for node in linked.call("GET", "/graph/orphans").data["notes"]] == [
+        "日記/東京.md"
+    ]
+
+
+def test_a_cursor_continues_its_own_list_of_one_revision(program: Program):
+    started(program)
+    first = program.call("GET", "/links/broken?limit=1").data
+    cursor = first["nextCursor"]
+    second = program.call("GET", f"/links/broken?limit=2&cursor={cursor}").data
+    assert first["total"] == 1 + len(second["links"])
+    assert not second["hasMore"]
+    for wrong in (f"/graph/orphans?cursor={cursor}", "/links/broken?cursor=AAAA"):
+        refused = program.call("GET", wrong)
+        assert (refused.status, refused.code) == (400, "INVALID_CURSOR")
+    long = program.call("GET", f"/links/broken?cursor={'A' * 10_000}")
+    assert (long.status, long.code) in {(400, "INVALID_CURSOR"), (414, "INVALID_REQUEST")}
+    program.write("New.md", "[[Bread]]\n")
+    program.index()
+    expired = program.call("GET", f"/links/broken?limit=2&cursor={cursor}")
+    assert (expired.status, expired.code) == (410, "CURSOR_EXPIRED")
+
+
+def test_limits_and_filters_out_of_range_are_refused(linked: Program):
+    for path, code in (
+        ("/graph?limit=50001", "INVALID_LIMIT"),
+        (f"/notes/{BREAD}/graph?depth=6", "INVALID_LIMIT"),
+        (f"/notes/{BREAD}/links?limit=0", "INVALID_LIMIT"),
+        (f"/notes/{BREAD}/links?status=gone", "INVALID_FILTER"),
+        (f"/notes/{BREAD}/links?kind=wikilink,none", "INVALID_FILTER"),
+        ("/links/broken?kinds=", "INVALID_FILTER"),
+        ("/graph?after=yesterday", "INVALID_FILTER"),
+        ("/graph/central?by=fame", "INVALID_FILTER"),
+        ("/graph/path?from=x&to=y", "INVALID_ID"),
+        ("/tags?depth=1&depth=2", "INVALID_REQUEST"),
+    ):
+        refused = linked.call("GET", path)
+        assert (refused.status, refused.code) == (400, code), path
+
+
+def test_commands_show_links(linked: Program):
+    shown = linked.run("links", "show", "Links.md")
+    assert "[[Bread]]  → Bread.md" in shown.stdout
+    assert "[[Bread#Crumb]]  → Bread.md  no such heading or block" in shown.stdout
+    assert "[[evil\\u202e\\x07name]]  unresolved" in shown.stdout
+    assert "[x](https://shop.example/)" in shown.stdout
+    assert "secret-word" not in shown.stdout
+    assert "hidden" not in shown.stdout
+    back = linked.run("backlinks", "Bread.md")
+    assert back.stdout.startswith("Links.md  2 links\n")
+    assert "Starter.md  1 link\n" in back.stdout
+    assert linked.run("mentions", STARTER).stdout == ""
+    assert "  Starter.md  1 in, 1 out" in linked.run("graph", "local", BREAD).stdout
+    assert linked.run("graph", "path", "Links", "Starter").stdout.splitlines() == [
+        "0  Links.md", "1  Bread.md", "2  Starter.md",
+    ]  # fmt: skip
+    assert linked.run("graph", "orphans").stdout == "日記/東京.md  0 in, 0 out\n"
+    assert linked.run("graph", "dead-ends").stdout == ""
+    assert "Bread.md  2 in, 1 out" in linked.run("graph", "central").stdout
+    assert "bread" in linked.run("graph", "communities").stdout
+    assert linked.run("tags").stdout == "1  baking\n"
+    assert linked.run("folders").stdout == "1  日記\n"
+    export = linked.run("graph", "export", "--output", "-", "--objects")
+    assert len(json.loads(export.stdout)["data"]["nodes"]) == 4
+    written = linked.vault.parent / "graph.json"
+    assert linked.run("graph", "export", "--output", str(written)).returncode == 0
+    assert json.loads(written.read_text())["data"]["counts"]["notes"] == 4
+    assert linked.run("backlinks", "none").returncode == 4
+
+
+def test_a_check_of_links_fails_only_for_new_findings(program: Program):
+    started(program)
+    by_server = program.run("links", "check")
+    alone = ("links", "check", "--vault-root", str(program.vault))
+    program.stop()
+    by_files = program.run(*alone)
+    assert by_server.stdout == by_files.stdout
+    assert by_files.returncode == by_server.returncode == 6
+    assert "Links.md:3:11: unresolved-note [[Nowhere]]\n" in by_files.stdout
+    assert "Links.md:4:1: unresolved-heading [[Bread#Crumb]]\n" in by_files.stdout
+    assert by_files.stderr == "3 findings (1 heading, 2 note) in 4 notes.\n"
+    assert program.run(*alone, "日記").returncode == 0
+    assert program.run(*alone, "--fail-on", "block").returncode == 0
+    assert program.run(*alone, "--fail-on", "web").returncode == 2
+    found = json.loads(program.run(*alone, "--json", "Links.md").stdout)["data"]
+    assert (found["total"], found["findings"][0]["target"]) == (3, "Nowhere")
+    baseline = program.vault.parent / "baseline"
+    assert program.run(*alone, "--write-baseline", str(baseline)).returncode == 0
+    program.write("Links.md", "\n\n" + (program.vault / "Links.md").read_text())
+    assert program.run(*alone, "--baseline", str(baseline)).returncode == 0
+    program.write("More.md", "[[Nowhere]]\n")
+    more = program.run(*alone, "--baseline", str(baseline))
+    assert (more.returncode, more.stdout) == (6, "More.md:1:1: unresolved-note [[Nowhere]]\n")
+    assert program.run(*alone, "--baseline", "/no/such/file").returncode == 2
+    assert program.run("links", "check", "--vault-root", "/no/such/folder").returncode == 2

@@ -1,0 +1,271 @@
+"""Names, lines and lists of a real vault, over HTTP and from the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.product.program import PROGRAM, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Return a program that serves a small vault."""
+    made = Program(tmp_path_factory.mktemp("lists"))
+    made.write(
+        "Garden/Late frost.md",
+        "---\ntags: [garden, cold]\nstatus: open\ndate: 2025-04-28\n---\n# Late frost\n\n"
+        "Fleece keeps two degrees.\n\n- [ ] Buy fleece 📅 2025-05-01 #shop\n"
+        "- [x] Dig ✅ 2025-04-02\n",
+    )
+    made.write("Garden/Beds.md", "---\ntags: [garden]\n---\n# Beds\n\nSee [[Late frost]].\n")
+    made.write("Kitchen/Bread.md", "# Bread\n\nFleece is no flour: \x1b[31mred\n\n- [ ] Bake\n")
+    made.start()
+    made.index()
+    yield made
+    made.close()
+
+
+def posted(served: Program, path: str, **body: Any) -> Any:
+    reply = served.call("POST", path, body)
+    assert reply.status == 200, reply.body
+    return reply.data
+
+
+def got(served: Program, path: str) -> Any:
+    reply = served.call("GET", path)
+    assert reply.status == 200, reply.body
+    return reply.data
+
+
+def at_terminal(served: Program, *arguments: str) -> str:
+    """Return what a command prints at a terminal."""
+    ours, theirs = pty.openpty()
+    variables = {**served.environment, "TERM": "xterm"}
+    del variables["NO_COLOR"]
+    ended = subprocess.Popen([*PROGRAM, *arguments], env=variables, stdout=theirs, stdin=theirs)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert ended.wait(PATIENCE) == 0
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_a_note_is_resolved_by_name_and_by_absolute_path(served: Program):
+    for name in ("late frost", str(served.vault / "Garden/Late frost.md"), "[[Late frost#x]]"):
+        data = got(served, f"/resolve?name={quote(name)}")
+        assert [note["path"] for note in data["notes"]] == ["Garden/Late frost.md"]
+    reply = served.call("GET", "/resolve?name=late+frosts")
+    assert (reply.status, reply.code) == (404, "NOTE_NOT_FOUND")
+    assert reply.body["error"]["details"]["suggestions"] == ["Garden/Late frost.md"]
+    assert served.call("GET", "/resolve").code == "INVALID_REQUEST"
+
+
+def test_lines_are_found_and_paged(served: Program):
+    first = posted(served, "/grep", pattern="(?i)fleece", limit=2)
+    assert [line["path"] for line in first["lines"]] == ["Garden/Late frost.md"] * 2
+    assert (first["lines"][0]["line"], first["hasMore"]) == (8, True)
+    cursor = first["nextCursor"]
+    assert len(cursor) <= 300
+    second = posted(served, "/grep", pattern="(?i)fleece", limit=50, cursor=cursor)
+    assert [line["path"] for line in second["lines"]] == ["Kitchen/Bread.md"]
+    assert (second["hasMore"], second["nextCursor"]) == (False, None)
+    other = served.call("POST", "/grep", {"pattern": "x", "cursor": cursor})
+    assert (other.status, other.code) == (400, "INVALID_CURSOR")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"pattern": ""}, "INVALID_REQUEST"),
+        ({"pattern": "x" * 1_001}, "INVALID_REQUEST"),
+        ({"pattern": "x", "limit": 201}, "INVALID_LIMIT"),
+        ({"pattern": "x", "limit": 0}, "INVALID_LIMIT"),
+        ({"pattern": "x", "context": 4}, "INVALID_REQUEST"),
+        ({"pattern": "x", "cursor": "e" * 10_000}, "INVALID_CURSOR"),
+        ({"pattern": "x", "cursor": "!"}, "INVALID_CURSOR"),
+        ({"pattern": "(?=x)"}, "REGEX_UNSUPPORTED"),
+    ],
+)
+def test_a_wrong_request_for_lines_is_refused(served: Program, body: dict[str, Any], code: str):
+    reply = served.call("POST", "/grep", body)
+    assert (reply.status, reply.code) == (400, code)
+
+
+def test_grep_prints_lines_that_editors_can_open(served: Program):
+    ended = served.run("grep", "-n", "^Fleece", "-C", "1")
+    assert ended.stdout.splitlines() == [
+        "Garden/Late frost.md-7-",
+        "Garden/Late frost.md:8:Fleece keeps two degrees.",
+        "Garden/Late frost.md-9-",
+        "Kitchen/Bread.md-2-",
+        "Kitchen/Bread.md:3:Fleece is no flour: \\x1b[31mred",
+        "Kitchen/Bread.md-4-",
+    ]
+    nothing = served.run("grep", "no such line")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr == "No lines found.\n"
+    page = served.run("grep", "(?i)fleece", "--limit", "1")
+    cursor = page.stderr.split("--cursor ")[1].strip()
+    more = served.run("grep", "(?i)fleece", "--limit", "1", "--cursor", cursor)
+    assert more.stdout.startswith("Garden/Late frost.md:10:")
+    assert json.loads(served.run("--json", "grep", "Bake").stdout)["data"]["lines"]
+    refused = served.run("grep", "(")
+    assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "REGEX_UNSUPPORTED")
+
+
+def test_grep_groups_lines_by_note_at_a_terminal(served: Program):
+    text = at_terminal(served, "grep", "^Fleece", "--tag", "#garden")
+    assert text == (
+        "\x1b[1mGarden/Late frost.md\x1b[0m\n"
+        "\x1b[2m8:\x1b[0m\x1b[33m\x1b[1mFleece\x1b[0m keeps two degrees.\n"
+    )
+
+
+def test_notes_are_listed_and_paged(served: Program):
+    first = got(served, "/notes?limit=2&sort=title")
+    assert [note["title"] for note in first["notes"]] == ["Beds", "Bread"]
+    assert (first["total"], first["hasMore"]) == (3, True)
+    rest = got(served, f"/notes?limit=9&sort=title&cursor={first['nextCursor']}")
+    assert [note["title"] for note in rest["notes"]] == ["Late frost"]
+    found = got(served, "/notes?tag=garden&tag=cold&property=status:open&after=2025-04-01")
+    assert [note["path"] for note in found["notes"]] == ["Garden/Late frost.md"]
+    assert got(served, "/notes?path=Garden&path=Kitchen&linked=false")["total"] == 1
+
+
+def test_tasks_are_listed_and_paged(served: Program):
+    first = got(served, "/tasks?limit=1")
+    (task,) = first["tasks"]
+    assert (task["path"], task["line"], task["due"]) == ("Garden/Late frost.md", 10, "2025-05-01")
+    assert task["dependsOn"] == []
+    rest = got(served, f"/tasks?limit=1&cursor={first['nextCursor']}")
+    assert [task["text"] for task in rest["tasks"]] == ["Bake"]
+    assert not rest["hasMore"]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("notes?limit=0", "INVALID_LIMIT"),
+        ("notes?limit=201", "INVALID_LIMIT"),
+        ("notes?limit=1&limit=2", "INVALID_REQUEST"),
+        ("notes?sort=size", "INVALID_REQUEST"),
+        ("notes?property=status", "INVALID_REQUEST"),
+        ("notes?linked=maybe", "INVALID_REQUEST"),
+        ("notes?tasks=done", "INVALID_REQUEST"),
+        ("notes?after=today", "INVALID_REQUEST"),
+        (f"notes?cursor={'e' * 10_000}", "INVALID_CURSOR"),
+        ("notes?status=open", "INVALID_REQUEST"),
+        ("tasks?limit=201", "INVALID_LIMIT"),
+        ("tasks?status=doing", "INVALID_REQUEST"),
+        ("tasks?cursor=AAAA", "INVALID_CURSOR"),
+    ],
+)
+def test_a_wrong_request_for_a_list_is_refused(served: Program, query: str, code: str):
+    reply = served.call("GET", f"/{query}")
+    assert (reply.status, reply.code) == (400, code)
+
+
+def test_a_cursor_of_another_order_is_refused(served: Program):
+    cursor = got(served, "/notes?limit=1")["nextCursor"]
+    assert served.call("GET", f"/notes?sort=title&cursor={cursor}").code == "INVALID_CURSOR"
+
+
+def test_list_and_tasks_print_what_scripts_can_use(served: Program):
+    assert served.run("list", "Garden", "--tag", "#garden").stdout.splitlines() == [
+        "Garden/Beds.md",
+        "Garden/Late frost.md",
+    ]
+    assert served.run("list", "--orphans").stdout == "Kitchen/Bread.md\n"
+    page = served.run("list", "-n", "1")
+    assert page.stderr.startswith("1 of 3 notes. More: add --cursor ")
+    unknown = served.run("list", "Gardn")
+    assert unknown.stderr == (
+        "No notes.\nFOLDER_NOT_FOUND: No folder or note of the index has this path."
+        " Similar folders: Garden.\n"
+    )
+    assert served.run("tasks", "list", "--status", "all").stdout.splitlines() == [
+        "Garden/Late frost.md:10: [ ] Buy fleece #shop  (due 2025-05-01)",
+        "Garden/Late frost.md:11: [x] Dig  (done 2025-04-02)",
+        "Kitchen/Bread.md:5: [ ] Bake",
+    ]
+    assert at_terminal(served, "list", "--property", "status=OPEN").endswith(
+        "  Garden/Late frost.md  \x1b[2m#garden #cold #shop\x1b[0m\n"
+    )
+
+
+def test_search_for_all_words_and_its_pages(served: Program):
+    first = posted(served, "/search", query="fleece", match="all", limit=1)
+    assert first["hasMore"]
+    rest = posted(
+        served, "/search", query="fleece", match="all", limit=5, cursor=first["nextCursor"]
+    )
+    assert len(first["results"]) == len(rest["results"]) == 1
+    assert (rest["hasMore"], rest["nextCursor"], rest["truncated"]) == (False, None, False)
+    wrong = served.call("POST", "/search", {"query": "fleece", "cursor": first["nextCursor"]})
+    assert (wrong.status, wrong.code) == (400, "INVALID_CURSOR")
+    printed = served.run("search", "--all-words", "fleece", "flour")
+    assert printed.stdout.splitlines()[0].endswith("Kitchen/Bread.md  Bread")
+    page = served.run("search", "fleece", "-n", "1")
+    cursor = page.stderr.split("--cursor ")[1].strip()
+    assert served.run("search", "fleece", "-n", "1", "--cursor", cursor).stdout != page.stdout
+
+
+def test_context_prints_excerpts_for_a_prompt(served: Program):
+    tasks = served.home / "tasks.toml"
+    tasks.write_text(
+        '[[tasks]]\nname = "a"\nprompt = "Do it."\nowner = "x"\n'
+        'vault_context = [{kind = "read", query = "beds"}, {query = "degrees", limit = 1}]\n'
+        '[[tasks]]\nname = "b"\nprompt = "None."\n'
+        'vault_context = [{kind = "read", query = "Lost note"}]\n'
+    )
+    file = ("context", "--task-file", str(tasks))
+    ended = served.run(*file, "--task", "a", "--format", "prompt")
+    assert ended.stdout.startswith("Do it.\n\n## Project Knowledge Base\n")
+    assert "### Garden/Beds.md\n" in ended.stdout
+    assert "### Garden/Late frost.md > Late frost  (lines 6-11)\n" in ended.stdout
+    data = json.loads(served.run(*file, "--format", "json").stdout)["data"]
+    assert [task["context"]["tokens"] > 0 for task in data["tasks"]] == [True, False]
+    assert data["tasks"][0]["owner"] == "x"
+    missing = served.run(*file, "--task", "b")
+    assert (missing.returncode, missing.stdout) == (0, "")
+    assert missing.stderr.startswith("CONTEXT_NOTE_NOT_FOUND: There is no note of this name.")
+    strict = served.run(*file, "--task", "b", "--strict")
+    assert (strict.returncode, strict.stdout) == (4, "")
+    assert served.run(*file).returncode == 2  # which task?
+    assert served.run("context").returncode == 2
+    both = served.run("context", "--read", "beds", "--search", "degrees")
+    assert both.stdout.count("### ") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"queries": []}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a"}] * 21}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a", "limit": 21}]}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a", "file": "x"}]}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a"}], "maxTokens": 199}, "INVALID_REQUEST"),
+        ({"queries": [{"kind": "read", "query": "../../x"}]}, "PATH_OUTSIDE_VAULT"),
+    ],
+)
+def test_a_wrong_request_for_context_is_refused(served: Program, body: dict[str, Any], code: str):
+    reply = served.call("POST", "/context", body)
+    assert (reply.status in (400, 403), reply.code) == (True, code)

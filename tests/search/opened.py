@@ -1,0 +1,29 @@
+"""An indexed vault, opened for reading as the server opens it."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from vault_agent.store.current import CurrentIndex
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.index_runs import Vault
+
+    from vault_agent.store.current import Snapshot
+
+
+@asynccontextmanager
+async def indexed(vault: Vault) -> AsyncIterator[Snapshot]:
+    """Index the vault and yield a snapshot of its index."""
+    await vault.index()
+    task = vault.task()
+    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await current.refresh()
+    try:
+        async with current.snapshot() as snapshot:
+            yield snapshot
+    finally:
+        await current.close()

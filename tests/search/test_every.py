@@ -1,0 +1,144 @@
+"""All words: each is in the note as it is written. Ranked results have pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.index_runs import Vault
+from tests.search.opened import indexed
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.model.search import Filters, Mode, SearchQuery
+from vault_agent.search import every
+from vault_agent.search.pages import search_page
+from vault_agent.text.words import fold_words, whole_word
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.store.current import Snapshot
+
+
+@pytest.fixture
+async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path)
+    vault.write(
+        "frost.md", "---\naliases: [Cold snap]\n---\n# Frost\n\nFleece.\n\n## B\n\nThe beds"
+    )
+    vault.write("frosty.md", "# Frosty\n\nfleeced beds and frosts, frost-free\n")
+    vault.write("cafe.md", "---\ntags: [drinks/hot]\n---\nA NAÏVE Café, ＡＢＣ and C++ at 8.30\n")
+    vault.write("tokyo.md", "今日は東京で新しい図書館を見た。late\nfrost\n")
+    vault.write("京東.md", "京東と図書\n")
+    async with indexed(vault) as opened:
+        yield opened
+
+
+async def found(snapshot: Snapshot, query: str, **more) -> list[str]:
+    asked = SearchQuery(query, limit=50, every_word=True, **more)
+    return [hit.path for hit in (await search_page(snapshot, asked)).hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("fleece beds", ["frost.md"]),  # in two chunks
+        ("fleeced", ["frosty.md"]),
+        ("frosts", ["frosty.md"]),
+        ("cold snap fleece", ["frost.md"]),
+        ("FREE frost", ["frosty.md"]),
+        ("cafe naive abc", ["cafe.md"]),
+        ("caf", []),
+        ("drinks/hot", ["cafe.md"]),
+        ("c++", ["cafe.md"]),
+        ("8.30", ["cafe.md"]),
+        ("東京", ["tokyo.md"]),
+        ("京", ["tokyo.md", "京東.md"]),
+        ("図書館 late", ["tokyo.md"]),
+        ('"late frost"', ["tokyo.md"]),
+        ('"frost late"', []),
+        ("fleec", []),
+        ("fleece -beds", []),
+        ("frost path:京東", []),
+        ("path:京東", ["京東.md"]),
+        ("!!!", []),
+    ],
+)
+async def test_every_word_must_be_in_the_note(snapshot: Snapshot, query: str, paths: list[str]):
+    assert sorted(await found(snapshot, query)) == paths
+
+
+async def test_a_note_with_that_name_comes_first(snapshot: Snapshot):
+    assert (await found(snapshot, "frost"))[0] == "frost.md"
+
+
+async def test_the_result_is_the_chunk_with_most_words(snapshot: Snapshot):
+    asked = SearchQuery("the beds", every_word=True)
+    (hit,) = (await search_page(snapshot, asked)).hits
+    assert (hit.chunk_index, hit.heading_path) == (1, ("Frost", "B"))
+    (hit,) = (await search_page(snapshot, SearchQuery("cold snap", every_word=True))).hits
+    assert (hit.type, hit.chunk_index) == ("note", None)
+
+
+async def test_filters_apply_to_all_words(snapshot: Snapshot):
+    assert await found(snapshot, "beds", filters=Filters(paths=("frosty.md",))) == ["frosty.md"]
+
+
+async def test_all_words_are_lexical(snapshot: Snapshot):
+    with pytest.raises(InvalidRequest) as refused:
+        await found(snapshot, "beds", mode=Mode.HYBRID)
+    assert refused.value.code == "INVALID_MODE"
+
+
+async def test_only_the_best_candidates_are_verified(snapshot: Snapshot, monkeypatch):
+    monkeypatch.setattr(every, "CANDIDATES", 1)
+    answer = await search_page(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
+    assert answer.truncated
+    monkeypatch.undo()
+    answer = await search_page(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
+    assert not answer.truncated
+
+
+@pytest.mark.parametrize("every_word", [False, True])
+async def test_pages_follow_each_other(tmp_path: Path, every_word: bool):
+    vault = Vault(tmp_path)
+    for number in range(25):
+        vault.write(f"{number:02}.md", f"# Note {number}\n\nfrost {'fleece ' * number}\n")
+    async with indexed(vault) as snapshot:
+        whole = await search_page(snapshot, SearchQuery("frost", limit=50, every_word=every_word))
+        seen: list[str] = []
+        revision = None
+        for left in (True, True, False):
+            asked = SearchQuery(
+                "frost", limit=10, every_word=every_word, offset=len(seen), revision=revision
+            )
+            page = await search_page(snapshot, asked)
+            seen += [hit.path for hit in page.hits]
+            revision = page.revision
+            assert (page.has_more, page.limit) == (left, 10)
+        assert seen == [hit.path for hit in whole.hits]
+        with pytest.raises(InvalidRequest) as refused:
+            await search_page(snapshot, SearchQuery("frost", offset=10, revision="0.0"))
+        assert refused.value.code == "CURSOR_EXPIRED"
+
+
+@pytest.mark.parametrize(
+    ("literal", "text", "there"),
+    [
+        ("cat", "a cat.", True),
+        ("cat", "catalog", False),
+        ("cat", "cat_x", False),
+        ("ＣＡＴ", "cat社", True),
+        ("(cat)", "cat", True),
+        ("が", "か", False),
+        ("ガ", "ｶﾞ", True),
+        ("a b", "a \n b", True),
+        ("a+", "a+b", True),
+        ("straße", "STRASSE", True),
+    ],
+)
+def test_a_word_has_borders(literal: str, text: str, there: bool):
+    word = whole_word(literal)
+    assert word is not None
+    assert (word.search(fold_words(text)) is not None) is there

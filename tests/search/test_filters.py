@@ -1,0 +1,106 @@
+"""Filters by properties, by parts of paths and by file names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.index_runs import Vault
+from tests.search.opened import indexed
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.model.search import Filters, SearchQuery
+from vault_agent.search.search import search
+from vault_agent.wire.base import parse
+from vault_agent.wire.requests import SearchBody
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.store.current import Snapshot
+
+
+@pytest.fixture
+async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path)
+    vault.write(
+        "ADR/one.md",
+        "---\nstatus: Accepted\nowner: '[[People/Ada Lane]]'\nrank: 1\nkeep: true\n---\ntea\n",
+    )
+    vault.write("ADR/two.md", "---\nstatus: [draft, in review]\nmeta:\n  kind: adr\n---\ntea\n")
+    vault.write("日記 2025/東京.md", "tea\n")
+    vault.write("日記 2025/Reading Journal.md", "tea\n")
+    vault.write("Journal/may.md", "tea\n")
+    async with indexed(vault) as opened:
+        yield opened
+
+
+async def found(snapshot: Snapshot, query: str, filters: Filters | None = None) -> list[str]:
+    asked = SearchQuery(query, limit=50, filters=filters or Filters())
+    return sorted(hit.path.rpartition("/")[2] for hit in (await search(snapshot, asked)).hits)
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ('tea ["status":accepted]', ["one.md"]),
+        ('["STATUS":Accepted]', ["one.md"]),
+        ('tea ["status":"in  review"]', ["two.md"]),
+        ('tea ["status":draft]', ["two.md"]),
+        ('tea ["meta.kind":adr]', ["two.md"]),
+        ('tea ["owner":Ada Lane]', ["one.md"]),
+        ('tea ["status":accepted] ["rank":1] ["keep":true]', ["one.md"]),
+        ('tea ["status":accepted] ["rank":2]', []),
+        ('tea path:ADR -["status":draft]', ["one.md"]),
+        ("tea path:日記", ["Reading Journal.md", "東京.md"]),
+        ("tea path:Journal", ["may.md"]),  # a folder of this name comes first
+        ("tea path:journ", ["Reading Journal.md", "may.md"]),
+        ('tea path:"reading j"', ["Reading Journal.md"]),
+        ("tea -path:日記 -path:ADR", ["may.md"]),
+        ("tea file:journal", ["Reading Journal.md"]),
+        ("tea file:o*.md", ["one.md"]),
+        ('tea file:"reading journal.md"', ["Reading Journal.md"]),
+        ("tea file:ADR", []),
+        ("tea -file:o", ["may.md", "東京.md"]),
+        ("file:one", ["one.md"]),
+    ],
+)
+async def test_an_operator_filters(snapshot: Snapshot, query: str, paths: list[str]):
+    assert await found(snapshot, query) == paths
+
+
+async def test_filters_of_the_body_need_every_property(snapshot: Snapshot):
+    body = b'{"query": "tea", "filters": {"properties": {"status": "accepted", "rank": 1}}}'
+    filters = parse(SearchBody, body).to_query().filters
+    assert await found(snapshot, "tea", filters) == ["one.md"]
+    body = b'{"query": "tea", "filters": {"properties": {"keep": true, "rank": "2"}}}'
+    assert await found(snapshot, "tea", parse(SearchBody, body).to_query().filters) == []
+
+
+@pytest.mark.parametrize("properties", ["[]", '{"": "x"}', '{"a": null}', '{"a": ["x"]}', '"a"'])
+def test_malformed_properties_are_refused(properties: str):
+    with pytest.raises(InvalidRequest) as refused:
+        parse(SearchBody, b'{"query": "a", "filters": {"properties": %s}}' % properties.encode())
+    assert refused.value.code == "INVALID_REQUEST"
+
+
+async def test_several_values_of_one_property_mean_any(snapshot: Snapshot):
+    filters = Filters(properties=(("status", "draft"), ("Status", "accepted")))
+    assert await found(snapshot, "tea", filters) == ["one.md", "two.md"]
+
+
+async def test_too_many_patterns_of_names_are_refused(snapshot: Snapshot):
+    for operator in ("file", "path"):
+        with pytest.raises(InvalidRequest):
+            await found(snapshot, " ".join(f"{operator}:n{n}" for n in range(11)))
+
+
+async def test_an_unknown_folder_is_named_in_a_warning(snapshot: Snapshot):
+    asked = SearchQuery("tea", filters=Filters(paths=("journals", "ADR")))
+    (warning,) = (await search(snapshot, asked)).warnings
+    assert warning.code == "FOLDER_NOT_FOUND"
+    assert warning.details == {"suggestions": ["Journal"]}
+    for path in ("ADR", "adr/one", "ADR/one.md", "*.txt", "/"):
+        asked = SearchQuery("tea", filters=Filters(paths=(path,)))
+        assert (await search(snapshot, asked)).warnings == ()

@@ -1,0 +1,188 @@
+"""Notes and tasks are listed in order, filtered, and in pages."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.index_runs import Vault
+from tests.search.opened import indexed
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.markdown.task_fields import task_fields
+from vault_agent.model.lists import ListQuery, Sort, TaskQuery, TaskStatus
+from vault_agent.model.search import Filters
+from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
+from vault_agent.search.tasks import list_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.store.current import Snapshot
+
+TASKS = """# Plan
+
+- [ ] Sow beans 📅 2025-05-01 #garden/beds
+* [x] Dig ✅ 2025-04-02
+- [-] Weed ❌ 2025-04-03
+
+## Later
+
+1. [/] Build [due:: 2025-06-01] a frame
+> - [ ] Quoted
+```
+- [ ] code
+```
+"""
+
+
+@pytest.fixture
+async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
+    vault = Vault(tmp_path)
+    vault.write("Garden/Plan.md", "---\ntags: [garden]\nupdated: 2025-03-01\n---\n" + TASKS)
+    vault.write("Garden/Beds/Late frost.md", "---\ncreated: 2024-01-02 10:00\n---\n# b\n[[Plan]]")
+    vault.write(
+        "Index.md", "---\ntitle: a\ndate: 2025-01-01\n---\n[[Plan]] [[Late frost]] [[Plan]]"
+    )
+    vault.write("alone.md", f"\n\n# C\n\n{'word ' * 100}")
+    for number, name in enumerate(("Garden/Beds/Late frost.md", "Index.md", "alone.md")):
+        os.utime(vault.root / name, ns=(0, (1_700_000_000 + number) * 10**9))
+    async with indexed(vault) as opened:
+        yield opened
+
+
+async def listed(snapshot: Snapshot, **asked) -> list[str]:
+    found = await list_notes(snapshot, ListQuery(**asked))
+    assert found.total == len(found.notes)
+    return [note.path.rpartition("/")[2] for note in found.notes]
+
+
+EVERY = {
+    Sort.PATH: ["Late frost.md", "Plan.md", "Index.md", "alone.md"],
+    Sort.TITLE: ["Index.md", "Late frost.md", "alone.md", "Plan.md"],
+    Sort.UPDATED: ["Plan.md", "alone.md", "Index.md", "Late frost.md"],
+    Sort.CREATED: ["Index.md", "Late frost.md", "Plan.md", "alone.md"],
+    Sort.CONNECTIONS: ["Late frost.md", "Plan.md", "Index.md", "alone.md"],
+}
+
+
+@pytest.mark.parametrize("sort", Sort)
+async def test_notes_are_sorted(snapshot: Snapshot, sort: Sort):
+    assert await listed(snapshot, sort=sort) == EVERY[sort]
+
+
+@pytest.mark.parametrize("sort", Sort)
+async def test_pages_of_notes_follow_each_other(snapshot: Snapshot, sort: Sort):
+    seen, place = [], None
+    for left in (3, 2, 1, 0):
+        page = await list_notes(snapshot, ListQuery(sort=sort, limit=1), place)
+        seen += [note.path.rpartition("/")[2] for note in page.notes]
+        assert (page.total, page.has_more) == (4, left > 0)
+        place = page.places[0]
+    assert seen == EVERY[sort]
+
+
+@pytest.mark.parametrize(
+    ("asked", "paths"),
+    [
+        ({"filters": Filters(paths=("garden",))}, ["Late frost.md", "Plan.md"]),
+        ({"filters": Filters(paths=("Garden/",)), "recursive": False}, ["Plan.md"]),
+        ({"recursive": False}, ["Index.md", "alone.md"]),
+        ({"filters": Filters(tags=("garden",))}, ["Plan.md"]),
+        ({"filters": Filters(properties=(("title", "A"),))}, ["Index.md"]),
+        ({"filters": Filters(after="2025-01-01")}, ["Plan.md", "Index.md"]),
+        ({"linked": False}, ["alone.md"]),
+        ({"linked": True}, ["Late frost.md", "Plan.md", "Index.md"]),
+        ({"open_tasks": True}, ["Plan.md"]),
+        ({"open_tasks": True, "linked": False}, []),
+    ],
+)
+async def test_notes_are_filtered(snapshot: Snapshot, asked: dict, paths: list[str]):
+    assert await listed(snapshot, **asked) == paths
+
+
+async def test_a_row_describes_its_note(snapshot: Snapshot):
+    rows = {note.path: note for note in (await list_notes(snapshot, ListQuery())).notes}
+    index, plan, alone = rows["Index.md"], rows["Garden/Plan.md"], rows["alone.md"]
+    assert (index.title, index.created, index.connections) == ("a", "2025-01-01", 2)
+    assert index.updated == "2023-11-14T22:13:21Z"
+    assert (plan.updated, plan.tags, plan.created) == (
+        "2025-03-01",
+        ("garden", "garden/beds"),
+        None,
+    )
+    assert plan.excerpt.startswith("- [ ] Sow beans")
+    assert len(alone.excerpt) <= EXCERPT_CHARACTERS
+    assert alone.excerpt.endswith("word…")
+
+
+async def test_a_list_without_subfolders_takes_no_pattern(snapshot: Snapshot):
+    with pytest.raises(InvalidRequest):
+        await listed(snapshot, filters=Filters(paths=("G*",)), recursive=False)
+
+
+async def texts(snapshot: Snapshot, **asked) -> list[tuple[int, str]]:
+    found = await list_tasks(snapshot, TaskQuery(**asked))
+    return [(task.line, task.fields.text) for task in found.tasks]
+
+
+@pytest.mark.parametrize(
+    ("asked", "lines"),
+    [
+        ({}, [7, 13, 14]),
+        ({"status": None}, [7, 8, 9, 13, 14]),
+        ({"status": TaskStatus.DONE}, [8]),
+        ({"status": TaskStatus.CANCELLED}, [9]),
+        ({"tags": ("garden",)}, [7]),
+        ({"tags": ("#Garden/Beds",)}, [7]),
+        ({"tags": ("bed",)}, []),
+        ({"due_after": "2025-05-02"}, [13]),
+        ({"due_before": "2025-05-01"}, [7]),
+        ({"filters": Filters(paths=("Garden/Beds",))}, []),
+    ],
+)
+async def test_tasks_are_filtered(snapshot: Snapshot, asked: dict, lines: list[int]):
+    assert [line for line, _ in await texts(snapshot, **asked)] == lines
+
+
+async def test_a_task_describes_its_line(snapshot: Snapshot):
+    first, second, _ = (await list_tasks(snapshot, TaskQuery())).tasks
+    assert (first.path, first.symbol, first.status) == ("Garden/Plan.md", " ", TaskStatus.OPEN)
+    assert (first.fields.text, first.fields.due) == ("Sow beans #garden/beds", "2025-05-01")
+    assert first.task_id.split(":")[1:2] == ["7"]
+    assert second.heading_path == ("Plan", "Later")
+    assert (second.fields.text, second.fields.format) == ("Build  a frame", "dataview")
+
+
+async def test_pages_of_tasks_follow_each_other(snapshot: Snapshot):
+    seen, place = [], None
+    for _ in range(5):
+        page = await list_tasks(snapshot, TaskQuery(status=None, limit=1), place)
+        seen += [task.line for task in page.tasks]
+        place = page.places[0]
+    assert seen == [7, 8, 9, 13, 14]
+    assert not page.has_more
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("Pay 🔺 📅 2025-01-02", {"text": "Pay", "due": "2025-01-02", "priority": "highest"}),
+        ("a 🗓\ufe0f 2025-01-02 ⏳ 2025-01-01 🛫 2025-01-03", {"start": "2025-01-03"}),
+        ("a 📅 2025-01-02 then more", {"text": "a 📅 2025-01-02 then more", "due": None}),
+        ("a ✅ 2025-01-01 ✅ 2025-01-02", {"done": "2025-01-02"}),
+        ("a 🔁 every week when done 📅 2025-01-02", {"recurrence": "every week when done"}),
+        ("a 🆔 x1 ⛔ y1, z2", {"id": "x1", "depends_on": ("y1", "z2")}),
+        ("a 📅 2025-01-02 ^block", {"text": "a", "due": "2025-01-02"}),
+        ("a 🏁 delete ➕ 2025-01-01", {"text": "a", "created": "2025-01-01"}),
+        ("a (completion:: 2025-01-02) [priority:: high]", {"done": "2025-01-02"}),
+        ("a [due:: soon] [foo:: bar]", {"text": "a [due:: soon] [foo:: bar]", "format": None}),
+        ("a #x #y/z 📅 2025-01-02", {"tags": ("x", "y/z"), "text": "a #x #y/z"}),
+        ("", {"text": ""}),
+    ],
+)
+def test_fields_of_a_task_are_read(text: str, fields: dict):
+    found = task_fields(text)
+    assert {name: getattr(found, name) for name in fields} == fields

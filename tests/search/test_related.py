@@ -1,0 +1,139 @@
+"""Related notes: which voices find them, and what `linked` leaves out."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import asynccontextmanager, closing
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.index_runs import Vault
+
+from vault_agent.model.identifiers import identify
+from vault_agent.model.search import Filters, Linked, Reason, RelatedQuery
+from vault_agent.search.related import related
+from vault_agent.store.current import CurrentIndex
+from vault_agent.store.index import neighbours
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.model.search import Answer
+    from vault_agent.store.current import Snapshot
+
+BREAD = "Kitchen/Bread.md"
+NOTES = {
+    BREAD: "Sourdough needs flour, water and a long rest. See [[Starter]], [[Baking|there]].\n",
+    "Kitchen/Starter.md": "A sourdough starter is flour and water that ferment. #kitchen\n",
+    "Kitchen/Rye.md": "A rye loaf is sourdough from dark flour, with a rest.\n",
+    "Baking.md": "---\naliases: [Oven]\n---\nFull heat. #kitchen\n",
+    "Pizza.md": "Tomatoes [[Oven]].\n",
+    "Diary.md": "It rained in [[2024]]. I read about comets.\n",
+    "Comets.md": "Ice far away.\n",
+    "2024.md": "Snow.\n",
+    "Empty.md": "",
+}
+
+
+@pytest.fixture
+async def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path)
+    for path, text in NOTES.items():
+        made.write(path, text)
+    await made.index()
+    return made
+
+
+@asynccontextmanager
+async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
+    task = vault.task()
+    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await current.refresh()
+    async with current.snapshot() as snapshot:
+        yield snapshot
+    await current.close()
+
+
+async def ask(vault: Vault, path: str, **more: object) -> Answer:
+    async with opened(vault) as snapshot:
+        return await related(snapshot, RelatedQuery(identify(path), **more))  # type: ignore[arg-type]
+
+
+async def found(vault: Vault, path: str, **more: object) -> list[str]:
+    return [hit.path for hit in (await ask(vault, path, **more)).hits]
+
+
+async def test_linked_notes_are_found_unless_they_are_left_out(vault: Vault):
+    assert {"Kitchen/Starter.md", "Baking.md", "Kitchen/Rye.md"} <= {*await found(vault, BREAD)}
+    assert await found(vault, BREAD, linked=Linked.EXCLUDE) == ["Kitchen/Rye.md", "Pizza.md"]
+    assert {*await found(vault, BREAD, linked=Linked.ONLY)} == {"Kitchen/Starter.md", "Baking.md"}
+
+
+async def test_a_link_counts_in_both_directions(vault: Vault):
+    assert BREAD not in await found(vault, "Kitchen/Starter.md", linked=Linked.EXCLUDE)
+    assert await found(vault, "Kitchen/Starter.md", linked=Linked.ONLY) == [BREAD]
+
+
+async def test_a_note_without_links_has_no_linked_notes(vault: Vault):
+    assert await found(vault, "Kitchen/Rye.md", linked=Linked.ONLY) == []
+    assert await found(vault, "Empty.md", linked=Linked.EXCLUDE) == []
+
+
+async def test_a_shared_neighbour_relates_notes_without_common_words(vault: Vault):
+    answer = await ask(vault, "Pizza.md", linked=Linked.EXCLUDE, explain=True)
+    hit = answer.hits[0]
+    assert (hit.path, hit.reason) == (BREAD, Reason.RELATED_NEIGHBOURS)
+    assert hit.explanation is not None
+    assert "neighbours" in hit.explanation["votes"]
+
+
+async def test_the_reason_is_the_voice_that_gives_most(vault: Vault):
+    reasons = {hit.path: hit.reason for hit in (await ask(vault, BREAD)).hits}
+    assert reasons["Kitchen/Rye.md"] is Reason.RELATED_LEXICAL
+    reasons = {hit.path: hit.reason for hit in (await ask(vault, "Diary.md")).hits}
+    assert reasons["2024.md"] is Reason.RELATED_LINK
+
+
+@pytest.mark.parametrize("linked", Linked)
+async def test_filters_hold_for_every_voice(vault: Vault, linked: Linked):
+    filters = Filters(paths=("Kitchen",))
+    paths = await found(vault, BREAD, linked=linked, filters=filters)
+    assert paths
+    assert all(path.startswith("Kitchen/") for path in paths)
+
+
+async def test_the_asked_note_is_never_related_to_itself(vault: Vault):
+    vault.write("Self.md", "Sourdough, [[Self]], [[Baking]].\n")
+    await vault.index()
+    for linked in Linked:
+        assert "Self.md" not in await found(vault, "Self.md", linked=linked)
+
+
+async def circles(vault: Vault, *paths: str) -> dict[str, set[str]]:
+    """Return the circles of some notes by path."""
+    async with vault.reader() as connection:
+        rows = await connection.execute_fetchall("SELECT path, rowid FROM note")
+    rowids = dict(rows)
+    names = {rowid: path for path, rowid in rowids.items()}
+    number = vault.directory.current()
+    assert number is not None
+    with closing(sqlite3.connect(vault.directory.database(number))) as connection:
+        read = neighbours.circles(connection, [rowids[path] for path in paths])
+    return {names[rowid]: {names[other] for other in others} for rowid, others in read.items()}
+
+
+async def test_a_circle_has_links_in_both_directions(vault: Vault):
+    assert await circles(vault, "Baking.md", BREAD) == {
+        "Baking.md": {BREAD, "Pizza.md"},
+        BREAD: {"Kitchen/Starter.md", "Baking.md"},
+    }
+
+
+async def test_notes_with_very_many_links_are_not_walked(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(neighbours, "MAX_LINKS", 3)
+    vault.write("Index.md", "[[Bread]] [[Rye]] [[Baking]] [[Pizza]]\n")
+    await vault.index()
+    assert set(await circles(vault, "Index.md", "Kitchen/Starter.md")) == {"Kitchen/Starter.md"}
