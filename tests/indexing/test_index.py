@@ -16,7 +16,7 @@ from tests.index_runs import MAX_NOTE_BYTES, Vault
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.verify import verify
-from vault_agent.library.open_vault import OpenVault
+from vault_agent.library.checks import sweep
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.search import Filters
 from vault_agent.ranking.query import compile_query
@@ -266,12 +266,11 @@ async def test_no_files_are_removed_while_another_process_writes(vault: Vault):
     vault.directory.create()
     half_written = vault.directory.generation(9)
     half_written.mkdir()
-    index = SimpleNamespace(damaged=None, meta=None)
-    server: Any = SimpleNamespace(_directory=vault.directory, _index=index)
+    index: Any = SimpleNamespace(damaged=None, meta=None)
     with vault.directory.writing():
-        OpenVault._sweep(server)
+        sweep(index, vault.directory)
         assert half_written.exists()
-    OpenVault._sweep(server)
+    sweep(index, vault.directory)
     assert not half_written.exists()
 
 

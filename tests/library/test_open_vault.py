@@ -18,6 +18,7 @@ from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.indexing.protocol import MAX_DETAIL_CHARACTERS, Compare, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.library.background import Background
+from vault_agent.library.checks import sweep
 from vault_agent.library.keeper_process import Keeper
 from vault_agent.library.library import open_library
 from vault_agent.model.identifiers import identify
@@ -256,7 +257,7 @@ async def test_sweeping_keeps_a_revision_that_the_server_does_not_serve_yet(root
         [served] = (root.parent / "data").glob("**/fulltext-1")
         published = served.with_name("fulltext-2")
         published.mkdir()
-        vault._sweep()
+        sweep(vault._index, vault._directory)
         assert published.is_dir()
 
 

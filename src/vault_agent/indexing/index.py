@@ -182,7 +182,7 @@ class _Run:
             unresolved_links=meta.unresolved_links,
         )
         missing = sorted(self._missing)
-        named = tuple(itertools.takewhile(_Room(MISSING_BYTES), missing[:MAX_MISSING]))
+        named = _fitting(missing[:MAX_MISSING], MISSING_BYTES)
         touched = dict.fromkeys(self._touched) if self._base else ()
         return IndexRun(
             summary,
@@ -391,15 +391,15 @@ class _Run:
         )
 
 
-class _Room:
-    """Whether the texts so far fit into a number of bytes."""
-
-    def __init__(self, size: int) -> None:
-        self._left = size
-
-    def __call__(self, text: str) -> bool:
-        self._left -= len(text.encode("utf-8", "surrogateescape"))
-        return self._left >= 0
+def _fitting(paths: Iterable[str], size: int) -> tuple[str, ...]:
+    """Return the first paths, as many as fit into so many bytes."""
+    found = []
+    for path in paths:
+        size -= len(path.encode("utf-8", "surrogateescape"))
+        if size < 0:
+            break
+        found.append(path)
+    return tuple(found)
 
 
 def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:

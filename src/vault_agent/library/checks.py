@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import Busy, IndexUnavailable, explained
+from vault_agent.errors import Busy, IndexUnavailable, VaultAgentError, explained
 from vault_agent.indexing.protocol import Compared, Refused, Verified
 from vault_agent.library.jobs import timestamp
 from vault_agent.model.warning import Warning
@@ -185,3 +186,14 @@ def set_damaged_aside(index: CurrentIndex, directory: IndexDirectory) -> None:
         with directory.embedding(wait=False):
             directory.set_aside(index.damaged)
         index.forget_damaged()
+
+
+def sweep(index: CurrentIndex, directory: IndexDirectory) -> None:
+    """Remove replaced and half-written files, unless another run has begun."""
+    with suppress(VaultAgentError, OSError), directory.writing(wait=False):
+        with suppress(OSError):
+            set_damaged_aside(index, directory)
+        number, served = directory.current(), index.meta
+        directory.sweep(keep=number)
+        if served is not None and served.generation == number:
+            directory.sweep_fulltext(number, keep=served.revision)

@@ -13,6 +13,8 @@ from vault_agent.model.watch import Revision, WatchStatus
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from vault_agent.indexing.task import IndexRun
+
 KEPT = 1_000
 
 Item: TypeAlias = Revision | WatchStatus | Job
@@ -23,6 +25,19 @@ class NewsItem(NamedTuple):
 
     id: str
     item: Item | None
+
+
+def revision_of(run: IndexRun) -> Revision:
+    """Return the news of a run that has published."""
+    done = run.summary
+    touched = done.added + done.changed + done.removed + 2 * done.renamed
+    return Revision(
+        run.generation,
+        run.revision,
+        *(done.added, done.changed, done.removed, done.renamed),
+        note_ids=run.note_ids,
+        complete=len(run.note_ids) >= touched,
+    )
 
 
 class News:

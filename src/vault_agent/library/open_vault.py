@@ -6,7 +6,7 @@ Over 300 lines: every call to a vault passes through here, and most methods only
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,7 +15,6 @@ import anyio
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
-    VaultAgentError,
 )
 from vault_agent.indexing.protocol import (
     Cluster,
@@ -28,17 +27,16 @@ from vault_agent.indexing.protocol import (
     Warned,
 )
 from vault_agent.library.background import Background, quietly
-from vault_agent.library.checks import Checks, set_damaged_aside
+from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.health import health
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.keeper_process import Keeper
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
-from vault_agent.library.news import News
+from vault_agent.library.news import News, revision_of
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
-from vault_agent.model.watch import Revision
 from vault_agent.search import fetch
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
@@ -360,7 +358,7 @@ class OpenVault:
             await to_its_end(quietly(self._refresh()))
             raise
         finally:
-            await in_thread(self._sweep)
+            await in_thread(sweep, self._index, self._directory)
         return run
 
     def _hear(self, event: Event, on_served: Callable[[], object] = lambda: None) -> None:
@@ -371,17 +369,7 @@ class OpenVault:
     async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
         await self._refresh()
         if run is not None:
-            done = run.summary
-            touched = done.added + done.changed + done.removed + 2 * done.renamed
-            self.news.add(
-                Revision(
-                    run.generation,
-                    run.revision,
-                    *(done.added, done.changed, done.removed, done.renamed),
-                    note_ids=run.note_ids,
-                    complete=len(run.note_ids) >= touched,
-                )
-            )
+            self.news.add(revision_of(run))
             on_served()
 
     async def _refresh(self) -> None:
@@ -478,13 +466,3 @@ class OpenVault:
     async def _last_run_was_cut_short(self) -> bool:
         last = await self.jobs.last_finished()
         return not (last is None or last.state is JobState.SUCCEEDED or last.index_finished)
-
-    def _sweep(self) -> None:
-        """Remove replaced and half-written files, unless another run has begun."""
-        with suppress(VaultAgentError, OSError), self._directory.writing(wait=False):
-            with suppress(OSError):
-                set_damaged_aside(self._index, self._directory)
-            number, served = self._directory.current(), self._index.meta
-            self._directory.sweep(keep=number)
-            if served is not None and served.generation == number:
-                self._directory.sweep_fulltext(number, keep=served.revision)
