@@ -270,6 +270,9 @@ CODES: Final[dict[str, Code]] = {
         *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
     ),
     "PATH_NOT_FOUND": Code(*_WARNING),
+    "CONTEXT_NOTE_NOT_FOUND": Code(*_WARNING),
+    "CONTEXT_EMPTY": Code(*_WARNING),
+    "CONTEXT_CUT": Code(*_WARNING, "Allow more tokens, or ask for less."),
     "REGEX_INCOMPLETE": Code(*_WARNING, "Continue with the cursor, or search fewer notes."),
     "REPLY_TRUNCATED": Code(
         *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."

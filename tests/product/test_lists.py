@@ -226,3 +226,46 @@ def test_search_for_all_words_and_its_pages(served: Program):
     page = served.run("search", "fleece", "-n", "1")
     cursor = page.stderr.split("--cursor ")[1].strip()
     assert served.run("search", "fleece", "-n", "1", "--cursor", cursor).stdout != page.stdout
+
+
+def test_context_prints_excerpts_for_a_prompt(served: Program):
+    tasks = served.home / "tasks.toml"
+    tasks.write_text(
+        '[[tasks]]\nname = "a"\nprompt = "Do it."\nowner = "x"\n'
+        'vault_context = [{kind = "read", query = "beds"}, {query = "degrees", limit = 1}]\n'
+        '[[tasks]]\nname = "b"\nprompt = "None."\n'
+        'vault_context = [{kind = "read", query = "Lost note"}]\n'
+    )
+    file = ("context", "--task-file", str(tasks))
+    ended = served.run(*file, "--task", "a", "--format", "prompt")
+    assert ended.stdout.startswith("Do it.\n\n## Project Knowledge Base\n")
+    assert "### Garden/Beds.md\n" in ended.stdout
+    assert "### Garden/Late frost.md > Late frost  (lines 6-11)\n" in ended.stdout
+    data = json.loads(served.run(*file, "--format", "json").stdout)["data"]
+    assert [task["context"]["tokens"] > 0 for task in data["tasks"]] == [True, False]
+    assert data["tasks"][0]["owner"] == "x"
+    missing = served.run(*file, "--task", "b")
+    assert (missing.returncode, missing.stdout) == (0, "")
+    assert missing.stderr.startswith("CONTEXT_NOTE_NOT_FOUND: There is no note of this name.")
+    strict = served.run(*file, "--task", "b", "--strict")
+    assert (strict.returncode, strict.stdout) == (4, "")
+    assert served.run(*file).returncode == 2  # which task?
+    assert served.run("context").returncode == 2
+    both = served.run("context", "--read", "beds", "--search", "degrees")
+    assert both.stdout.count("### ") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"queries": []}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a"}] * 21}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a", "limit": 21}]}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a", "file": "x"}]}, "INVALID_REQUEST"),
+        ({"queries": [{"query": "a"}], "maxTokens": 199}, "INVALID_REQUEST"),
+        ({"queries": [{"kind": "read", "query": "../../x"}]}, "PATH_OUTSIDE_VAULT"),
+    ],
+)
+def test_a_wrong_request_for_context_is_refused(served: Program, body: dict[str, Any], code: str):
+    reply = served.call("POST", "/context", body)
+    assert (reply.status in (400, 403), reply.code) == (True, code)

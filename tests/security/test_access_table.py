@@ -34,6 +34,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("POST", "/grep"): ("/grep", b'{"pattern": "frost"}', 200),
     ("GET", "/notes"): ("/notes?tag=x", None, 200),
     ("GET", "/tasks"): ("/tasks", None, 200),
+    ("POST", "/context"): ("/context", b'{"queries": [{"query": "frost"}]}', 200),
     ("GET", "/openapi.json"): ("/openapi.json", None, 200),
 }
 # The same errors for unknown routes and methods.

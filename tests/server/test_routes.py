@@ -27,7 +27,7 @@ CONTRACT = {
     "GET /health", "POST /index", "POST /reindex", "GET /jobs", "GET /jobs/{jobId}",
     "DELETE /jobs/{jobId}", "GET /jobs/{jobId}/events", "POST /search", "POST /related",
     "GET /notes/{noteId}", "GET /chunks/{noteId}/{chunkIndex}", "GET /attachments/{path}",
-    "GET /openapi.json", "GET /resolve", "POST /grep", "GET /notes", "GET /tasks",
+    "GET /openapi.json", "GET /resolve", "POST /grep", "POST /context", "GET /notes", "GET /tasks",
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from vault_agent.api.operation import Found, Operation
 from vault_agent.model.grep import Place
 from vault_agent.model.lists import ListPlace, Sort, TaskPlace
 from vault_agent.wire.base import dump
+from vault_agent.wire.context import ContextBody, ContextData
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.lists import (
     GrepBody,
@@ -116,6 +117,14 @@ def _task_data(task: ListedTask) -> TaskData:
     )
 
 
+async def _context(vault: OpenVault, _: Caller, sent: ContextBody) -> Found:
+    """Gather excerpts of notes for a prompt, within a number of tokens."""
+    queries = [each.to_query() for each in sent.queries]
+    found = await vault.lists.context(queries, max_tokens=sent.max_tokens)
+    data = ContextData.model_validate(found, from_attributes=True)
+    return Found(Reply[ContextData](data=data, warnings=warnings_data(found.warnings)))
+
+
 async def _grep(vault: OpenVault, caller: Caller, sent: GrepBody) -> Found:
     """Find lines by a regular expression."""
     start = None
@@ -172,5 +181,13 @@ TASKS = Operation(
     scoped=True,
 )
 
-LIST_OPERATIONS: tuple[Operation[Any, Any], ...] = (NOTES, RESOLVE, GREP, TASKS)
+CONTEXT = Operation(
+    "context",
+    ContextBody,
+    _context,
+    (Reply[ContextData],),
+    ("INVALID_QUERY", "INVALID_PATH", "PATH_OUTSIDE_VAULT", *INDEX_CODES),
+)
+
+LIST_OPERATIONS: tuple[Operation[Any, Any], ...] = (NOTES, RESOLVE, GREP, TASKS, CONTEXT)
 """In the order of the reference."""

@@ -39,6 +39,7 @@ COMMANDS = (
     "grep",
     "list",
     "tasks",
+    "context",
     "get",
     "jobs",
     "mcp",

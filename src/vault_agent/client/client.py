@@ -65,6 +65,7 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "GrepData": {"lines": list},
     "NotesData": {"notes": list},
     "TasksData": {"tasks": list},
+    "ContextData": {"section": str, "tokens": int, "sources": list},
 }
 _INNER: dict[str, dict[str, dict[str, type | tuple[type, ...]]]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -381,11 +382,11 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import lists, replies
+    from vault_agent.wire import context, lists, replies
 
     try:
-        known = getattr(replies, model, None) or getattr(lists, model)
-        return known.model_validate_json(content, extra="ignore")
+        room = next(each for each in (replies, lists, context) if hasattr(each, model))
+        return getattr(room, model).model_validate_json(content, extra="ignore")
     except ValidationError:
         # The server may have another version. The content must not be part of the message.
         raise Failed(

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from typing import TypeAlias
 
     from vault_agent.client.client import Reply
+    from vault_agent.wire.context import ContextData
     from vault_agent.wire.lists import GrepData, NamedData, NotesData, TasksData
 
     Call: TypeAlias = Callable[..., Awaitable[Reply[Any]]]
@@ -33,6 +34,13 @@ class Lists:
     async def tasks(self, arguments: Mapping[str, Any]) -> Reply[TasksData]:
         """Return a page of a list of tasks."""
         return await self._call("GET", f"/tasks{query(arguments)}", "TasksData")
+
+    async def context(
+        self, queries: Sequence[Mapping[str, Any]], *, max_tokens: int
+    ) -> Reply[ContextData]:
+        """Return excerpts of notes for a prompt."""
+        body = {"queries": list(queries), "maxTokens": max_tokens}
+        return await self._call("POST", "/context", "ContextData", body)
 
     async def grep(self, body: Mapping[str, Any]) -> Reply[GrepData]:
         """Return the lines that match a regular expression."""

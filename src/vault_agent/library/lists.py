@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.search.context import gather
 from vault_agent.search.grep import grep
 from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeAlias
 
+    from vault_agent.embedding.embedder import Embedder
+    from vault_agent.model.context import Context, ContextQuery
     from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
     from vault_agent.model.lists import (
         ListPlace,
@@ -42,7 +45,8 @@ _SCANS = 2
 class Lists:
     """The names and lists of one vault.
 
-    `roots` are the vault's absolute paths, and `warnings` returns those of every reply.
+    `roots` are the vault's absolute paths, `warnings` returns those of every reply, and `indexing`
+    whether a job runs.
     """
 
     def __init__(
@@ -52,11 +56,15 @@ class Lists:
         *,
         warnings: Callable[[], tuple[Warning, ...]],
         regex_seconds: float,
+        embedder: Embedder | None,
+        indexing: Callable[[], bool],
     ) -> None:
         self._warnings = warnings
         self._read = read
         self._roots = roots
         self._regex_seconds = regex_seconds
+        self._embedder = embedder
+        self._indexing = indexing
         self._scans = anyio.Semaphore(_SCANS)
 
     async def resolve(self, name: str, scope: Scope = EVERYTHING) -> Named:
@@ -74,6 +82,20 @@ class Lists:
     async def tasks(self, query: TaskQuery, start: TaskPlace | None = None) -> TaskList:
         """Return a page of tasks, after the place `start`."""
         found: TaskList = await self._read(lambda now: list_tasks(now, query, start))
+        return replace(found, warnings=(*self._warnings(), *found.warnings))
+
+    async def context(self, queries: Sequence[ContextQuery], *, max_tokens: int) -> Context:
+        """Return excerpts of notes for a prompt."""
+        found: Context = await self._read(
+            lambda now: gather(
+                now,
+                queries,
+                max_tokens=max_tokens,
+                roots=self._roots,
+                embedder=self._embedder,
+                indexing=self._indexing(),
+            )
+        )
         return replace(found, warnings=(*self._warnings(), *found.warnings))
 
     async def grep(self, query: GrepQuery, start: Place | None = None) -> GrepAnswer:

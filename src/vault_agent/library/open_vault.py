@@ -133,6 +133,8 @@ class OpenVault:
             (task.root, str(config.vault.root)),
             warnings=self._checks.warnings,
             regex_seconds=config.search.regex_seconds,
+            embedder=shared.embedder,
+            indexing=lambda: self._indexing,
         )
 
     @property

@@ -149,6 +149,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("GET", "/notes", lists.NOTES),
     Route("GET", "/tasks", lists.TASKS),
+    Route("POST", "/context", lists.CONTEXT, body=True),
     Route("GET", "/resolve", lists.RESOLVE),
     Route("POST", "/grep", lists.GREP, body=True),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),

@@ -1,0 +1,104 @@
+"""`vault-agent context`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.terminal import clean, envelope, say, warn
+from vault_agent.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.client.client import Client
+
+_FORMATS = ("section", "prompt", "json")
+_MISSING = "CONTEXT_NOTE_NOT_FOUND"
+
+
+@click.command("context", cls=Command)
+@click.option(
+    "--task-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Tasks as TOML, YAML or JSON.",
+)
+@click.option("--task", metavar="NAME", help="Only this task of the file.")
+@click.option("--search", "searches", multiple=True, metavar="QUERY", help="Add a search.")
+@click.option("--read", "reads", multiple=True, metavar="NOTE", help="Add a note.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(_FORMATS),
+    help="The section, the prompt with the section, or all as JSON. Default: section.",
+)
+@click.option(
+    "--max-tokens", type=int, default=4000, show_default=True, help="Of a section, 200 to 32000."
+)
+@click.option("--strict", is_flag=True, help="Fail if a note to read is missing.")
+@click.pass_obj
+async def command(
+    invocation: Invocation, /, task_file: Path | None, task: str | None, **options: Any
+) -> None:
+    """Print excerpts of notes for the prompt of an agent's task.
+
+    \b
+    vault-agent context --task-file tasks.toml --task login --format prompt
+    vault-agent context --read conventions/style.md --search "token rotation"
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    form = "json" if invocation.json else options["form"] or "section"
+    tasks = _tasks(task_file, task, options)
+    if len(tasks) > 1 and form != "json":
+        raise click.UsageError("Missing --task NAME: the file has several tasks")
+    async with invocation.client() as client:
+        found = [
+            {**each, "context": await _context(client, each, options["max_tokens"])}
+            for each in tasks
+        ]
+    notices = [notice for each in found for notice in each["context"].pop("warnings")]
+    if options["strict"] and any(notice.code == _MISSING for notice in notices):
+        raise NotFound("NOTE_NOT_FOUND", "A note to read is missing.", remedy="Check the names.")
+    if form == "json":
+        envelope({"tasks": found})
+    else:
+        section = found[0]["context"]["section"]
+        prompt = str(found[0]["prompt"]) if form == "prompt" else ""
+        text = "\n\n".join(filter(None, (prompt.rstrip("\n"), section.rstrip("\n"))))
+        if text:
+            say(clean(text, lines=True))
+    warn(notices)
+
+
+def _tasks(file: Path | None, name: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tasks of the file, or one made of the options."""
+    queries = [{"kind": "read", "query": each} for each in options["reads"]]
+    queries += [{"kind": "search", "query": each} for each in options["searches"]]
+    if (file is None) == (not queries):
+        raise click.UsageError("Give either --task-file, or --search and --read")
+    if file is None:
+        if options["form"] == "prompt" or name is not None:
+            raise click.UsageError("--task and --format prompt need --task-file")
+        return [{"name": "", "prompt": "", "vault_context": queries}]
+    from vault_agent.cli.task_file import read_tasks
+
+    tasks = read_tasks(file)
+    if name is None:
+        return tasks
+    chosen = [task for task in tasks if task["name"] == name]
+    if not chosen:
+        known = ", ".join(clean(task["name"]) for task in tasks[:20])
+        raise NotFound(
+            "NOTE_NOT_FOUND", f"The file has no such task. Its tasks: {known}.", remedy=""
+        )
+    return chosen[:1]
+
+
+async def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dict[str, Any]:
+    queries: Sequence[dict[str, Any]] = task.get("vault_context", ())
+    if not queries:
+        return {"section": "", "tokens": 0, "sources": [], "warnings": ()}
+    reply = await client.lists.context(queries, max_tokens=max_tokens)
+    return {**reply.envelope["data"], "warnings": reply.warnings}
