@@ -131,6 +131,21 @@ def test_what_lies_outside_does_not_exist(desk, oracle, path):
         assert desk.call_tool(tool, path=path) == oracle.call_tool(tool, path=path)
 
 
+def test_a_tool_that_cannot_be_limited_is_not_listed(desk):
+    params = {"name": "vault_context", "arguments": {}, "_meta": META}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {
+        "Authorization": f"Bearer {desk.agent_key}",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "vault_context",
+    }
+    _, reply, _ = desk.post(body, headers, "/mcp/desk")
+    assert reply is not None
+    assert reply["error"]["message"].startswith("No such tool. There are: vault_search,")
+    assert "vault_context" not in reply["error"]["message"]
+
+
 def test_the_id_of_a_note_outside_finds_nothing(desk):
     from vault_agent.model.identifiers import identify
 

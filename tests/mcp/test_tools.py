@@ -135,6 +135,21 @@ def test_tasks_are_listed_with_their_dates(agent):
     assert agent.tool("task_list", dueBefore="2026-01-01") == "0 tasks."
 
 
+def test_context_is_one_section_with_fences(agent):
+    queries = [{"kind": "read", "query": "Late frost"}, {"query": "dough rests"}]
+    text = agent.tool("vault_context", queries=queries, maxTokens=1000)
+    assert text.startswith("## Project Knowledge Base\n")
+    assert "### Garden/Beds/Late frost.md" in text
+    assert "### Kitchen/Bread.md" in text
+    assert len(FENCE.findall(text)) == 1
+    nothing = agent.tool("vault_context", queries=[{"query": "zzzz"}])
+    assert nothing.startswith("Nothing was found.")
+    text = agent.failing("vault_context", queries=[{"query": "x", "kind": "grep"}])
+    assert text == "INVALID_REQUEST: each of queries.kind must be one of search, read."
+    text = agent.failing("vault_context", queries=[])
+    assert text == "INVALID_REQUEST: queries must not be empty."
+
+
 def test_related_gives_the_reason_first(agent):
     text = agent.tool("vault_related", path="Garden/Index")
     assert re.search(r"^\w+ Garden/Beds/Late frost\.md", text, re.MULTILINE)

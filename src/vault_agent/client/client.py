@@ -473,6 +473,7 @@ def _query(**flags: bool) -> str:
 def filters_body(filters: Filters) -> dict[str, Any]:
     """Return filters as they are in a request's body."""
     given = {**asdict(filters), "properties": dict(filters.properties)}
+    del given["scope"]  # the server knows the caller's
     return {key: value for key, value in given.items() if value}
 
 
