@@ -51,6 +51,7 @@ _ALL = (
     Key("server.log_level", "lowest level that is logged: debug, info, warning, error"),
     Key("index.dir", "folder for the indexes", path=True),
     Key("index.max_note_bytes", "the text of larger notes is not searched"),
+    Key("index.frontmatter_fields", "properties whose values are searched as text", many=True),
     Key("index.at_start", "whether the server updates the index when it starts"),
     Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
     Key("embedding.enabled", "whether semantic search is on"),

@@ -54,11 +54,12 @@ class Batch(NamedTuple):
     folder: Folder | None  # the folder at `root` when the run began
     exclude: tuple[str, ...]
     max_note_bytes: int
+    fields: tuple[str, ...]
     files: list[FileTask]
 
 
 Pool = WorkerPool[Batch, list[ParsedFile] | None]
-NO_FILES = Batch("", None, (), 0, [])
+NO_FILES = Batch("", None, (), 0, (), [])
 
 
 def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
@@ -74,7 +75,9 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
         with root:
             if Folder.at(batch.root) != batch.folder:
                 return None
-            return [parse_file(root, file, batch.max_note_bytes) for file in batch.files]
+            return [
+                parse_file(root, file, batch.max_note_bytes, batch.fields) for file in batch.files
+            ]
 
     return parse_batch
 
@@ -134,7 +137,9 @@ class Parser:
     async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)
         task = self._task
-        batch = Batch(task.root, self._folder, task.exclude, task.max_note_bytes, tasks)
+        batch = Batch(
+            task.root, self._folder, task.exclude, task.max_note_bytes, task.fields, tasks
+        )
         report: CrashReport | None = None
         for _ in range(WORKERS_TRIED):
             try:

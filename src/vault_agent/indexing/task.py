@@ -11,6 +11,8 @@ from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.terms import TEXT_VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vault_agent.model.jobs import JobSummary
     from vault_agent.model.warning import Warning
     from vault_agent.vault.exclude import Exclusions
@@ -28,6 +30,7 @@ class IndexTask:
     fingerprint: str  # from `fingerprint_of`
     rebuild: bool
     parallel: int  # batches in flight
+    fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
 
@@ -54,7 +57,7 @@ class Report(Protocol):
         """Report that a new state is published."""
 
 
-def fingerprint_of(exclusions: Exclusions, max_note_bytes: int) -> str:
+def fingerprint_of(exclusions: Exclusions, max_note_bytes: int, fields: Sequence[str] = ()) -> str:
     """Return a hash of everything that decides what is indexed and how.
 
     An index with another value must be rebuilt.
@@ -65,5 +68,6 @@ def fingerprint_of(exclusions: Exclusions, max_note_bytes: int) -> str:
         max_note_bytes,
         (TARGET_CHARS, MAX_CHARS),
         TEXT_VERSION,
+        *sorted({field.lower() for field in fields}),
     )
     return identify(repr(parts))

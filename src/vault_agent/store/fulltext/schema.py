@@ -81,7 +81,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
     names_text = prepare("\n".join(names))
-    tags_text = prepare("\n".join(f"#{tag}" for tag in note.tags))
+    tags_text = prepare("\n".join((*(f"#{tag}" for tag in note.tags), *note.searched)))
     texts = [prepare(chunk.text) for chunk in note.chunks]
     return FulltextNote(
         names=names_text,
