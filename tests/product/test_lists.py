@@ -119,6 +119,10 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
         "Kitchen/Bread.md:3:Fleece is no flour: \\x1b[31mred",
         "Kitchen/Bread.md-4-",
     ]
+    merged = served.run("grep", "fleece|degrees|Dig", "--path", "Garden", "-C", "1").stdout
+    assert [line.partition("frost.md")[2][:3] for line in merged.splitlines()] == [
+        *("-7-", ":8:", "-9-", ":10", ":11"),
+    ]
     nothing = served.run("grep", "no such line")
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr == "No lines found.\n"
