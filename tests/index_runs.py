@@ -59,11 +59,14 @@ class Heard:
 class Vault:
     """A folder of notes and its index."""
 
-    def __init__(self, folder: Path, *, exclude: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, *, exclude: tuple[str, ...] = (), fields: tuple[str, ...] = ()
+    ) -> None:
         self.root = folder / "vault"
         self.root.mkdir()
         self.directory = IndexDirectory(folder / "index")
         self.exclude = exclude
+        self.fields = fields
         self.heard = Heard()
         self.unreadable: set[str] = set()  # paths that the system refuses to read
         self.identity = ""  # of the vault that tasks name, unless it is that of the root
@@ -89,7 +92,8 @@ class Vault:
             vault=self.identity or identify(str(self.root.resolve())),
             exclude=self.exclude,
             max_note_bytes=MAX_NOTE_BYTES,
-            fingerprint=fingerprint_of(Exclusions(self.exclude), MAX_NOTE_BYTES),
+            fields=self.fields,
+            fingerprint=fingerprint_of(Exclusions(self.exclude), MAX_NOTE_BYTES, self.fields),
             rebuild=rebuild,
             parallel=2,
             paths=paths,
@@ -110,7 +114,7 @@ class Vault:
         removable: tuple[str, ...] | None = None,
     ) -> IndexRun:
         """Run like `index`, and return the complete result."""
-        handle = parser(str(self.root), self.exclude, MAX_NOTE_BYTES)
+        handle = parser(str(self.root), self.exclude, MAX_NOTE_BYTES, self.fields)
 
         async def parse(batch: list[FileTask]) -> list[ParsedFile]:
             return [

@@ -13,6 +13,10 @@ import pytest
 from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program
 
+from vault_agent.api.cursors import encode_cursor
+from vault_agent.model.lists import Sort
+from vault_agent.wire.lists import NotesRequest, TasksRequest
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -118,6 +122,10 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
         "Kitchen/Bread.md-2-",
         "Kitchen/Bread.md:3:Fleece is no flour: \\x1b[31mred",
         "Kitchen/Bread.md-4-",
+    ]
+    merged = served.run("grep", "fleece|degrees|Dig", "--path", "Garden", "-C", "1").stdout
+    assert [line.partition("frost.md")[2][:3] for line in merged.splitlines()] == [
+        *("-7-", ":8:", "-9-", ":10", ":11"),
     ]
     nothing = served.run("grep", "no such line")
     assert (nothing.returncode, nothing.stdout) == (0, "")
@@ -269,3 +277,14 @@ def test_context_prints_excerpts_for_a_prompt(served: Program):
 def test_a_wrong_request_for_context_is_refused(served: Program, body: dict[str, Any], code: str):
     reply = served.call("POST", "/context", body)
     assert (reply.status in (400, 403), reply.code) == (True, code)
+
+
+@pytest.mark.parametrize("number", [-1, 2**63, 2**64 - 1])
+def test_a_forged_cursor_is_refused(served: Program, number: int):
+    vault = served.call("GET", "/health").data["vault"]["id"]
+    tasks = encode_cursor(TasksRequest(), ("Garden/Beds.md", number), vault=vault)
+    assert served.call("GET", f"/tasks?cursor={tasks}").code == "INVALID_CURSOR"
+    sent = NotesRequest(sort=Sort.CONNECTIONS)
+    notes = encode_cursor(sent, (number, "Garden/Beds.md"), vault=vault)
+    reply = served.call("GET", f"/notes?sort=connections&cursor={notes}")
+    assert reply.code == "INVALID_CURSOR"

@@ -104,3 +104,30 @@ async def test_an_unknown_folder_is_named_in_a_warning(snapshot: Snapshot):
     for path in ("ADR", "adr/one", "ADR/one.md", "*.txt", "/"):
         asked = SearchQuery("tea", filters=Filters(paths=(path,)))
         assert (await search(snapshot, asked)).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "queries"),
+    [
+        ((), set()),
+        (("author",), {"lane"}),
+        (("Meta", "author"), {"lane", "haiku"}),
+        (("*",), {"lane", "haiku", "plover"}),
+    ],
+)
+async def test_frontmatter_is_searched_on_request(
+    tmp_path: Path, fields: tuple[str, ...], queries: set[str]
+):
+    vault = Vault(tmp_path, fields=fields)
+    vault.write("n.md", "---\nAuthor: Ada Lane\nmeta: {form: [haiku]}\nbird: plover\n---\ntext\n")
+    async with indexed(vault) as snapshot:
+        assert {q for q in ("lane", "haiku", "plover") if await found(snapshot, q)} == queries
+        for hit in (await search(snapshot, SearchQuery("lane haiku plover"))).hits:
+            assert not any(word in repr(hit) for word in ("Lane", "haiku", "plover"))
+
+
+async def test_other_frontmatter_fields_need_another_index(tmp_path: Path):
+    before = Vault(tmp_path)
+    after = Vault.__new__(Vault)
+    after.__dict__ = {**before.__dict__, "fields": ("author",)}
+    assert before.task().fingerprint != after.task().fingerprint

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.cursors import decode_cursor, encode_cursor
+from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.model.grep import Place
 from vault_agent.model.lists import ListPlace, Sort, TaskPlace
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import Model
 
 _CURSOR_CODES = ("INVALID_CURSOR", "CURSOR_EXPIRED")
+_MAX_NUMBER = 1 << 53
 PAGE_BYTES = 224 << 10
 """JSON of the rows of a page: less than the limit of a reply."""
 INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
@@ -60,7 +61,7 @@ async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
     start = None
     if sent.cursor is not None:
         kind = int if sent.sort is Sort.CONNECTIONS else str
-        position = decode_cursor(sent, sent.cursor, kind, str, vault=vault.identity).position
+        position = _position(vault, sent, sent.cursor, kind, str)
         start = ListPlace(position[0], str(position[1]))
     found = await vault.lists.notes(sent.to_query(caller.scope), start)
     rows = [NoteRow.model_validate(each, from_attributes=True) for each in found.notes]
@@ -78,7 +79,7 @@ async def _tasks(vault: OpenVault, caller: Caller, sent: TasksRequest) -> Found:
     """List the tasks of notes, in the order of paths and lines."""
     start = None
     if sent.cursor is not None:
-        position = decode_cursor(sent, sent.cursor, str, int, vault=vault.identity).position
+        position = _position(vault, sent, sent.cursor, str, int)
         start = TaskPlace(str(position[0]), int(position[1]))
     found = await vault.lists.tasks(sent.to_query(caller.scope), start)
     rows = [_task_data(each) for each in found.tasks]
@@ -99,6 +100,16 @@ def _page(rows: Sequence[Model], *, has_more: bool) -> tuple[int, bool]:
     sizes = accumulate(len(dump(row)) + 1 for row in rows)
     kept = max(sum(size <= PAGE_BYTES for size in sizes), min(1, len(rows)))
     return kept, has_more or kept < len(rows)
+
+
+def _position(
+    vault: OpenVault, sent: Model, cursor: str, *types: type[int | str]
+) -> tuple[int | str, ...]:
+    """Return the position of a cursor, with numbers that the database can take."""
+    position = decode_cursor(sent, cursor, *types, vault=vault.identity).position
+    if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
+        raise invalid_cursor()
+    return position
 
 
 def _next(vault: OpenVault, sent: Model, place: tuple[int | str, ...]) -> str:
@@ -129,7 +140,7 @@ async def _grep(vault: OpenVault, caller: Caller, sent: GrepBody) -> Found:
     """Find lines by a regular expression."""
     start = None
     if sent.cursor is not None:
-        position = decode_cursor(sent, sent.cursor, str, int, int, vault=vault.identity).position
+        position = _position(vault, sent, sent.cursor, str, int, int)
         start = Place(str(position[0]), int(position[1]), int(position[2]))
     found = await vault.lists.grep(sent.to_query(caller.scope), start)
     data = GrepData(

@@ -121,7 +121,7 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
         tell("Next: vault-agent serve --background")
     elif key.name == "vault.exclude":
         tell("Restart a running server: it takes the exclusions over by itself.")
-    elif key.name == "index.max_note_bytes":
+    elif key.name in _PART_OF_THE_INDEX:
         tell("Restart a running server, then run vault-agent reindex, to apply it.")
     elif key.name.startswith("cli."):
         pass  # each command reads it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -71,41 +72,48 @@ def _show(reply: Reply[GrepData], *, as_json: bool) -> None:
         tell(f"More: add --cursor {clean(data['nextCursor'])}")
 
 
-def _show_grouped(lines: Iterable[dict[str, Any]]) -> None:
+def _show_grouped(lines: Sequence[dict[str, Any]]) -> None:
     """Print a heading for each note, then its lines."""
-    path = None
-    shown = 0  # last line of the note that is printed
-    for line in lines:
-        if line["path"] != path:
-            if path is not None:
-                say()
-            path, shown = line["path"], 0
-            say(style(clean(path), "strong"))
-        elif line["before"] and line["line"] - len(line["before"]) > shown + 1:
-            say(style("--", "faint"))
-        for number, text, matches in _around(line):
-            if number > shown or matches:
-                mark = ":" if number == line["line"] else "-"
-                say(f"{style(f'{number}{mark}', 'faint')}{_marked(text, matches)}")
-                shown = number
-        if line["moreInNote"]:
+    for number, (path, group) in enumerate(_by_note(lines)):
+        if number:
+            say()
+        say(style(clean(path), "strong"))
+        last = 0
+        for line, (text, matches) in _numbered(group):
+            if last and line > last + 1 and any(each["before"] or each["after"] for each in group):
+                say(style("--", "faint"))
+            mark = "-" if matches is None else ":"
+            say(f"{style(f'{line}{mark}', 'faint')}{_marked(text, matches or ())}")
+            last = line
+        if group[-1]["moreInNote"]:
             say(style("… more lines in this note: use --path with its path", "faint"))
 
 
-def _show_plain(lines: Iterable[dict[str, Any]]) -> None:
+def _show_plain(lines: Sequence[dict[str, Any]]) -> None:
     """Print `path:line:text`, and `path-line-text` for the lines around."""
-    for line in lines:
-        for number, text, _ in _around(line):
-            mark = ":" if number == line["line"] else "-"
-            say(f"{clean(line['path'])}{mark}{number}{mark}{clean(text)}")
+    for path, group in _by_note(lines):
+        for line, (text, matches) in _numbered(group):
+            mark = "-" if matches is None else ":"
+            say(f"{clean(path)}{mark}{line}{mark}{clean(text)}")
 
 
-def _around(line: dict[str, Any]) -> Iterable[tuple[int, str, Sequence[Sequence[int]]]]:
-    number = line["line"]
-    before, after = line["before"], line["after"]
-    yield from ((number - len(before) + place, text, ()) for place, text in enumerate(before))
-    yield number, line["text"], line["matches"]
-    yield from ((number + 1 + place, text, ()) for place, text in enumerate(after))
+def _by_note(lines: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    return [(path, list(group)) for path, group in groupby(lines, key=lambda line: line["path"])]
+
+
+def _numbered(
+    group: Iterable[dict[str, Any]],
+) -> list[tuple[int, tuple[str, Sequence[Sequence[int]] | None]]]:
+    """Return the lines of a note once each, by number; the matches of a line around are None."""
+    found: dict[int, tuple[str, Sequence[Sequence[int]] | None]] = {}
+    for line in group:
+        number, before = line["line"], line["before"]
+        for place, text in enumerate(before):
+            found.setdefault(number - len(before) + place, (text, None))
+        for place, text in enumerate(line["after"]):
+            found.setdefault(number + 1 + place, (text, None))
+        found[number] = (line["text"], line["matches"])
+    return sorted(found.items(), key=lambda each: each[0])
 
 
 def _marked(text: str, matches: Sequence[Sequence[int]]) -> str:

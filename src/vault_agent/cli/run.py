@@ -67,6 +67,8 @@ _AS_OPTIONS = (
     ("allowLarge=true", "--allow-large"),
     ("filters.after", "--after"),
     ("filters.before", "--before"),
+    ("dueAfter", "--due-after"),
+    ("dueBefore", "--due-before"),
 )
 
 

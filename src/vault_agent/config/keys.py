@@ -55,6 +55,7 @@ _ALL = (
     Key("server.log_level", "lowest level that is logged: debug, info, warning, error"),
     Key("index.dir", "folder for the indexes", path=True),
     Key("index.max_note_bytes", "the text of larger notes is not searched"),
+    Key("index.frontmatter_fields", "properties whose values are searched as text", many=True),
     Key("index.at_start", "whether the server updates the index when it starts"),
     Key("watch.enabled", "whether changes of notes are noticed and indexed"),
     Key("watch.mode", "how changes are noticed: auto, events or poll"),

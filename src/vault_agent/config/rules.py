@@ -155,6 +155,14 @@ def _can_match(pattern: str) -> bool:
     return compiled.include is not None
 
 
+def names(value: object) -> tuple[str, ...]:
+    """Return names of frontmatter fields, without duplicates. `*` stands for all."""
+    found = tuple(dict.fromkeys(item.strip() for item in text_list(value)))
+    if not all(0 < len(name) <= 200 for name in found):
+        raise ValueError("must be names of frontmatter fields, or *")
+    return found
+
+
 def origins(value: object) -> tuple[str, ...]:
     """Return web origins in normal form, without duplicates."""
     return tuple(dict.fromkeys(origin(item) for item in text_list(value)))

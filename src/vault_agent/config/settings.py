@@ -61,6 +61,7 @@ Count = Annotated[int, BeforeValidator(_number)]
 Switch = Annotated[bool, BeforeValidator(_switch)]
 Url = Annotated[str, AfterValidator(rules.http_url)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(rules.ignore_patterns)]
+Names = Annotated[tuple[str, ...], BeforeValidator(rules.names)]
 Origins = Annotated[tuple[str, ...], BeforeValidator(rules.origins)]
 
 
@@ -91,6 +92,7 @@ class IndexSettings(_Section):
 
     dir: Folder | None = None
     max_note_bytes: Annotated[Count, Field(ge=1, le=1024 * MIB)] = 16 * MIB
+    frontmatter_fields: Names = ()
     at_start: Switch = False
 
 

@@ -28,7 +28,7 @@ WORKERS_TRIED = 3
 
 
 Pool = WorkerPool[Batch, list[ParsedFile] | None]
-NO_FILES = Batch("", None, (), 0, [])
+NO_FILES = Batch("", None, (), 0, (), [])
 
 
 class Parser:
@@ -81,7 +81,9 @@ class Parser:
     async def _run(self, tasks: list[FileTask], seconds: float) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)
         task = self._task
-        batch = Batch(task.root, self._folder, task.exclude, task.max_note_bytes, tasks)
+        batch = Batch(
+            task.root, self._folder, task.exclude, task.max_note_bytes, task.fields, tasks
+        )
         report: CrashReport | None = None
         for _ in range(WORKERS_TRIED):
             try:

@@ -66,6 +66,7 @@ class Batch(NamedTuple):
     folder: Folder | None  # the folder at `root` when the run began
     exclude: tuple[str, ...]
     max_note_bytes: int
+    fields: tuple[str, ...]
     files: list[FileTask]
 
 
@@ -104,7 +105,9 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
         with root:
             if Folder.at(batch.root) != batch.folder:
                 return None
-            return [parse_file(root, file, batch.max_note_bytes) for file in batch.files]
+            return [
+                parse_file(root, file, batch.max_note_bytes, batch.fields) for file in batch.files
+            ]
 
     return parse_batch
 
@@ -115,7 +118,7 @@ def _exclusions(patterns: tuple[str, ...]) -> Exclusions:
 
 
 def parser(
-    root: str, exclude: Sequence[str], max_note_bytes: int
+    root: str, exclude: Sequence[str], max_note_bytes: int, fields: Sequence[str] = ()
 ) -> Callable[[list[FileTask]], list[ParsedFile]]:
     """Set up a process and return its handler of batches."""
     vault = VaultRoot.open(root, Exclusions(exclude))
@@ -124,13 +127,18 @@ def parser(
     gc.set_threshold(GARBAGE_THRESHOLD)
 
     def parse_batch(tasks: list[FileTask]) -> list[ParsedFile]:
-        return [parse_file(vault, task, max_note_bytes) for task in tasks]
+        return [parse_file(vault, task, max_note_bytes, fields) for task in tasks]
 
     return parse_batch
 
 
-def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFile:
-    """Read and parse one file. Any content gives an outcome."""
+def parse_file(
+    root: VaultRoot, task: FileTask, max_note_bytes: int, fields: Sequence[str] = ()
+) -> ParsedFile:
+    """Read and parse one file. Any content gives an outcome.
+
+    `fields` are the names of properties whose values are searched, or "*" for all.
+    """
     path = task.entry.path
     if task.entry.size > max_note_bytes:
         return _too_large(task.entry, task.rowid)
@@ -147,7 +155,19 @@ def parse_file(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
         outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
         return ParsedFile(task.entry, outcome, warnings=(skipped.warning,))
     note = parse_note(text, path=path, origin=_origin(content.data, text))
+    if fields:
+        note = replace(note, searched=_searched(note, fields))
     return _parsed(content.entry, task.rowid, digest, note, content.warnings + warnings)
+
+
+def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of the properties with these names, or with names nested in them."""
+    wanted = {field.lower() for field in fields}
+    return tuple(
+        each.value
+        for each in note.properties
+        if "*" in wanted or each.name in wanted or each.name.partition(".")[0] in wanted
+    )
 
 
 def _origin(data: bytes, text: str) -> int | None:

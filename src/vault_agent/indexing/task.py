@@ -12,6 +12,8 @@ from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.terms import TEXT_VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vault_agent.model.warning import Warning
     from vault_agent.vault.exclude import Exclusions
 
@@ -32,6 +34,7 @@ class IndexTask:
     fingerprint: str  # from `fingerprint_of`
     rebuild: bool
     parallel: int  # batches in flight
+    fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
     # Notes that are removed if they are missing. Other missing notes stay for now. None: all notes.
@@ -66,11 +69,12 @@ class Report(Protocol):
         """Report that a new state is published: the revision of a run, or else new vectors."""
 
 
-def fingerprint_of(exclusions: Exclusions, max_note_bytes: int) -> str:
+def fingerprint_of(exclusions: Exclusions, max_note_bytes: int, fields: Sequence[str] = ()) -> str:
     """Return hashes of everything that decides what is indexed and how, joined by a dot.
 
     The second is that of the exclusions: an index with another one is brought up to date by the
     next run. An index with another first one must be rebuilt.
     """
-    parts = (NOTE_SUFFIXES, max_note_bytes, (TARGET_CHARS, MAX_CHARS), TEXT_VERSION)
+    searched = sorted({field.lower() for field in fields})
+    parts = (NOTE_SUFFIXES, max_note_bytes, (TARGET_CHARS, MAX_CHARS), TEXT_VERSION, *searched)
     return f"{identify(repr(parts))}.{exclusions.fingerprint}"

@@ -95,13 +95,16 @@ async def _open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault
     exclusions = Exclusions(config.vault.exclude)
     with VaultRoot.open(config.vault.root or "", exclusions) as root:
         path, identity = root.path, root.identity
-    fingerprint = fingerprint_of(exclusions, config.index.max_note_bytes)
+    fingerprint = fingerprint_of(
+        exclusions, config.index.max_note_bytes, config.index.frontmatter_fields
+    )
     task = IndexTask(
         root=path,
         directory=str(directory.path),
         vault=identity,
         exclude=config.vault.exclude,
         max_note_bytes=config.index.max_note_bytes,
+        fields=config.index.frontmatter_fields,
         fingerprint=fingerprint,
         rebuild=False,
         parallel=min(MAX_PARALLEL, os.cpu_count() or 1),

@@ -86,12 +86,13 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
     tags = [f"#{tag}" for tag in note.tags]
+    beside = [fold_text(value) for value in note.searched]
     texts = [fold_text(chunk.text) for chunk in note.chunks]
-    folded = (*map(fold_text, (*names, *tags)), *texts)
+    folded = (*map(fold_text, (*names, *tags)), *beside, *texts)
     single = " ".join(chain.from_iterable(map(units, folded)))
     return FulltextNote(
         names=name_terms(*names),
-        beside=f"{name_terms(*tags)} {index_terms(single)}",
+        beside=" ".join((name_terms(*tags), *map(index_terms, (*beside, single)))),
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
