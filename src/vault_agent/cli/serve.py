@@ -27,7 +27,6 @@ from vault_agent.config import rules
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import CODES, Misconfigured
 from vault_agent.system.files import keep_new_files_private
-from vault_agent.wire.convert import health_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -278,6 +277,8 @@ def _which_vault(invocation: Invocation, flags: Mapping[str, Any]) -> str:
 def _announce(
     config: Config, server: Listening, health: Health, endpoint: str, options: str
 ) -> None:
+    from vault_agent.wire.convert import health_data  # imports pydantic
+
     say(f"vault-agent {__version__} at {style(endpoint, 'strong')}")
     data = health_data(health)
     rows = {
