@@ -150,7 +150,11 @@ def cpu_of(pid: int, work: Callable[[], object]) -> float:
     seen: dict[int, int] = {}
 
     def look() -> None:
-        for each in (pid, *descendants(pid)):
+        try:
+            below = descendants(pid)
+        except OSError:  # A process ended while its children were listed.
+            below = list(seen)
+        for each in (pid, *below):
             seen[each] = max(seen.get(each, 0), _ticks(each, slice(11, 13)))
 
     look()
