@@ -84,7 +84,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     comparable = comparable_path(path)
     tags = [f"#{tag}" for tag in note.tags]
     texts = [fold_text(chunk.text) for chunk in note.chunks]
-    folded = (*map(fold_text, (*names, *tags)), *texts)
+    folded = (*(fold_text(each) for each in (*names, *tags) if not each.isascii()), *texts)
     single = " ".join(chain.from_iterable(map(units, folded)))
     return FulltextNote(
         names=name_terms(*names),
@@ -92,7 +92,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
-        tag=list(dict.fromkeys(each for tag in note.tags for each in _ancestors(tag_key(tag)))),
+        tag=list(dict.fromkeys(chain.from_iterable(map(_tag_keys, note.tags)))),
         type=list(dict.fromkeys(map(type_key, note.types))),
         day=first_day(note.date, note.created, note.updated),
         chunks=[
@@ -120,6 +120,11 @@ def comparable_path(path: str) -> str:
 def tag_key(tag: str) -> str:
     """Return a tag, with or without its `#`, in the form in which tags are compared."""
     return _comparable(tag).strip().lstrip("#").strip("/")
+
+
+@lru_cache(maxsize=1 << 12)
+def _tag_keys(tag: str) -> list[str]:
+    return _ancestors(tag_key(tag))
 
 
 def type_key(name: str) -> str:
