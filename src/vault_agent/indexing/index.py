@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
     Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
 
-BATCH_BYTES = 512 << 10
-BATCH_FILES = 256
+BATCH_BYTES = 256 << 10
+BATCH_FILES = 128
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
