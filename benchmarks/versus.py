@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from server import PROGRAM, Server, cpu_seconds
+from server import PROGRAM, Server, cpu_of, cpu_seconds
 from vault import Vault, queries
 
 SETTLE_SECONDS = 1.5
@@ -41,9 +41,8 @@ class Side:
     def job(self, server: Server, kind: str, what: str) -> None:
         """Run one job; keep its wall time and the processor time of all processes."""
         time.sleep(SETTLE_SECONDS)
-        before = cpu_seconds(server.process.pid)
-        self.note(f"{what}, wall", server.run(kind))
-        self.note(f"{what}, CPU", cpu_seconds(server.process.pid) - before)
+        cpu = cpu_of(server.process.pid, lambda: self.note(f"{what}, wall", server.run(kind)))
+        self.note(f"{what}, CPU", cpu)
 
     def turn(self, note: Path, asked: list[str]) -> None:
         """Measure everything once."""

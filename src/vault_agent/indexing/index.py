@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
     Parse = Callable[[list[FileTask]], Awaitable[list[ParsedFile]]]
 
-BATCH_BYTES = 512 << 10
-BATCH_FILES = 256
+BATCH_BYTES = 256 << 10
+BATCH_FILES = 128
 MAX_MISSING = 500
 MISSING_BYTES = 256 << 10
 """Limits of the missing notes that a result names. It is one line on a pipe."""

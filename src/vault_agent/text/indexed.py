@@ -85,11 +85,14 @@ class _Words(dict[bytes, bytes]):
 
     def __missing__(self, word: bytes) -> bytes:
         text = word.decode()
-        found = " ".join(_terms(text))
-        if _ENDS_IN_VERSION.search(text):
-            found += _VERSION
-        if not word.islower():
-            found = "".join((found, *(f"{_PARTS}{part}" for part in camel_parts(text))))
+        if len(word) < MAX_TERM_BYTES and word.isalpha() and word.islower():
+            [found] = analyzer().analyze(text)  # plain letters: the most frequent case
+        else:
+            found = " ".join(_terms(text))
+            if _ENDS_IN_VERSION.search(text):
+                found += _VERSION
+            if not word.islower():
+                found = "".join((found, *(f"{_PARTS}{part}" for part in camel_parts(text))))
         encoded = found.encode()
         if len(word) <= _MAX_WORD_BYTES:
             if len(self) >= _MAX_WORDS:

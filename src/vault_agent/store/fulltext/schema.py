@@ -88,7 +88,11 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
     tags = [f"#{tag}" for tag in note.tags]
     beside = [fold_text(value) for value in note.searched]
     texts = [fold_text(chunk.text) for chunk in note.chunks]
-    folded = (*map(fold_text, (*names, *tags)), *beside, *texts)
+    folded = (
+        *(fold_text(each) for each in (*names, *tags) if not each.isascii()),
+        *beside,
+        *texts,
+    )
     single = " ".join(chain.from_iterable(map(units, folded)))
     return FulltextNote(
         names=name_terms(*names),
@@ -96,7 +100,7 @@ def to_fulltext(path: str, note: ParsedNote) -> FulltextNote:
         name=list(dict.fromkeys(filter(None, map(name_key, names)))),
         path=comparable,
         folder=_ancestors(comparable.rpartition("/")[0]),
-        tag=list(dict.fromkeys(each for tag in note.tags for each in _ancestors(tag_key(tag)))),
+        tag=list(dict.fromkeys(chain.from_iterable(map(_tag_keys, note.tags)))),
         type=list(dict.fromkeys(map(type_key, note.types))),
         property=list(
             dict.fromkeys(
@@ -131,6 +135,11 @@ def comparable_path(path: str) -> str:
 def tag_key(tag: str) -> str:
     """Return a tag, with or without its `#`, in the form in which tags are compared."""
     return _comparable(tag).strip().lstrip("#").strip("/")
+
+
+@lru_cache(maxsize=1 << 12)
+def _tag_keys(tag: str) -> list[str]:
+    return _ancestors(tag_key(tag))
 
 
 def type_key(name: str) -> str:
