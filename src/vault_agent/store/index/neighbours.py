@@ -43,11 +43,14 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     return found
 
 
+_LAST_PLACE = (1 << CHUNK_BITS) - 1
 _OF = f"link.key >= each.value << {CHUNK_BITS} AND link.key < (each.value + 1) << {CHUNK_BITS}"
 
+# The links of a note are numbered from 0, so its last key tells their number without reading them.
 _COUNTS = f"""
-SELECT each.value, (SELECT count(*) FROM link WHERE {_OF} AND dest IS NOT NULL)
-    + (SELECT count(*) FROM link WHERE dest = note.handle)
+SELECT each.value,
+    coalesce((SELECT (max(key) & {_LAST_PLACE}) + 1 FROM link WHERE {_OF}), 0)
+    + (SELECT count(*) FROM (SELECT 1 FROM link WHERE dest = note.handle LIMIT {MAX_LINKS + 1}))
 FROM json_each(?) AS each CROSS JOIN note ON note.rowid = each.value
 """
 
