@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_NEIGHBOURS = 2_000
-MAX_LINKS = 5_000
+MAX_LINKS = 3_000
 """Links that are read. A neighbour with more of them says little about any of its own."""
 
 
@@ -21,7 +21,7 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     """Return the notes that each of some notes links to or is linked from.
 
     Of `rowids`, it takes the first 2,000, and of these the ones with the fewest links, as long as
-    they have at most 5,000 links in all. The others are left out.
+    they have at most 3,000 links in all. The others are left out.
     """
     asked = array(rowids[:MAX_NEIGHBOURS])
     chosen: list[int] = []
