@@ -29,7 +29,7 @@ from vault_agent.indexing.parse import parser
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters, Mode, SearchQuery
-from vault_agent.ranking.cosine import Scan, cosines_of, nearest
+from vault_agent.ranking.cosine import Scan, cosines_of, nearest, prominence
 from vault_agent.ranking.fuse import fuse
 from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Names, attainable, rank, shortlist
@@ -56,6 +56,7 @@ class Evidence(NamedTuple):
     cosines: dict[str, float]
     ceiling: float
     background: float
+    prominence: float
     searched: dict[str, list[str]]  # paths that the product's search returns, by mode
 
 
@@ -127,8 +128,11 @@ async def rankings(collection: Path, settings: EndpointSettings, work: Path) -> 
             best |= best_of_notes(paths, keys, cosines)
             background = float(matrix.centre @ vector)
             kind = query.get("type", "")
+            stands_out = prominence(scan, vector, max(best.values()), background)
             searched = {mode.value: await by_search(current, e, text, mode) for mode in Mode}
-            found[query["id"]] = Evidence(kind, lexical, best, most, background, searched)
+            found[query["id"]] = Evidence(
+                kind, lexical, best, most, background, stands_out, searched
+            )
         await current.close()
         fulltext.close()
     cache.write_bytes(pickle.dumps(found))
@@ -259,6 +263,7 @@ def shipped(evidence: Evidence) -> dict[str, float]:
         evidence.cosines,
         ceiling=evidence.ceiling,
         background=evidence.background,
+        prominence=evidence.prominence,
     )
     return {path: each.score for path, each in fused.items()}
 

@@ -1,13 +1,12 @@
 """Whether `related` finds links that were taken out of a vault.
 
-    python benchmarks/related.py --vault FOLDER [--vault FOLDER…]
+    python benchmarks/related.py --vault FOLDER
+    python benchmarks/related.py --vault FOLDER --endpoint URL --model MODEL --mode hybrid
 
 Some links are removed from a copy of the vault: every link between two notes, with its words. Then
 `related` is asked for one of the two, and the other one should be among its results. Notes that
-are still linked are left out of the ranking. Prints recall@10 and MRR of the product, and of each
-of its voices alone, with `--also` of another mode.
-
-With `--endpoint` and `--model`, the notes are embedded and `--mode` can be `hybrid`.
+are still linked are left out of the ranking. Prints recall@10 and MRR of the product, and of its 50
+results in the order of each voice alone.
 """
 
 from __future__ import annotations
@@ -175,6 +174,8 @@ async def measure(vault: Path, work: Path, mode: Mode, settings: EndpointSetting
     print("| | recall@10 | MRR |\n|---|---|---|")
     for name, places in ranks.items():
         found = [place for place in places if place]
+        if not found:
+            continue
         recall = sum(place <= 10 for place in found) / len(places)
         print(f"| {name} | {recall:.3f} | {sum(1 / place for place in found) / len(places):.3f} |")
 

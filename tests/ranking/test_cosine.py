@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vault_agent.ranking.cosine import Scan, nearest
+from vault_agent.ranking.cosine import Scan, nearest, prominence
 
 BLOCK = 512
 
@@ -91,3 +91,21 @@ def test_a_search_without_vectors_has_no_results():
     assert ask(scan, units(1, 64)[0], 5).rows.tolist() == []
     none = np.empty(0, np.int64)
     assert ask(scan_of(units(10, 64)), units(1, 64)[0], 5, among=none).rows.tolist() == []
+
+
+def stands_out(vectors, query):
+    return prominence(scan_of(vectors), query, float((vectors @ query).max()), 0.0)
+
+
+def test_a_query_near_some_vectors_stands_out_and_a_random_one_does_not():
+    vectors = units(3_000, 64)
+    generator = np.random.default_rng(2)
+    random = [each / np.linalg.norm(each) for each in generator.standard_normal((20, 64))]
+    assert stands_out(vectors, vectors[7]) > 1.1
+    assert np.mean([stands_out(vectors, each.astype(np.float32)) for each in random]) < 1
+
+
+def test_equal_vectors_or_none_leave_nothing_to_compare():
+    same = np.repeat(units(1, 64), 5, 0)
+    assert stands_out(same, same[0]) > 1.1
+    assert prominence(scan_of(same, np.zeros(5, np.bool_)), same[0], 0.5, 0.1) == float("inf")

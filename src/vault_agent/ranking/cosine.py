@@ -11,6 +11,7 @@ Call it in a thread: numpy releases the GIL in each of its few, large operations
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # The least number of candidates whose cosine is computed, and their least share of all vectors.
 _RESCORED: Final = 4_000
 _RESCORED_SHARE: Final = 1 / 100
+# Rows whose cosines are computed to see how much cosines differ.
+_SAMPLED: Final = 1_024
 # Rows copied at once, so that the copy fits into the processor's cache.
 _GATHERED: Final = 1_024
 
@@ -72,6 +75,21 @@ def cosines_of(vectors: Floats, rows: Integers, query: Floats) -> Floats:
         part = rows[start : start + _GATHERED]
         np.dot(vectors[part], query, out=cosines[start : start + len(part)])
     return cosines
+
+
+def prominence(scan: Scan, query: Floats, best: float, background: float) -> float:
+    """Return how far the nearest row stands out: 1 as far as the best of as many random rows.
+
+    `best` is the cosine of the nearest row, and `background` that of an average row. A query that
+    the model does not understand is about equally far from all rows.
+    """
+    rows = np.flatnonzero(scan.alive)
+    sample = rows[:: max(1, len(rows) // _SAMPLED)]
+    spread = float(cosines_of(scan.vectors, sample, query).std()) if len(sample) else 0.0
+    if not spread:
+        return math.inf  # nothing to compare with
+    # The highest of n normally distributed values is about this many deviations above their mean.
+    return (best - background) / (spread * math.sqrt(2 * math.log(max(len(rows), 2))))
 
 
 def _fewest_differences(

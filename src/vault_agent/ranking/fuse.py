@@ -10,8 +10,12 @@ meaningless vectors can override clear lexical results.
 - lexical: the score relative to the best score. If even the best note matches little of the query,
   all are reduced by a square, so that a chance match of a common word counts little.
 - embedding: the cosine, scaled from that of an average note (0) to that of the nearest (1).
-- w: at most 0.4. It is smaller if the vectors rank the best lexical results low. This happens if a
-  model does not know the language, or if the query is a rare word or number.
+- w: at most 0.8. It is the product of three shares:
+  - agreement: how near the best lexical results are to the query. They are far if the model does
+    not know the language, or if the query is a rare word or number.
+  - prominence: how far the nearest vector stands out from all others.
+  - need: smaller if the lexical evidence is clear, as for titles, headings and names.
+  If the lexical evidence is poor, w is at least 0.4.
 
 The constants were chosen on four collections. The figures are in docs/explanation/hybrid.md.
 """
@@ -26,9 +30,16 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key")
 
-EMBEDDING_WEIGHT: Final = 0.4
+EMBEDDING_WEIGHT: Final = 0.8
+LEAST_EMBEDDING_WEIGHT: Final = 0.4
+"""The least weight of the vectors if the best lexical result has no evidence at all."""
 CONVINCING_SHARE: Final = 0.2
 """Lexical evidence counts in full if the best score is at least this share of the maximum."""
+CLEAR_SHARE: Final = 1.0
+"""Above this share of the maximum, lexical evidence lowers the weight of the vectors."""
+NOISE: Final = 0.7
+CLEAR: Final = 1.1
+"""Vectors count from the first prominence on, and in full from the second."""
 _JUDGES: Final = 5
 """Number of top lexical results used to judge the vectors."""
 
@@ -47,20 +58,28 @@ def fuse(
     *,
     ceiling: float,
     background: float,
+    prominence: float,
 ) -> dict[Key, Fused]:
     """Return the fused score of every candidate of either side.
 
     `lexical` has positive scores, and `ceiling` is the maximum for the query. `cosines` should
     contain the lexical candidates too, if they have a vector. A missing one counts as agreeing with
     the lexical score, so that notes without vectors are not ranked lower. `background` is the
-    cosine of an average note.
+    cosine of an average note. `prominence` says how far the nearest vector stands out.
     """
     words = _normalised(lexical, 0.0)
     meaning = _normalised(cosines, background)
     best = max(lexical.values(), default=0.0)
-    conviction = min(1.0, best / (CONVINCING_SHARE * ceiling)) ** 2 if ceiling > 0 else 0.0
-    doubt = conviction * (1 - _agreement(words, meaning))
-    weight = EMBEDDING_WEIGHT * (1 - doubt) if meaning else 0.0
+    share = best / ceiling if ceiling > 0 else 0.0
+    conviction = min(1.0, share / CONVINCING_SHARE) ** 2
+    weight = 0.0
+    if meaning:
+        clear = min(1.0, max(0.0, (prominence - NOISE) / (CLEAR - NOISE)))
+        need = 1 / (1 + 2 * max(0.0, share - CLEAR_SHARE))
+        weight = max(
+            EMBEDDING_WEIGHT * _agreement(words, meaning) * clear * need,
+            LEAST_EMBEDDING_WEIGHT * (1 - conviction),
+        )
     most = (1 - weight) * conviction + weight
     fused = {}
     for key in {**words, **meaning}:

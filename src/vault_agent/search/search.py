@@ -219,6 +219,7 @@ def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Rea
         found.cosines,
         ceiling=most,
         background=found.background,
+        prominence=found.prominence,
     )
     scored = []
     for rowid, each in fused.items():

@@ -9,7 +9,7 @@ import numpy as np
 from vault_agent.errors import explained
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
-from vault_agent.ranking.cosine import Scan, cosines_of, nearest
+from vault_agent.ranking.cosine import Scan, cosines_of, nearest, prominence
 from vault_agent.search.fallback import missing, unavailable
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Near(NamedTuple):
     cosines: dict[int, float]  # by rowid of the note
     chunks: dict[int, int]  # key of the chunk, by rowid of the note
     background: float  # the cosine of an average chunk
+    prominence: float  # how far the nearest chunk stands out
 
 
 async def query_vector(
@@ -104,7 +105,9 @@ def near(
     keys, rows = matrix.of_notes(missing)
     values = cosines_of(matrix.vectors, rows, vector)
     _keep_best(cosines, chunks, keys, values, None, without)
-    return Near(cosines, chunks, float(matrix.centre @ vector))
+    background = float(matrix.centre @ vector)
+    best = max(cosines.values(), default=background)
+    return Near(cosines, chunks, background, prominence(scan, vector, best, background))
 
 
 def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) -> Floats:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_NEIGHBOURS = 2_000
-MAX_LINKS = 2_000
+MAX_LINKS = 3_000
 """Links that are read. A neighbour with more of them says little about any of its own."""
 
 
@@ -21,7 +21,7 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     """Return the notes that each of some notes links to or is linked from.
 
     Of `rowids`, it takes the first 2,000, and of these the ones with the fewest links, as long as
-    they have at most 2,000 links in all. The others are left out.
+    they have at most 3,000 links in all. The others are left out.
     """
     asked = array(rowids[:MAX_NEIGHBOURS])
     chosen: list[int] = []
@@ -43,11 +43,14 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     return found
 
 
+_LAST_PLACE = (1 << CHUNK_BITS) - 1
 _OF = f"link.key >= each.value << {CHUNK_BITS} AND link.key < (each.value + 1) << {CHUNK_BITS}"
 
+# The links of a note are numbered from 0, so its last key tells their number without reading them.
 _COUNTS = f"""
-SELECT each.value, (SELECT count(*) FROM link WHERE {_OF} AND dest IS NOT NULL)
-    + (SELECT count(*) FROM link WHERE dest = note.handle)
+SELECT each.value,
+    coalesce((SELECT (max(key) & {_LAST_PLACE}) + 1 FROM link WHERE {_OF}), 0)
+    + (SELECT count(*) FROM (SELECT 1 FROM link WHERE dest = note.handle LIMIT {MAX_LINKS + 1}))
 FROM json_each(?) AS each CROSS JOIN note ON note.rowid = each.value
 """
 
