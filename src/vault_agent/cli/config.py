@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _UNSET = "unset"
 _ENDPOINT = "embedding.endpoint"
 _ALLOW_PRIVATE = "embedding.allow_private_network_endpoint"
+_PART_OF_THE_INDEX = ("index.max_note_bytes", "index.frontmatter_fields")
 
 
 def _complete(
