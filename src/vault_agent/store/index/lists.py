@@ -46,6 +46,8 @@ async def sorted_notes(
     limit: int,
 ) -> list[SortedNote]:
     """Return notes in an order, after a sort value and path. `among`: rowids, or None for all."""
+    if sort.value == "connections":
+        return await _most_connected(connection, among=among, after=after, limit=limit)
     value, descending = _VALUES[sort.value]
     conditions: list[str] = ["true"]
     arguments: list[str | int] = []
@@ -58,13 +60,42 @@ async def sorted_notes(
         arguments += [after[0], after[0], after[1]]
     statement = _SORTED.format(
         value=value,
-        joined=_JOINED if sort.value == "connections" else "",
         conditions=" AND ".join(conditions),
         direction="DESC" if descending else "ASC",
     )
     with translated():
         rows = await connection.execute_fetchall(statement, (*arguments, limit))
     return [SortedNote(*row) for row in rows]
+
+
+async def _most_connected(
+    connection: aiosqlite.Connection,
+    *,
+    among: Iterable[int] | None,
+    after: tuple[str | int, str] | None,
+    limit: int,
+) -> list[SortedNote]:
+    """Do the same in the order of connections. A join would compare all notes with all counts."""
+    with translated():
+        counted = await connection.execute_fetchall(_CONNECTIONS)
+        rows = await connection.execute_fetchall("SELECT rowid, path FROM note")
+    counts: dict[int, int] = {rowid: count for rowid, count in counted}  # noqa: C416
+    wanted = None if among is None else set(among)
+    order = sorted(
+        (-counts.get(rowid, 0), path, rowid)
+        for rowid, path in rows
+        if wanted is None or rowid in wanted
+    )
+    if after is not None:
+        last = (-int(after[0]), after[1])
+        order = [each for each in order if each[:2] > last]
+    shown = order[:limit]
+    with translated():
+        changed = await connection.execute_fetchall(
+            _UPDATED_OF, (_array(rowid for _, _, rowid in shown),)
+        )
+    times: dict[int, str] = {rowid: updated for rowid, updated in changed}  # noqa: C416
+    return [SortedNote(rowid, path, -count, times.get(rowid, "")) for count, path, rowid in shown]
 
 
 async def title_of(connection: aiosqlite.Connection, path: str) -> str | None:
@@ -150,7 +181,6 @@ _VALUES = {
     "title": ("title COLLATE NOCASE", False),
     "updated": (_UPDATED, True),
     "created": (_CREATED, True),
-    "connections": ("coalesce(connected.number, 0)", True),
 }
 """The value of each order, and whether it is descending. Notes of one value are in path order."""
 
@@ -167,10 +197,12 @@ SELECT note, count(*) AS number FROM (
 ) GROUP BY note
 """
 
-_JOINED = f"LEFT JOIN ({_CONNECTIONS}) AS connected ON connected.note = note.rowid"
+_UPDATED_OF = f"""
+SELECT rowid, {_UPDATED} FROM note WHERE rowid IN (SELECT value FROM json_each(?))
+"""
 
 _SORTED = f"""
-SELECT note.rowid, note.path, {{value}} AS value, {_UPDATED} FROM note {{joined}}
+SELECT note.rowid, note.path, {{value}} AS value, {_UPDATED} FROM note
 WHERE {{conditions}} ORDER BY value {{direction}}, note.path LIMIT ?
 """
 
