@@ -6,7 +6,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.linking import printed, show_linking
-from vault_agent.cli.named import note_id
+from vault_agent.cli.names import find
 
 
 @click.command("backlinks", cls=Command)
@@ -19,12 +19,12 @@ async def command(
 ) -> None:
     """List the notes that link to a note, with the places.
 
-    NOTE is a note ID or a path.
+    NOTE is a path or its end, a title, or an ID.
     """
     from vault_agent.client import links
 
     async with invocation.client() as client:
-        chosen = await note_id(invocation, client, note)
+        chosen = (await find(invocation, client, note)).note_id
         reply = await links.of_note(client, chosen, "backlinks", limit=limit, contexts=contexts)
     if not printed(reply, as_json=invocation.json):
         show_linking(reply, "backlinks", "link", "No note links to it.")

@@ -11,7 +11,7 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.linking import close, degrees, printed, show_notes
-from vault_agent.cli.named import note_id
+from vault_agent.cli.names import find
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -60,12 +60,12 @@ def _filters(function: _Function) -> _Function:
 async def local(invocation: Invocation, note: str, depth: int | None, limit: int | None) -> None:
     """List the notes near a note, the nearest first.
 
-    NOTE is a note ID or a path.
+    NOTE is a path or its end, a title, or an ID.
     """
     from vault_agent.client import links
 
     async with invocation.client() as client:
-        chosen = await note_id(invocation, client, note)
+        chosen = (await find(invocation, client, note)).note_id
         reply = await links.of_note(client, chosen, "graph", depth=depth, limit=limit)
     if printed(reply, as_json=invocation.json):
         return
@@ -91,12 +91,12 @@ async def path(
 ) -> None:
     """Find a shortest path of links between two notes.
 
-    FROM and TO are note IDs or paths.
+    FROM and TO are paths or their ends, titles, or IDs.
     """
     from vault_agent.client import links
 
     async with invocation.client() as client:
-        ends = [await note_id(invocation, client, name) for name in (start, end)]
+        ends = [(await find(invocation, client, name)).note_id for name in (start, end)]
         reply = await links.path(client, *ends, directed=directed or None, max=longest)
     if printed(reply, as_json=invocation.json):
         return

@@ -10,7 +10,7 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.linking import close, printed, written
-from vault_agent.cli.named import note_id
+from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, say, style
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ async def show(
 ) -> None:
     """List the links of a note in the order in which they are written.
 
-    NOTE is a note ID or a path.
+    NOTE is a path or its end, a title, or an ID.
     """
     from vault_agent.client import links
 
     async with invocation.client() as client:
-        chosen = await note_id(invocation, client, note)
+        chosen = (await find(invocation, client, note)).note_id
         reply = await links.of_note(
             client, chosen, "links", status=status, kind=",".join(kinds) or None, limit=limit
         )

@@ -6,7 +6,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.linking import printed, show_linking
-from vault_agent.cli.named import note_id
+from vault_agent.cli.names import find
 
 
 @click.command("mentions", cls=Command)
@@ -17,12 +17,12 @@ from vault_agent.cli.named import note_id
 async def command(invocation: Invocation, note: str, limit: int | None, linked: bool) -> None:
     """List the notes that name a note without a link.
 
-    They contain its title, its file name or an alias. NOTE is a note ID or a path.
+    They contain its title, its file name or an alias. NOTE is a path or its end, a title, or an ID.
     """
     from vault_agent.client import links
 
     async with invocation.client() as client:
-        chosen = await note_id(invocation, client, note)
+        chosen = (await find(invocation, client, note)).note_id
         reply = await links.of_note(client, chosen, "mentions", limit=limit, linked=linked or None)
     if not printed(reply, as_json=invocation.json):
         show_linking(reply, "mentions", "mention", "No note mentions it without a link.")
