@@ -106,7 +106,7 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     assert ended.err == (
         "No results. Last index run: 2020-02-03.\n"
         "To add newer notes: vault-agent index\n"
-        "No note matches --path nope.\n"
+        "No note matches --path.\n"
     )
 
 

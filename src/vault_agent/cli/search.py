@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.results import Ranking, ranking, ranking_options, show
-from vault_agent.cli.terminal import clean, tell
+from vault_agent.cli.terminal import tell
 from vault_agent.model.search import Filters
 
 if TYPE_CHECKING:
@@ -44,15 +44,17 @@ async def command(invocation: Invocation, /, words: tuple[str, ...], **options: 
         reply = await client.search(query or _EVERY_NOTE, **chosen)
         empty = () if reply.envelope["data"]["results"] else await _without_notes(client, chosen)
     show(invocation, client, reply)
-    for path in () if invocation.json else empty:
-        tell(f"No note matches --path {clean(path)}.")
+    if empty and not invocation.json:
+        # Their values may be absolute paths, which no message repeats.
+        tell("No note matches --path." if len(empty) == 1 else "No note matches any --path.")
 
 
 async def _without_notes(client: Client, chosen: Ranking) -> list[str]:
-    """Return the paths of the filters under which there is no note at all."""
+    """Return the paths of the filters if there is no note at all under any of them."""
     paths = chosen["filters"].paths if chosen["filters"] is not None else ()
     found = {
         path: await client.search(_EVERY_NOTE, limit=1, filters=Filters(paths=(path,)))
         for path in paths
     }
-    return [path for path, reply in found.items() if not reply.envelope["data"]["results"]]
+    empty = [path for path, reply in found.items() if not reply.envelope["data"]["results"]]
+    return empty if len(empty) == len(paths) else []
