@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = Path(__file__).with_name("failing.c")
-COMMITS_BEFORE_A_MERGE = 5
+COMMITS_BEFORE_A_MERGE = 6
 """Runs after which the full-text engine merges at the end of the next one."""
 
 

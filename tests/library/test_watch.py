@@ -91,7 +91,7 @@ async def found(vault: OpenVault, text: str, *paths: str) -> None:
 
 async def test_edits_are_searched_without_a_command_and_are_no_jobs(root: Path):
     async with watched(root) as vault:
-        jobs = await vault.jobs.list()
+        jobs = {job.id for job in await vault.jobs.list()}
         (root / "New.md").write_text("quinces")
         await found(vault, "quinces", "New.md")
         (root / "New.md").rename(root / "Newer.md")
@@ -108,7 +108,7 @@ async def test_edits_are_searched_without_a_command_and_are_no_jobs(root: Path):
         assert kinds.count((0, 1, 0)) == 3
         assert kinds.count((0, 0, 1)) == 1
         assert all(each.trigger is Trigger.WATCH for each in vault.watch.batches[:-1])
-        assert await vault.jobs.list() == jobs
+        assert {job.id for job in await vault.jobs.list()} == jobs
         status = vault.watch.status()
         assert (status.state, status.mode, status.pending) == (WatchState.WATCHING, "events", 0)
         assert status.save_to_hit_ms is not None
@@ -168,9 +168,10 @@ async def test_changes_made_before_the_start_are_found(root: Path):
     (root / "3.md").unlink()
     async with watched(root) as vault:
         await found(vault, "quinces", "New.md")
-        started = [job for job in await vault.jobs.list() if job.trigger is Trigger.START]
-        assert started[0].summary is not None
-        assert started[0].summary.added == 1
+        started, *_ = [job for job in await vault.jobs.list() if job.trigger is Trigger.START]
+        *_, ended = [job async for job in vault.jobs.watch(started.id)]
+        assert ended.summary is not None
+        assert ended.summary.added == 1
 
 
 async def test_polling_finds_changes_too(root: Path, monkeypatch: pytest.MonkeyPatch):

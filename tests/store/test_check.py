@@ -211,7 +211,8 @@ def test_generation_numbers_are_unique_and_the_newest_damaged_one_is_kept(tmp_pa
         (tmp_path / name).mkdir()
     assert directory.next_generation() == 6
     directory.sweep(keep=2)
-    assert {path.name for path in tmp_path.iterdir()} == {"current", "generation-2", "damaged-5"}
+    left = {path.name for path in tmp_path.iterdir()} - {"vectors.lock"}
+    assert left == {"current", "generation-2", "damaged-5"}
 
 
 async def test_after_damage_a_rebuild_is_required(vault: Vault):

@@ -170,9 +170,12 @@ class _Scan:
                 return stopped
         return None
 
-    async def _search_note(self, note: ScannedNote, line: int, deadline: float) -> Place | None:
-        """Collect the lines of a note after `line`, page by page."""
-        index = 0
+    async def _search_note(self, note: ScannedNote, start: int, deadline: float) -> Place | None:
+        """Collect the lines of a note after the line `start`, page by page.
+
+        The time ends only behind `start`, so that each reply continues the one before.
+        """
+        index, line = 0, start
         while self._count < self._most_of_note:
             async with self._snapshot.connection() as connection:
                 chunks = await reading.chunks_from(
@@ -194,9 +197,9 @@ class _Scan:
                 return None
             last = chunks[-1]
             index = (last.key & (MAX_CHUNKS - 1)) + 1
-            if time.monotonic() > deadline:
-                end = last.start_line + last.text.count(b"\n")
-                return Place(note_key(note.path), end - 1, self._count)
+            end = last.start_line + last.text.count(b"\n") - 1
+            if end > start and time.monotonic() > deadline:
+                return Place(note_key(note.path), end, self._count)
         return None
 
     def _add(self, note: ScannedNote, found: Sequence[FoundLine]) -> None:
