@@ -25,7 +25,6 @@ from vault_agent.mcp.resources import (
     read_resource,
 )
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
-from vault_agent.model.scope import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,15 +59,15 @@ def make_server() -> Server[Any]:
     """Return a server with our tools. What a client may see comes with each request."""
 
     async def list_tools(
-        context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
+        _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        return {**_COMPLETE, "tools": [tool.listed for tool in _tools(_call(context).view)]}
+        return {**_COMPLETE, "tools": [tool.listed for tool in TOOLS]}
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
         call = _call(context)
-        known = {tool.name: tool for tool in _tools(call.view)}
+        known = {tool.name: tool for tool in TOOLS}
         if params.name not in known:
             raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(known)}.")
         return await _result(known[params.name], call.view, params.arguments, call.progress)
@@ -103,12 +102,6 @@ def make_server() -> Server[Any]:
 def _call(context: ServerRequestContext[Any]) -> Call:
     call: Call = context.request  # type: ignore[assignment]  # set by exchange.py
     return call
-
-
-def _tools(view: View) -> list[Tool]:
-    """Return the tools that a client may use."""
-    everything = view.caller.scope == EVERYTHING
-    return [tool for tool in TOOLS if tool.scoped or everything]
 
 
 def _fixed(content: Mapping[str, Any]) -> Any:
