@@ -24,6 +24,7 @@ class Tool:
         properties: the JSON schemas of its arguments.
         required: the names of those that must be given.
         run: returns the text of the reply.
+        structured: whether the text is JSON, which the reply then also has as a value.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Tool:
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
     run: Callable[[View, Mapping[str, Any]], Awaitable[str]]
+    structured: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
