@@ -229,3 +229,19 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     for arguments in (["Not a name"], ["x", "--folder", "../up"], ["x", "--deny", "C:/x"]):
         assert program.run("agents", "add", *arguments).returncode == 2
     program.close()
+
+
+def test_the_server_does_not_start_without_the_folder_of_an_agent(tmp_path: Path):
+    program = Agent(tmp_path)
+    config = tmp_path / "config.toml"
+    program.variables = {"VAULT_AGENT_CONFIG": str(config)}
+    config.write_text("[agents.desk]\nfolder = 'dsek'\n")
+    program.write("desk/Note.md", "# Note\n")
+    flags = ("serve", "--mcp", "--vault-root", str(program.vault), "--port", "0")
+    ended = program.run(*flags, "--index-dir", str(program.indexes))
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "AGENT_FOLDER_NOT_FOUND: The folder of the agent desk is not in the vault."
+        " Make the folder, or correct `folder` in the config file.\n"
+    )
+    program.close()
