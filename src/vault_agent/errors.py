@@ -158,6 +158,9 @@ CODES: Final[dict[str, Code]] = {
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
     "AGENT_NOT_FOUND": Code(NotFound, None, 4, "Run `vault-agent agents list` to list them."),
+    "AGENT_FOLDER_NOT_FOUND": Code(
+        Misconfigured, None, 2, "Make the folder, or correct `folder` in the config file."
+    ),
     "ROUTE_NOT_FOUND": Code(NotFound, 404, 4, "See /openapi.json."),
     "PATH_NOT_FOUND": Code(NotFound, 404, 4),
     "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),

@@ -149,6 +149,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "cors.enabled": "true",
         "cors.allowed_origins": "https://a.example",
         "mcp.enabled": "true",
+        "mcp.toolset": "co-cli",
         "mcp.max_reply_bytes": "9000",
         "mcp.idle_minutes": "5",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,9 @@ def notes() -> dict[str, str]:
     for number in range(12):
         folder = ("", "Work/", "Work/Deep/")[number % 3]
         text = " ".join(chosen.choices(WORDS, k=30))
-        made[f"{folder}Note {number}.md"] = f"# About {number}\n\n{text}. [[Note {number // 2}]]\n"
+        made[f"{folder}Note {number}.md"] = (
+            f"# About {number}\n\n{text}. [[Note {number // 2}]] #{WORDS[number % 3]}/x\n"
+        )
     return made
 
 
@@ -57,7 +60,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
     made = Scoped(tmp_path_factory.mktemp("desk"))
     for path, text in notes().items():
         made.write(f"desk/{path}", text)
-    made.write("desk/private/Diary.md", "# Diary\n\nThe lantern secret of the diary.\n")
+    made.write(
+        "desk/private/Diary.md", "# Diary\n\nThe lantern secret of the diary. #lantern/secret\n"
+    )
     made.write("Outside.md", "# Outside\n\nThe lantern outside, near the harbour. [[Note 1]]\n")
     made.write("desktop/Other.md", "# Other\n\nThe lantern of another desk.\n")
     config = made.home / "config.toml"
@@ -131,19 +136,25 @@ def test_what_lies_outside_does_not_exist(desk, oracle, path):
         assert desk.call_tool(tool, path=path) == oracle.call_tool(tool, path=path)
 
 
-def test_a_tool_that_cannot_be_limited_is_not_listed(desk):
-    params = {"name": "vault_context", "arguments": {}, "_meta": META}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    headers = {
-        "Authorization": f"Bearer {desk.agent_key}",
-        "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": "vault_context",
-    }
-    _, reply, _ = desk.post(body, headers, "/mcp/desk")
-    assert reply is not None
-    assert reply["error"]["message"].startswith("No such tool. There are: vault_search,")
-    assert "vault_context" not in reply["error"]["message"]
+@pytest.mark.parametrize("kind", ["tags", "folders"])
+@pytest.mark.parametrize("more", [{}, {"recursive": False}, {"limit": 1}, {"path": "Work"}])
+def test_tags_and_folders_are_counted_in_the_folder(desk, oracle, kind, more):
+    found = [each.call_tool("vault_list", kind=kind, **more) for each in (desk, oracle)]
+    # A cursor names its vault.
+    shown = [(error, text.partition("next: ")[0], text.split("\n")[1:]) for error, text in found]
+    assert shown[0] == shown[1]
+
+
+def test_a_context_holds_only_notes_of_the_folder(desk, oracle):
+    reads = [{"kind": "read", "query": each} for each in ("Note 1", "Outside", "Diary", "Other")]
+    found = [each.call_tool("vault_context", queries=reads) for each in (desk, oracle)]
+    shown = [re.sub("[0-9a-f]{8}", "", text) for _, text in found]
+    assert shown[0] == shown[1]
+    assert '<note path="Work/Note 1.md"' in found[0][1]
+    wide = [{"query": "lantern"}, {"query": "secret diary"}, {"query": "outside"}]
+    _, text = desk.call_tool("vault_context", queries=wide, maxTokens=6000)
+    assert "lantern" in text
+    assert not re.search("desk|secret|Outside|Other", text)
 
 
 def test_the_id_of_a_note_outside_finds_nothing(desk):
@@ -217,4 +228,20 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     assert program.run("agents", "remove", "claude").returncode == 4
     for arguments in (["Not a name"], ["x", "--folder", "../up"], ["x", "--deny", "C:/x"]):
         assert program.run("agents", "add", *arguments).returncode == 2
+    program.close()
+
+
+def test_the_server_does_not_start_without_the_folder_of_an_agent(tmp_path: Path):
+    program = Agent(tmp_path)
+    config = tmp_path / "config.toml"
+    program.variables = {"VAULT_AGENT_CONFIG": str(config)}
+    config.write_text("[agents.desk]\nfolder = 'dsek'\n")
+    program.write("desk/Note.md", "# Note\n")
+    flags = ("serve", "--mcp", "--vault-root", str(program.vault), "--port", "0")
+    ended = program.run(*flags, "--index-dir", str(program.indexes))
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "AGENT_FOLDER_NOT_FOUND: The folder of the agent desk is not in the vault."
+        " Make the folder, or correct `folder` in the config file.\n"
+    )
     program.close()

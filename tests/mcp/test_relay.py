@@ -230,6 +230,11 @@ def test_many_requests_run_side_by_side(agent):
     assert all("Late frost" in reply["result"]["content"][0]["text"] for reply in replies)
 
 
+def test_an_id_may_be_used_again_after_its_reply(agent):
+    with relay(agent) as pipe:
+        assert all("result" in pipe.ask(PING) for _ in range(300))
+
+
 def test_a_server_is_started_if_none_runs_and_shared(alone):
     with relay(alone) as first, relay(alone) as second, relay(alone) as third:
         pipes = (first, second, third)

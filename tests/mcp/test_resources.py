@@ -17,12 +17,14 @@ async def test_the_official_client_reads_resources_and_prompts(agent, mode):
         templates = (await client.list_resource_templates()).resource_templates
         guide = await client.read_resource("vault://guide")
         note = await client.read_resource(NOTE)
+        tags = await client.read_resource("vault://tags")
         prompts = (await client.list_prompts()).prompts
         prompt = await client.get_prompt("ask_vault", {"question": "When is frost?"})
-    assert [str(each.uri) for each in resources] == ["vault://guide"]
+    assert [str(each.uri) for each in resources] == ["vault://guide", "vault://tags"]
     assert templates[0].uri_template == "vault://note/{+path}"
     assert guide.contents[0].text == GUIDE
     assert len(GUIDE.encode()) <= 1024
+    assert "#garden · 2" in tags.contents[0].text
     assert note.contents[0].text.startswith('<note path="Garden/Beds/Late frost.md"')
     assert [each.name for each in prompts] == ["ask_vault", "task_context"]
     assert "When is frost?" in prompt.messages[0].content.text

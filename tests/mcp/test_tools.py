@@ -127,6 +127,24 @@ async def test_a_page_that_is_too_long_ends_where_its_cursor_goes_on():
     assert "do not fit" not in text
 
 
+def test_tags_and_folders_are_listed_with_counts(agent):
+    assert agent.tool("vault_list", kind="tags") == "3 tags\n#garden · 2\n#shop · 1\n#weather · 1"
+    folders = agent.tool("vault_list", kind="folders")
+    assert folders == "3 folders\nGarden/ · 3\nGarden/Beds/ · 1\nKitchen/ · 3"
+    top = agent.tool("vault_list", kind="folders", recursive=False)
+    assert top == "2 folders\nGarden/ · 3\nKitchen/ · 3"
+    assert agent.tool("vault_list", kind="folders", path="garden") == "1 folder\nGarden/Beds/ · 1"
+    assert agent.tool("vault_list", kind="folders", path="Nothing") == "0 folders."
+    first = agent.tool("vault_list", kind="tags", limit=2)
+    head, _, cursor = first.split("\n")[0].partition(" · next: ")
+    assert head == "2 of 3 tags"
+    assert agent.tool("vault_list", kind="tags", cursor=cursor) == "1 of 3 tags\n#weather · 1"
+    assert "INVALID_CURSOR" in agent.failing("vault_list", kind="folders", cursor=cursor)
+    for wrong in ({"path": "Garden"}, {"tags": ["x"]}, {"sort": "updated"}):
+        assert "INVALID_REQUEST: kind: tags" in agent.failing("vault_list", kind="tags", **wrong)
+    assert "no glob" in agent.failing("vault_list", kind="folders", path="G*")
+
+
 def test_tasks_are_listed_with_their_dates(agent):
     text = agent.tool("task_list")
     assert text == "1 task\nKitchen/Shopping.md:1: [ ] Buy flour · due 2026-05-01"

@@ -86,9 +86,11 @@ async def _broken(vault: OpenVault, _: Caller, sent: BrokenLinksRequest) -> Foun
     return Found(Reply[BrokenLinksData](data=data, warnings=warnings_data(warnings)))
 
 
-async def _tags(vault: OpenVault, _: Caller, sent: TreeRequest) -> Found:
+async def _tags(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of tags with the number of notes of each."""
-    tree = await vault.links.tags(prefix=sent.prefix, depth=sent.depth, limit=sent.limit)
+    tree = await vault.links.tags(
+        prefix=sent.prefix, depth=sent.depth, limit=sent.limit, scope=caller.scope
+    )
     data = TagsData(
         revision=tree.revision,
         tags=[_tag(branch) for branch in tree.branches],
@@ -99,9 +101,11 @@ async def _tags(vault: OpenVault, _: Caller, sent: TreeRequest) -> Found:
     return Found(Reply[TagsData](data=data, warnings=warnings))
 
 
-async def _folders(vault: OpenVault, _: Caller, sent: TreeRequest) -> Found:
+async def _folders(vault: OpenVault, caller: Caller, sent: TreeRequest) -> Found:
     """Return the tree of folders with the number of notes in each."""
-    tree = await vault.links.folders(prefix=sent.prefix, depth=sent.depth, limit=sent.limit)
+    tree = await vault.links.folders(
+        prefix=sent.prefix, depth=sent.depth, limit=sent.limit, scope=caller.scope
+    )
     data = FoldersData(
         revision=tree.revision,
         folders=[_folder(branch) for branch in tree.branches],
@@ -179,6 +183,7 @@ TAGS = Operation(
     (Reply[TagsData],),
     ("INVALID_LIMIT", "INVALID_FILTER", *INDEX_CODES),
     listed="tags",
+    scoped=True,
 )
 FOLDERS = Operation(
     "folders",
@@ -187,6 +192,7 @@ FOLDERS = Operation(
     (Reply[FoldersData],),
     ("INVALID_LIMIT", "INVALID_FILTER", *INDEX_CODES),
     listed="folders",
+    scoped=True,
 )
 
 LINK_OPERATIONS: tuple[Operation[Any, Any], ...] = (

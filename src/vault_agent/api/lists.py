@@ -128,9 +128,9 @@ def _task_data(task: ListedTask) -> TaskData:
     )
 
 
-async def _context(vault: OpenVault, _: Caller, sent: ContextBody) -> Found:
+async def _context(vault: OpenVault, caller: Caller, sent: ContextBody) -> Found:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
-    queries = [each.to_query() for each in sent.queries]
+    queries = [each.to_query(caller.scope) for each in sent.queries]
     found = await vault.lists.context(queries, max_tokens=sent.max_tokens)
     data = ContextData.model_validate(found, from_attributes=True)
     return Found(Reply[ContextData](data=data, warnings=warnings_data(found.warnings)))
@@ -198,6 +198,7 @@ CONTEXT = Operation(
     _context,
     (Reply[ContextData],),
     ("INVALID_QUERY", "INVALID_PATH", "PATH_OUTSIDE_VAULT", *INDEX_CODES),
+    scoped=True,
 )
 
 LIST_OPERATIONS: tuple[Operation[Any, Any], ...] = (NOTES, RESOLVE, GREP, TASKS, CONTEXT)

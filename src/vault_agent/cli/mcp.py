@@ -114,12 +114,17 @@ async def check(invocation: Invocation, agent: str | None) -> None:
         started = _ask(process, "initialize", handshake)
         milliseconds = round((time.perf_counter() - began) * 1000)
         tools = _ask(process, "tools/list", {})["tools"]
-        search = {"name": "vault_search", "arguments": {"query": "note", "limit": 1}}
-        found = _ask(process, "tools/call", search)
+        # The tool for searches, in any toolset. One of them has none that takes a query alone.
+        searching = [tool for tool in tools if tool["inputSchema"].get("required") == ["query"]]
+        found = None
+        if searching:
+            limits = {"limit", "max_results"} & set(searching[0]["inputSchema"]["properties"])
+            arguments = {"query": "note", **dict.fromkeys(limits, 1)}
+            search = {"name": searching[0]["name"], "arguments": arguments}
+            found = _ask(process, "tools/call", search)
         assert process.stdin is not None  # noqa: S101 - a pipe
         process.stdin.close()
     tokens = round(len(json.dumps(tools)) / _CHARACTERS_A_TOKEN)
-    text = found["content"][0]["text"]
     if invocation.json:
         envelope(
             {
@@ -127,7 +132,7 @@ async def check(invocation: Invocation, agent: str | None) -> None:
                 "revision": started["protocolVersion"],
                 "tools": [tool["name"] for tool in tools],
                 "tokens": tokens,
-                "searchFailed": found["isError"],
+                "searchFailed": found is not None and found["isError"],
             }
         )
         return
@@ -135,9 +140,10 @@ async def check(invocation: Invocation, agent: str | None) -> None:
     say(f"{counted(len(tools), 'tool')}, about {tokens} tokens:")
     for tool in tools:
         say(f"  {clean(tool['name'])}")
-    say("A search for `note`:")
-    for line in text.splitlines():
-        say(f"  {clean(line)}")
+    if found is not None:
+        say("A search for `note`:")
+        for line in found["content"][0]["text"].splitlines():
+            say(f"  {clean(line)}")
 
 
 def _ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any]) -> dict[str, Any]:

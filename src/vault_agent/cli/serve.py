@@ -102,6 +102,7 @@ async def _serve(
     from vault_agent.server.serve import serve
 
     config = _checked(invocation, flags)
+    _check_folders_of_agents(config)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)
@@ -118,6 +119,22 @@ async def _serve(
             raise
         raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
     leave_line()
+
+
+def _check_folders_of_agents(config: Config) -> None:
+    """Refuse agents that would see nothing, since their folder is missing or misspelt.
+
+    Raises:
+        Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
+    """
+    root = config.vault.root
+    if not config.mcp.enabled or root is None or not root.is_dir():
+        return
+    for name, agent in config.agents.items():
+        if not (root / agent.folder).is_dir():
+            raise Misconfigured(
+                "AGENT_FOLDER_NOT_FOUND", f"The folder of the agent {name} is not in the vault."
+            )
 
 
 async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:

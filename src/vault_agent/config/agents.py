@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 SECTION = "agents"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
+
+Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli"]
+"""The names and arguments of the tools that agents get."""
 
 Folder = Annotated[str, AfterValidator(vault_folder)]
 
@@ -30,6 +33,7 @@ class AgentSettings(BaseModel):
     key_sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
     folder: Folder = ""
     deny: Annotated[tuple[Folder, ...], BeforeValidator(_patterns)] = ()
+    toolset: Toolset | None = None  # None: that of `mcp.toolset`
 
 
 def named(agents: Mapping[str, Any]) -> Mapping[str, Any]:

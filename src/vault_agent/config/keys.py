@@ -83,6 +83,7 @@ _ALL = (
     Key("cors.enabled", "whether listed web origins may call the server"),
     Key("cors.allowed_origins", "the web origins that may call the server", many=True),
     Key("mcp.enabled", "whether agents may call the server at /mcp"),
+    Key("mcp.toolset", "whose names and arguments the tools have"),
     Key("mcp.max_reply_bytes", "most bytes in a reply of a tool"),
     Key("mcp.idle_minutes", "minutes until a server that an agent started ends by itself"),
 )

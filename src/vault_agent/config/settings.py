@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vault_agent.config import rules
-from vault_agent.config.agents import AgentSettings, named
+from vault_agent.config.agents import AgentSettings, Toolset, named
 from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
@@ -147,6 +147,7 @@ class McpSettings(_Section):
     """The MCP endpoint for agents. Off by default."""
 
     enabled: Switch = False
+    toolset: Toolset = "vault-agent"
     max_reply_bytes: Annotated[Count, Field(ge=2_000, le=200_000)] = 24_000
     idle_minutes: Annotated[Count, Field(ge=1, le=1_440)] = 15
 

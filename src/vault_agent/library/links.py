@@ -10,6 +10,7 @@ import anyio
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import Clustered, Refused
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.search import broken, columns, graph, links, mentions, trees
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.system.cancelling import in_thread
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Page,
         Wanted,
     )
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
     from vault_agent.model.warning import Warning
     from vault_agent.search.columns import Wish
@@ -165,15 +167,19 @@ class Links:
             lambda now, whole: self._broken.by_target(now, whole, page, faults)
         )
 
-    async def tags(self, *, prefix: str, depth: int, limit: int) -> Tree:
+    async def tags(self, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING) -> Tree:
         """Return the tree of tags."""
-        found: Tree = await self._read(partial(trees.tags, prefix=prefix, depth=depth, limit=limit))
+        found: Tree = await self._read(
+            partial(trees.tags, prefix=prefix, depth=depth, limit=limit, scope=scope)
+        )
         return found
 
-    async def folders(self, *, prefix: str, depth: int, limit: int) -> Tree:
+    async def folders(
+        self, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING
+    ) -> Tree:
         """Return the tree of folders."""
         found: Tree = await self._read(
-            partial(trees.folders, prefix=prefix, depth=depth, limit=limit)
+            partial(trees.folders, prefix=prefix, depth=depth, limit=limit, scope=scope)
         )
         return found
 

@@ -56,5 +56,4 @@ CONTEXT_TOOL = Tool(
     },
     ("queries",),
     _context,
-    scoped=False,
 )

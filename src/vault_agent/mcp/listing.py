@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.links import FOLDERS, TAGS
 from vault_agent.api.lists import NOTES, TASKS
+from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
-from vault_agent.mcp.text import cut, printable, title
+from vault_agent.mcp.text import cut, hidden, printable, title, visible
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.text.names import fold, stem
 from vault_agent.wire.base import parse_values
+from vault_agent.wire.links import FolderData, TreeRequest
 from vault_agent.wire.lists import NotesRequest, TasksRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from vault_agent.mcp.view import View
+    from vault_agent.wire.links import TagData
     from vault_agent.wire.lists import NoteRow, NotesData, TaskData, TasksData
 
 _TASK_CHARACTERS = 240
+_DEEPEST = 20
 
 
 async def _list(view: View, given: Mapping[str, Any]) -> str:
+    if given["kind"] != "notes":
+        return await _tree(view, given)
     pattern = view.pattern(given.get("path", ""))
     if pattern is None and not given["recursive"]:
         pattern = view.caller.scope.folder or None
@@ -49,6 +57,55 @@ def _note_line(view: View, note: NoteRow, sort: str) -> str:
     if fold(note.title) != fold(stem(note.path)):
         line += f' "{title(note.title)}"'
     return f"{line} · {cut(note.updated, 25)}" if sort == "updated" else line
+
+
+async def _tree(view: View, given: Mapping[str, Any]) -> str:
+    """Return tags or folders, each with the number of notes that have it or one below it."""
+    kind = given["kind"]
+    if "tags" in given or given["sort"] != "path":
+        raise InvalidRequest("INVALID_REQUEST", f"kind: {kind} takes neither `tags` nor `sort`.")
+    path = hidden(given.get("path", "")).strip("/")
+    if path and kind == "tags":
+        raise InvalidRequest(
+            "INVALID_REQUEST", "kind: tags lists those of all notes, not of a path."
+        )
+    if set(path) & set("*?"):
+        raise InvalidRequest("INVALID_REQUEST", "kind: folders takes a folder as path, no glob.")
+    request = TreeRequest(
+        prefix=f"{path}/" if path else "", depth=_DEEPEST if given["recursive"] else 1
+    )
+    reply = await view.perform(TAGS if kind == "tags" else FOLDERS, request)
+    revision: str = reply.data.revision
+    seen = 0
+    if given.get("cursor"):
+        cursor = decode_cursor(request, given["cursor"], str, int, vault=view.vault.identity)
+        if cursor.position[0] != kind:
+            raise invalid_cursor()
+        seen = max(0, int(cursor.position[1]))
+        if cursor.revision != revision:
+            raise InvalidRequest("CURSOR_EXPIRED", "The notes have changed.", remedy="List again.")
+    tops = reply.data.tags if kind == "tags" else reply.data.folders
+    lines = list(_tree_lines(tops))
+    last = warning_lines(reply.warnings)
+    if reply.data.truncated:
+        last.append("[only the first 1,000 are listed: the upper levels, by name]")
+
+    async def ask(most: int) -> tuple[list[str], list[str]]:
+        shown = lines[seen : seen + most]
+        cursor = None
+        if seen + most < len(lines):
+            place = (kind, seen + most)
+            cursor = encode_cursor(request, place, vault=view.vault.identity, revision=revision)
+        return [_head(len(shown), len(lines), kind[:-1], cursor), *shown], last
+
+    return await page(view, given["limit"], ask)
+
+
+def _tree_lines(branches: Sequence[TagData | FolderData]) -> Iterator[str]:
+    for branch in branches:
+        name = f"{branch.folder}/" if isinstance(branch, FolderData) else f"#{branch.tag}"
+        yield f"{visible(name)} · {branch.total:,}"
+        yield from _tree_lines(branch.children)
 
 
 async def _tasks(view: View, given: Mapping[str, Any]) -> str:
@@ -95,9 +152,11 @@ _TAGS = {"type": "array", "items": {"type": "string"}, "maxItems": 50}
 
 LIST_TOOL = Tool(
     "vault_list",
-    "List the notes of a folder, with tags or in order of change.",
+    "List the notes of a folder, with tags or in order of change; or all folders or tags, each with"
+    " its number of notes.",
     {
         "path": {**PATH, "description": "Folder or glob"},
+        "kind": {"type": "string", "enum": ["notes", "folders", "tags"], "default": "notes"},
         "tags": _TAGS,
         "recursive": {"type": "boolean", "default": True},
         "sort": {"type": "string", "enum": ["path", "updated"], "default": "path"},

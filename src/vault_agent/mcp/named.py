@@ -30,7 +30,7 @@ async def named_note(view: View, path: str) -> tuple[NamedNoteData, NamedData]:
         if error.code != "NOTE_NOT_FOUND":
             raise
         similar = [visible(each) for each in error.details.get("suggestions", ())]
-        remedy = "Did you mean:" if similar else "Call vault_search or vault_list to find it."
+        remedy = "Did you mean:" if similar else "Search for it, or list the notes."
         raise NotFound(
             error.code,
             "no such note.",

@@ -150,8 +150,13 @@ class Relay:
             text = f"INTERNAL_ERROR: the relay failed ({type(error).__name__})."
             self._refuse(request.id, _SERVER_ERROR, text, request)
         finally:
-            self._active.pop(request.id, None)
+            self._free(request)
             self._places.release()
+
+    def _free(self, request: _Request) -> None:
+        """Let the client use the request's ID again."""
+        if self._active.get(request.id) is request:
+            del self._active[request.id]
 
     def _ask(self, request: _Request) -> None:
         """Send a request, and once more if the server has ended meanwhile."""
@@ -232,6 +237,8 @@ class Relay:
         body = response.read()
         if response.status != 200 or request.message["method"] == "initialize":
             body = self._looked_at(request, response.status, body)
+        # Before the reply is written: the client may send the next request at once.
+        self._free(request)
         self._write(body, request)
 
     def _looked_at(self, request: _Request, status: int, body: bytes) -> bytes:
@@ -255,6 +262,8 @@ class Relay:
     ) -> None:
         error = {"code": code, "message": text}
         line = json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode()
+        if request is not None:
+            self._free(request)
         self._write(line, request)
 
     def _write(self, line: bytes, request: _Request | None = None) -> None:

@@ -7,6 +7,8 @@ from urllib.parse import quote, unquote
 
 from vault_agent.api.lists import NOTES
 from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.mcp.arguments import check
+from vault_agent.mcp.listing import LIST_TOOL
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.text import visible
 from vault_agent.text.names import fold, stem
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 SCHEME = "vault://note/"
 GUIDE_URI = "vault://guide"
+TAGS_URI = "vault://tags"
 MEDIA = "text/markdown"
 MAX_COMPLETIONS = 20
 
@@ -25,7 +28,7 @@ GUIDE = """\
 
 1. `vault_search` finds places: `path:lines > heading`, then an excerpt. `match: regex` finds lines.
 2. `vault_read` reads what you need: a note, `section: A > B`, `lines: 40-80`, `view: outline`.
-3. `vault_related`, `vault_list` and `task_list` go on from there.
+3. `vault_related`, `vault_list` (notes, folders, tags) and `task_list` go on from there.
 
 Give paths as results show them. A note's name, alias or `[[wikilink]]` works too, if it is unique.
 A reply that ends with `next: …` has more: call again with the same arguments and this `cursor`.
@@ -40,7 +43,13 @@ RESOURCES = [
         "name": "guide",
         "description": "How results, paths and pages work",
         "mimeType": MEDIA,
-    }
+    },
+    {
+        "uri": TAGS_URI,
+        "name": "tags",
+        "description": "The tags, with their numbers of notes",
+        "mimeType": MEDIA,
+    },
 ]
 TEMPLATES = [
     {
@@ -81,6 +90,9 @@ async def read_resource(view: View, uri: str) -> str:
     """
     if uri == GUIDE_URI:
         return GUIDE
+    if uri == TAGS_URI:
+        given = {"kind": "tags", "limit": 200}
+        return await LIST_TOOL.run(view, check(LIST_TOOL.name, LIST_TOOL.schema, given))
     if not uri.startswith(SCHEME):
         raise NotFound("NOTE_NOT_FOUND", "There is no such resource.", remedy="")
     return await READ_TOOL.run(view, {"path": unquote(uri.removeprefix(SCHEME)), "view": "text"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ from vault_agent.mcp.resources import (
     prompt_text,
     read_resource,
 )
-from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
-from vault_agent.model.scope import EVERYTHING
+from vault_agent.mcp.tools import INSTRUCTIONS
+from vault_agent.mcp.toolsets import OWN, TOOLSETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,13 +63,13 @@ def make_server() -> Server[Any]:
     async def list_tools(
         context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        return {**_COMPLETE, "tools": [tool.listed for tool in _tools(_call(context).view)]}
+        return {**_COMPLETE, "tools": [tool.listed for tool in _tools(context)]}
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
         call = _call(context)
-        known = {tool.name: tool for tool in _tools(call.view)}
+        known = {tool.name: tool for tool in _tools(context)}
         if params.name not in known:
             raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(known)}.")
         return await _result(known[params.name], call.view, params.arguments, call.progress)
@@ -89,10 +90,10 @@ def make_server() -> Server[Any]:
         # A dict is a result too.
         on_list_tools=list_tools,  # type: ignore[arg-type]
         on_call_tool=call_tool,  # type: ignore[arg-type]
-        on_list_resources=_fixed({"resources": RESOURCES}),
+        on_list_resources=_own("resources", RESOURCES),
         on_list_resource_templates=_fixed({"resourceTemplates": TEMPLATES}),
         on_read_resource=_read_resource,  # type: ignore[arg-type]
-        on_list_prompts=_fixed({"prompts": prompt_list()}),
+        on_list_prompts=_own("prompts", prompt_list()),
         on_get_prompt=_get_prompt,  # type: ignore[arg-type]
         on_completion=_complete,  # type: ignore[arg-type]
     )
@@ -105,10 +106,8 @@ def _call(context: ServerRequestContext[Any]) -> Call:
     return call
 
 
-def _tools(view: View) -> list[Tool]:
-    """Return the tools that a client may use."""
-    everything = view.caller.scope == EVERYTHING
-    return [tool for tool in TOOLS if tool.scoped or everything]
+def _tools(context: ServerRequestContext[Any]) -> tuple[Tool, ...]:
+    return TOOLSETS[_call(context).view.toolset]
 
 
 def _fixed(content: Mapping[str, Any]) -> Any:
@@ -116,6 +115,16 @@ def _fixed(content: Mapping[str, Any]) -> Any:
 
     async def handler(_: Any, __: Any) -> dict[str, Any]:
         return {**_COMPLETE, **content}
+
+    return handler
+
+
+def _own(name: str, entries: list[dict[str, Any]]) -> Any:
+    """Return a handler that lists entries. They name our tools: other toolsets have none."""
+
+    async def handler(context: ServerRequestContext[Any], _: Any) -> dict[str, Any]:
+        ours = _call(context).view.toolset == OWN
+        return {**_COMPLETE, name: entries if ours else []}
 
     return handler
 
@@ -163,7 +172,8 @@ async def _result(
         text = await _with_index(tool, view, checked, progress)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)
-    return _text(text, is_error=False)
+    result = _text(text, is_error=False)
+    return {**result, "structuredContent": json.loads(text)} if tool.structured else result
 
 
 def error_text(error: VaultAgentError) -> str:

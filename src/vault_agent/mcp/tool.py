@@ -24,7 +24,7 @@ class Tool:
         properties: the JSON schemas of its arguments.
         required: the names of those that must be given.
         run: returns the text of the reply.
-        scoped: whether agents that see only a part of the vault may use it.
+        structured: whether the text is JSON, which the reply then also has as a value.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Tool:
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
     run: Callable[[View, Mapping[str, Any]], Awaitable[str]]
-    scoped: bool = True
+    structured: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:

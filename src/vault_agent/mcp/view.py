@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One client's view of a vault. `max_bytes` is the size limit of a tool's reply."""
+    """One client's view of a vault.
+
+    `max_bytes` is the size limit of a tool's reply, `toolset` the name of the client's tools.
+    """
 
     vault: OpenVault
     caller: Caller
     max_bytes: int
+    toolset: str = "vault-agent"
 
     def shown(self, path: str) -> str:
         """Return a path of the vault as this client sees it: relative to its folder, visible."""

@@ -78,6 +78,8 @@ async def gather(
 ) -> Context:
     """Return a section with excerpts of at most `max_tokens`, as `tokens_of` estimates them.
 
+    Only notes of the scope in a query's filters are found. Shown paths are relative to its folder.
+
     Raises:
         Forbidden: `PATH_OUTSIDE_VAULT` if a note to read is outside the vault.
         InvalidRequest: `INVALID_PATH`, `INVALID_QUERY` for a malformed query.
@@ -96,7 +98,7 @@ async def gather(
             asked = SearchQuery(query.query, limit=query.limit, filters=query.filters)
             answer = await search_page(snapshot, asked, embedder=embedder, indexing=indexing)
             warnings += [each for each in answer.warnings if each not in warnings]
-            searches.append([await _result(snapshot, number, hit) for hit in answer.hits])
+            searches.append([await _result(snapshot, number, query, hit) for hit in answer.hits])
     entries, cut = _chosen(reads, searches, max_tokens)
     if not entries:
         warnings.append(_warning("CONTEXT_EMPTY", "No note matches."))
@@ -118,8 +120,9 @@ async def _read(
     snapshot: Snapshot, number: int, query: ContextQuery, roots: Sequence[str]
 ) -> _Excerpt | Warning:
     code = "CONTEXT_NOTE_NOT_FOUND"
+    scope = query.filters.scope
     try:
-        named = await resolve(snapshot, query.query, roots=roots)
+        named = await resolve(snapshot, query.query, roots=roots, scope=scope)
     except NotFound as error:
         details = {"query": number, "suggestions": error.details.get("suggestions", [])}
         return _warning(code, "There is no note of this name.", details)
@@ -136,13 +139,13 @@ async def _read(
         chunks = sorted(await reading.chunks(connection, keys))
     section = query.section or named.heading
     if section is None:
-        return _Excerpt(number, note.path, "", tuple(chunks), numbered=False)
+        return _Excerpt(number, scope.inner(note.path), "", tuple(chunks), numbered=False)
     inside = _section_chunks(chunks, section)
     if not inside:
         headings = list(dict.fromkeys(" > ".join(each.heading_path) for each in chunks))
         details = {"query": number, "headings": [each for each in headings if each][:20]}
         return _warning(code, "The note has no such heading.", details)
-    return _Excerpt(number, note.path, section, tuple(inside), numbered=True)
+    return _Excerpt(number, scope.inner(note.path), section, tuple(inside), numbered=True)
 
 
 def _section_chunks(chunks: Sequence[StoredChunk], section: str) -> list[StoredChunk]:
@@ -165,7 +168,7 @@ def _section_chunks(chunks: Sequence[StoredChunk], section: str) -> list[StoredC
     return found
 
 
-async def _result(snapshot: Snapshot, number: int, hit: Hit) -> _Excerpt:
+async def _result(snapshot: Snapshot, number: int, query: ContextQuery, hit: Hit) -> _Excerpt:
     async with snapshot.connection() as connection:
         note = await reading.note_by_id(connection, hit.note_id)
         if note is None:
@@ -173,7 +176,8 @@ async def _result(snapshot: Snapshot, number: int, hit: Hit) -> _Excerpt:
         key = note.rowid << CHUNK_BITS | (hit.chunk_index or 0)
         chunks = await reading.chunks(connection, [key])
     heading = " > ".join(hit.heading_path)
-    return _Excerpt(number, hit.path, heading, tuple(chunks), numbered=True)
+    path = query.filters.scope.inner(hit.path)
+    return _Excerpt(number, path, heading, tuple(chunks), numbered=True)
 
 
 def _chosen(

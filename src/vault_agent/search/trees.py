@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vault_agent.model.graph import Branch
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import graph as reading
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
@@ -14,6 +15,7 @@ from vault_agent.text.names import fold
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
 
 
@@ -35,25 +37,37 @@ class _Node:
     children: dict[str, _Node] = field(default_factory=dict)
 
 
-async def tags(snapshot: Snapshot, *, prefix: str, depth: int, limit: int) -> Tree:
-    """Return the tags, without letter case, in their most frequent spelling."""
+async def tags(
+    snapshot: Snapshot, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING
+) -> Tree:
+    """Return the tags of the notes of `scope`, in their most frequent spelling of letter case."""
     async with snapshot.unchanged() as connection:
         rows = await reading.tags(connection)
+        count = snapshot.meta.notes
+        if scope != EVERYTHING:
+            seen = {
+                rowid for rowid, path in await reading.order(connection) if scope.contains(path)
+            }
+            rows = [row for row in rows if row[2] in seen]
+            count = len(seen)
     branches, truncated, notes = await in_thread(_tree, rows, prefix, depth, limit)
-    return Tree(snapshot.revision, branches, snapshot.meta.notes - notes, truncated)
+    return Tree(snapshot.revision, branches, count - notes, truncated)
 
 
-async def folders(snapshot: Snapshot, *, prefix: str, depth: int, limit: int) -> Tree:
-    """Return the folders that contain notes."""
+async def folders(
+    snapshot: Snapshot, *, prefix: str, depth: int, limit: int, scope: Scope = EVERYTHING
+) -> Tree:
+    """Return the folders that contain notes. They and `prefix` are relative to the scope's."""
     async with snapshot.unchanged() as connection:
         order = await reading.order(connection)
+    notes = [(rowid, scope.inner(path)) for rowid, path in order if scope.contains(path)]
     rows = [
         (fold(folder), folder, rowid)
-        for rowid, path in order
+        for rowid, path in notes
         if (folder := path.rpartition("/")[0])
     ]
     branches, truncated, _ = await in_thread(_tree, rows, prefix, depth, limit)
-    return Tree(snapshot.revision, branches, len(order) - len(rows), truncated)
+    return Tree(snapshot.revision, branches, len(notes) - len(rows), truncated)
 
 
 def _tree(

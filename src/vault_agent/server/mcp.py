@@ -152,8 +152,13 @@ async def _answered(
     from vault_agent.mcp.exchange import Post, exchange
     from vault_agent.mcp.view import View
 
+    config = request.app[CONFIG]
+    agent = config.agents.get(caller.name)
     view = View(
-        request.app[LIBRARY].default, caller, max_bytes=request.app[CONFIG].mcp.max_reply_bytes
+        request.app[LIBRARY].default,
+        caller,
+        max_bytes=config.mcp.max_reply_bytes,
+        toolset=(agent and agent.toolset) or config.mcp.toolset,
     )
     stream = _Stream(request)
     task = asyncio.create_task(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from vault_agent.model.context import ContextQuery
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.wire.base import Model
+
+if TYPE_CHECKING:
+    from vault_agent.model.scope import Scope
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -29,13 +33,13 @@ class ContextQueryBody(Model):
         default=None, description="A heading, or headings as `A > B`, of a note that is read."
     )
 
-    def to_query(self) -> ContextQuery:
-        """Return the domain value."""
+    def to_query(self, scope: Scope = EVERYTHING) -> ContextQuery:
+        """Return the domain value, limited to the caller's scope."""
         paths = () if self.path is None else (self.path,)
         return ContextQuery(
             kind=self.kind,
             query=self.query,
-            filters=Filters(paths=paths, tags=self.tags),
+            filters=Filters(paths=paths, tags=self.tags, scope=scope),
             limit=self.limit,
             section=self.section,
         )

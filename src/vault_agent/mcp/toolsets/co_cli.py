@@ -1,0 +1,116 @@
+"""The toolset `co-cli`: `search_notes`, `list_notes`, `read_note`, `get_related`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.lists import NOTES
+from vault_agent.api.operations import RELATED, SEARCH
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.searching import fitting
+from vault_agent.mcp.text import excerpt
+from vault_agent.mcp.tool import PATH, Tool, limit
+from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.lists import NotesRequest
+from vault_agent.wire.requests import RelatedBody, SearchBody
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.replies import ResultData
+
+_PAGE = 200
+_JSON_SHARE = 3
+"""JSON escapes make a text longer, and it is in a reply twice."""
+
+
+async def _search(view: View, given: Mapping[str, Any]) -> str:
+    folder = view.pattern(given.get("folder", ""))
+    body = {
+        "query": given["query"],
+        "match": "all",
+        "limit": given["limit"],
+        "filters": {
+            "paths": () if folder is None else (folder,),
+            "tags": (given["tag"],) if "tag" in given else (),
+        },
+    }
+    found = (await view.perform(SEARCH, parse_values(SearchBody, body))).data
+    return _shown(view, found.results, has_more=found.has_more)
+
+
+async def _related(view: View, given: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, given["filename"])
+    body = {"id": note.note_id, "limit": given["limit"]}
+    found = (await view.perform(RELATED, parse_values(RelatedBody, body))).data
+    return _shown(view, found.results)
+
+
+def _shown(view: View, results: list[ResultData], **more: bool) -> str:
+    lines = [
+        f"- {view.shown(each.path)}: {excerpt(each.snippet, each.matches)}" for each in results
+    ]
+    return _json(view, lines, len(results), **more)
+
+
+async def _list(view: View, given: Mapping[str, Any]) -> str:
+    lines: list[str] = []
+    size, cursor, total = 0, None, 0
+    scope = view.caller.scope
+    while True:
+        request = NotesRequest(
+            path=(scope.folder,) if scope.folder else (),
+            tag=(given["tag"],) if "tag" in given else (),
+            limit=_PAGE,
+            cursor=cursor,
+        )
+        found = (await view.perform(NOTES, request)).data
+        lines += [f"- {view.shown(note.path)}" for note in found.notes]
+        size += sum(len(note.path) for note in found.notes)
+        cursor, total = found.next_cursor, found.total
+        if cursor is None or size > view.max_bytes:
+            break
+    return _json(view, lines, total)
+
+
+def _json(view: View, lines: list[str], count: int, **more: bool) -> str:
+    display = fitting(lines, [], view.max_bytes // _JSON_SHARE)
+    return json.dumps({"display": display, "count": count, **more}, ensure_ascii=False)
+
+
+async def _read(view: View, given: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, given["filename"])
+    return await whole_text(view, note.note_id)
+
+
+_TEXT = {"type": "string", "minLength": 1, "maxLength": 1000}
+CO_CLI = (
+    Tool(
+        "search_notes",
+        "Search the user's notes for all of the words.",
+        {"query": _TEXT, "limit": limit(50, 10), "folder": PATH, "tag": _TEXT},
+        ("query",),
+        _search,
+        structured=True,
+    ),
+    Tool(
+        "list_notes",
+        "List the notes, or those with a tag.",
+        {"tag": _TEXT},
+        (),
+        _list,
+        structured=True,
+    ),
+    Tool("read_note", "Read a note.", {"filename": PATH}, ("filename",), _read),
+    Tool(
+        "get_related",
+        "Find notes similar to a note or linked with it.",
+        {"filename": PATH, "limit": limit(50, 10)},
+        ("filename",),
+        _related,
+        structured=True,
+    ),
+)

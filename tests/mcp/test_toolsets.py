@@ -1,0 +1,160 @@
+"""Toolsets: the tools of other servers, with their names, arguments and replies."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+from tests.mcp.conftest import FROST, META, Agent
+
+from vault_agent.config.agents import Toolset
+from vault_agent.mcp.toolsets import TOOLSETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEVLOG = "[impl]    2026-05-01  The lamp is wired.\n[problem] 2026-05-02  The lamp (fuse) blew.\n"
+
+
+class Toolsets(Agent):
+    """A server with an agent for each toolset."""
+
+    def ask(self, agent: str, method: str, **params: Any) -> dict[str, Any]:
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
+        if "name" in params:
+            headers["Mcp-Name"] = params["name"]
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": META}}
+        _, reply, _ = self.post(body, headers, f"/mcp/{agent}" if agent else "/mcp")
+        assert reply is not None
+        return reply["result"]
+
+    def call_as(self, agent: str, name: str, **arguments: Any) -> Any:
+        """Return the structured content of a tool's reply, or its text."""
+        result = self.ask(agent, "tools/call", name=name, arguments=arguments)
+        text = result["content"][0]["text"]
+        assert result["isError"] is False, text
+        if "structuredContent" in result:
+            assert json.loads(text) == result["structuredContent"]
+            return result["structuredContent"]
+        return text
+
+    def failing_as(self, agent: str, name: str, **arguments: Any) -> str:
+        result = self.ask(agent, "tools/call", name=name, arguments=arguments)
+        assert result["isError"] is True
+        return str(result["content"][0]["text"])
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolsets]:
+    made = Toolsets(tmp_path_factory.mktemp("toolsets"))
+    made.write("Garden/Late frost.md", FROST)
+    made.write("Garden/Seedlings.md", "# Seedlings\n\nWater seedlings early. #garden\n")
+    made.write("Long.md", "# Long\n\n" + "A line about lamps.\n" * 3_000)
+    made.write("claude/shop/devlog/lamp.md", f"---\ntitle: Lamp\n---\n{DEVLOG}- [ ] Buy a fuse\n")
+    made.write("claude/other/devlog/lamp.md", "[impl]    2026-05-01  Another lamp.\n")
+    config = made.home / "config.toml"
+    made.variables = {"VAULT_AGENT_CONFIG": str(config)}
+    config.write_text(
+        "[mcp]\nenabled = true\ntoolset = 'co-cli'\n[agents.iso]\ntoolset = 'agentiso'\n"
+        "[agents.third]\ntoolset = 'obsidian-vault-mcp'\nfolder = 'claude'\n"
+        "[agents.own]\ntoolset = 'vault-agent'\n"
+    )
+    made.start()
+    made.finish_first()
+    yield made
+    made.close()
+
+
+def test_each_agent_has_its_toolset(seeds):
+    def names(agent: str) -> list[str]:
+        return [tool["name"] for tool in seeds.ask(agent, "tools/list")["tools"]]
+
+    assert names("") == ["search_notes", "list_notes", "read_note", "get_related"]
+    assert names("third") == ["note_read", "vault_search", "task_list"]
+    assert names("iso")[:3] == ["vault_read", "vault_search", "vault_list"]
+    assert names("own")[0] == "vault_search"
+    assert set(get_args(Toolset)) == set(TOOLSETS)
+    # They name tools that other toolsets lack.
+    assert seeds.ask("", "prompts/list")["prompts"] == []
+    assert seeds.ask("", "resources/list")["resources"] == []
+    assert len(seeds.ask("own", "prompts/list")["prompts"]) == 2
+
+
+def test_the_tools_of_co_cli_search_list_and_read(seeds):
+    found = seeds.call_as("", "search_notes", query="fleece dusk", limit=3)
+    assert (found["count"], found["has_more"]) == (1, False)
+    assert found["display"].startswith("- Garden/Late frost.md: Fleece at dusk")
+    none = seeds.call_as("", "search_notes", query="fleece", folder="claude")
+    assert none == {"display": "", "count": 0, "has_more": False}
+    assert seeds.call_as("", "search_notes", query="fleece", tag="weather")["count"] == 1
+    assert seeds.call_as("", "list_notes", tag="garden") == {
+        "display": "- Garden/Late frost.md\n- Garden/Seedlings.md",
+        "count": 2,
+    }
+    assert seeds.call_as("", "list_notes")["count"] == 5
+    assert seeds.call_as("", "read_note", filename="Late frost") == FROST
+    assert (
+        "Garden/Seedlings.md" in seeds.call_as("", "get_related", filename="Late frost")["display"]
+    )
+    wrong = seeds.failing_as("", "read_note", filename="Late forst")
+    assert wrong.startswith("NOTE_NOT_FOUND: no such note. Did you mean:\n- Garden/Late frost.md")
+
+
+def test_a_note_that_does_not_fit_says_how_much_is_left_out(seeds):
+    text = seeds.call_as("", "read_note", filename="Long.md")
+    assert len(text.encode()) <= 24_000
+    left = int(text.split("[cut: ")[1].split(" ")[0].replace(",", ""))
+    assert text.count("A line about lamps.") + left == 3_000
+
+
+def test_the_tools_of_obsidian_vault_mcp_see_one_repository(seeds):
+    def ask(name: str, **arguments: Any) -> Any:
+        return seeds.call_as("third", name, repository_name="shop", **arguments)
+
+    read = ask("note_read", path="devlog/lamp.md")
+    assert (read["exists"], DEVLOG in read["content"]) == (True, True)
+    for absent in ("devlog/none.md", "lamp", "other/devlog/lamp.md"):
+        assert ask("note_read", path=absent) == {"content": "", "exists": False}
+    lines = [
+        {"path": "devlog/lamp.md", "line": 5, "text": "[problem] 2026-05-02  The lamp (fuse) blew."}
+    ]
+    assert ask("vault_search", query=r"^\[problem\]") == {"results": lines}
+    assert ask("vault_search", query="fuse.*blew", path_filter="devlog/*.md") == {"results": lines}
+    assert ask("vault_search", query="Another") == {"results": []}
+    assert [each["text"] for each in ask("task_list")["tasks"]] == ["Buy a fuse"]
+    for name in ("..", "shop/devlog", "", "a b"):
+        wrong = seeds.failing_as("third", "note_read", repository_name=name, path="x.md")
+        assert wrong.startswith("INVALID_REQUEST: ")
+    wrong = seeds.failing_as("third", "note_read", repository_name="shop", path="../other/x.md")
+    assert wrong.startswith("PATH_OUTSIDE_VAULT: ")
+
+
+def test_the_tools_of_agentiso_read(seeds):
+    def ask(name: str, **arguments: Any) -> str:
+        return seeds.call_as("iso", name, **arguments)
+
+    assert ask("vault_read", path="Late frost").startswith('<note path="Garden/Late frost.md"')
+    read = json.loads(ask("vault_read", path="Late frost", format="json"))
+    assert read["path"] == "Garden/Late frost.md"
+    assert read["frontmatter"]["tags"] == ["garden", "weather"]
+    assert read["content"] == FROST.split("---\n", 2)[2]
+    found = ask("vault_search", query="fleece", path_prefix="Garden", tag="weather", max_results=1)
+    assert found.split("\n")[1].startswith("Garden/Late frost.md:")
+    assert "Garden/Late frost.md:12: " in ask("vault_search", query="^Fleece.*dusk", regex=True)
+    assert ask("vault_list", path="Garden", recursive=False).startswith("2 notes\n")
+    assert ask("vault_frontmatter", path="Late frost", action="get", key="title") == '"Late frost"'
+    assert ask("vault_frontmatter", path="Seedlings", action="get") == "{}"
+    assert ask("vault_tags", path="Late frost", action="list") == "#garden\n#weather"
+    for writes in ({"action": "set"}, {"action": "delete"}):
+        wrong = seeds.failing_as("iso", "vault_frontmatter", path="Late frost", **writes)
+        assert wrong.startswith("INVALID_REQUEST: action must be one of get.")
+
+
+@pytest.mark.parametrize(("agent", "searched"), [("", 1), ("iso", 1), ("third", 0)])
+def test_check_shows_any_toolset(seeds, agent, searched):
+    made = seeds.run("mcp", "check", *(["--agent", agent] if agent else []))
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("A search for `note`:") == searched
+    tools = [tool["name"] for tool in seeds.ask(agent, "tools/list")["tools"]]
+    assert all(f"  {name}\n" in made.stdout for name in tools)
