@@ -11,6 +11,7 @@ import pytest
 from tests.mcp.conftest import META, Agent
 
 from vault_agent.model.scope import Scope
+from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,6 +108,20 @@ def test_a_scope_contains_its_folder_without_what_it_denies():
     assert scope.contains("desk/privately.md")
     assert (scope.inner("desk/a.md"), scope.outer("a.md")) == ("a.md", "desk/a.md")
     assert Scope().contains("a.md")
+
+
+def test_a_scope_compares_paths_as_filters_do():
+    scope = Scope("Büro", ("büro/Priv?t", "Büro/Tagebuch"))
+    assert scope.contains("B\N{LATIN SMALL LETTER U WITH DIAERESIS}RO/a.md".lower())
+    assert scope.contains("Bu\N{COMBINING DIAERESIS}ro/a.md")
+    assert scope.inner("Bu\N{COMBINING DIAERESIS}ro/x/a.md") == "x/a.md"
+    assert scope.inner("büro/x/a.md") == "x/a.md"
+    assert not scope.contains("BÜRO/PRIV?T/a.md")
+    assert scope.contains("BÜRO/privat/a.md")
+    assert not scope.contains("büro/tagebuch.MD")
+    for path in ("Maße", "ΣΟΦΟΣ", "a\u00a0b", "İstanbul", "Å", "ﬁ"):
+        assert Scope(path).contains(f"{fold(path)}/a.md")
+        assert not Scope("", (fold(path),)).contains(f"{path}/a.md")
 
 
 def test_paths_are_relative_to_the_folder(desk):

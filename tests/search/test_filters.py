@@ -9,6 +9,7 @@ from tests.index_runs import Vault
 from tests.search.opened import indexed
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
 from vault_agent.wire.base import parse
@@ -131,3 +132,17 @@ async def test_other_frontmatter_fields_need_another_index(tmp_path: Path):
     after = Vault.__new__(Vault)
     after.__dict__ = {**before.__dict__, "fields": ("author",)}
     assert before.task().fingerprint != after.task().fingerprint
+
+
+async def test_words_outside_the_scope_correct_nothing(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("desk/one.md", "lantern harbour\n")
+    vault.write("far/two.md", "lantarn harbourside harbourmaster lanternfish\n")
+    vault.write("far/three.md", "harbourside harbourmaster harboured lanternfish\n")
+    filters = Filters(scope=Scope("desk"))
+    async with indexed(vault) as snapshot:
+        assert await found(snapshot, "lantarn") == ["two.md"]
+        assert await found(snapshot, "lantarn", filters) == ["one.md"]
+        assert await found(snapshot, "lanterm", filters) == ["one.md"]
+        assert await found(snapshot, "harb", filters) == ["one.md"]
+        assert await found(snapshot, "lanternfish", filters) == []

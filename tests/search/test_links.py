@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -276,3 +277,17 @@ async def test_tags_and_folders_are_trees_with_counts(vault: Vault):
     assert ([each.name for each in one.branches], one.truncated) == (["frost"], True)
     assert [shown(each) for each in folders.branches] == [("a", 1, 1, []), ("b", 1, 1, [])]
     assert folders.count == 4
+
+
+def test_a_tree_of_very_many_tags_makes_no_object_for_each():
+    rows = [(f"t{number}/x", f"t{number}/x", number // 12) for number in range(20_000)]
+    collections = []
+    gc.collect()
+    gc.callbacks.append(lambda phase, _: collections.append(phase))
+    try:
+        branches, truncated, notes = trees._tree(rows, "", 5, 100)
+    finally:
+        gc.callbacks.pop()
+    assert (len(branches), truncated, notes) == (100, True, 1_667)
+    # The collector runs once for some hundreds of new objects.
+    assert len(collections) < 10

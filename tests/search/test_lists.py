@@ -11,7 +11,9 @@ from tests.search.opened import indexed
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_fields import task_fields
-from vault_agent.model.lists import ListQuery, Sort, TaskQuery, TaskStatus
+from vault_agent.model.identifiers import identify
+from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQuery, TaskStatus
+from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters
 from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
 from vault_agent.search.tasks import list_tasks
@@ -186,3 +188,14 @@ async def test_pages_of_tasks_follow_each_other(snapshot: Snapshot):
 def test_fields_of_a_task_are_read(text: str, fields: dict):
     found = task_fields(text)
     assert {name: getattr(found, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize("path", ["alone.md", "missing.md"])
+async def test_a_cursor_at_a_note_outside_the_scope_has_expired(snapshot: Snapshot, path: str):
+    filters = Filters(scope=Scope("Garden"))
+    with pytest.raises(InvalidRequest) as caught:
+        await list_notes(snapshot, ListQuery(filters, sort=Sort.TITLE), ListPlace("", path))
+    assert caught.value.code == "CURSOR_EXPIRED"
+    with pytest.raises(InvalidRequest) as caught:
+        await list_tasks(snapshot, TaskQuery(filters), TaskPlace(f"/{identify(path)}", 1))
+    assert caught.value.code == "CURSOR_EXPIRED"

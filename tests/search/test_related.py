@@ -10,6 +10,7 @@ import pytest
 from tests.index_runs import Vault
 
 from vault_agent.model.identifiers import identify
+from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, Linked, Reason, RelatedQuery
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex
@@ -108,6 +109,26 @@ async def test_the_asked_note_is_never_related_to_itself(vault: Vault):
     await vault.index()
     for linked in Linked:
         assert "Self.md" not in await found(vault, "Self.md", linked=linked)
+
+
+async def test_a_neighbour_outside_the_scope_relates_nothing(vault: Vault):
+    vault.write("desk/One.md", "apples [[Far]]\n")
+    vault.write("desk/Two.md", "zebras [[Distant]]\n")
+    vault.write("desk/Three.md", "[[One]] [[Near]]\n")
+    vault.write("desk/Near.md", "violins\n")
+    vault.write("Far.md", "---\naliases: [Distant]\n---\n[[Near]] [[One]]\n")
+    filters = Filters(scope=Scope("desk"))
+    await vault.index()
+    assert "desk/Two.md" in await found(vault, "desk/One.md")
+    before = await ask(vault, "desk/One.md", filters=filters, explain=True)
+    assert [hit.path for hit in before.hits] == ["desk/Three.md", "desk/Near.md"]
+    vault.write("Far.md", "Nothing.\n")
+    vault.write("More.md", "[[One]] [[Near]] [[Two]] [[Three]]\n")
+    await vault.index()
+    after = await ask(vault, "desk/One.md", filters=filters, explain=True)
+    assert [(hit.path, hit.score, hit.reason) for hit in after.hits] == [
+        (hit.path, hit.score, hit.reason) for hit in before.hits
+    ]
 
 
 async def circles(vault: Vault, *paths: str) -> dict[str, set[str]]:

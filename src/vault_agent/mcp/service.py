@@ -213,12 +213,15 @@ async def _with_index(
             # The text of a note is parsed once. The other phases are short.
             phase = next((each for each in job.phases if each.name == "parse"), None)
             done, total = (phase.done, phase.total) if phase is not None else (0, None)
+            if view.caller.scope != EVERYTHING:
+                done, total = 0, None  # notes outside the scope would count
             if time.monotonic() >= deadline:
-                far = f"{done:,} of {total:,} notes" if total else f"{done:,} notes so far"
+                far = f": {done:,} notes so far" if done else ""
+                far = f": {done:,} of {total:,} notes" if total else far
                 seconds = max(1, round(job.eta_seconds)) if job.eta_seconds else 10
                 raise IndexUnavailable(
                     "INDEX_NOT_FOUND",
-                    f"The first index is being built: {far}; call again in about {seconds} s.",
+                    f"The first index is being built{far}; call again in about {seconds} s.",
                     remedy="",
                 ) from None
             if time.monotonic() >= shown_at:

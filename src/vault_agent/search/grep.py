@@ -99,7 +99,7 @@ class _Scan:
         path = ""
         if start is not None:
             async with self._snapshot.connection() as connection:
-                path = await path_of_key(connection, start.path)
+                path = await path_of_key(connection, start.path, self._query.filters.scope)
             if start.line >= _EVERY_LINE:
                 path, start = path + _NEXT, None
         while True:
@@ -131,7 +131,7 @@ class _Scan:
 
     async def _unfinished(self, stopped: Place, path: str) -> GrepAnswer:
         async with self._snapshot.connection() as connection:
-            share = await reading.share_up_to(connection, path)
+            share = await reading.share_up_to(connection, path, self._passing)
         return GrepAnswer(tuple(self._lines), stopped, incomplete=True, share=share)
 
     def _blocks(self, notes: Iterable[ScannedNote]) -> Iterator[list[ScannedNote]]:

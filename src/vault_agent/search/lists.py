@@ -51,7 +51,7 @@ async def list_notes(
     among = await _among(snapshot, query)
     warnings = await path_warnings(snapshot, query.filters)
     async with snapshot.connection() as connection:
-        after = await _after(connection, query.sort, start) if start else None
+        after = await _after(connection, query, start) if start else None
         page = await sorting.sorted_notes(
             connection, query.sort, among=among, after=after, limit=query.limit + 1
         )
@@ -87,12 +87,15 @@ def _directly_in(paths: Iterable[tuple[int, str]], folders: Sequence[str]) -> se
     return {rowid for rowid, path in paths if fold(path.rpartition("/")[0]) in wanted}
 
 
-async def _after(connection: Connection, sort: Sort, start: ListPlace) -> tuple[str | int, str]:
-    path = await path_of_key(connection, start.path)
-    if sort is not Sort.TITLE:
+async def _after(
+    connection: Connection, query: ListQuery, start: ListPlace
+) -> tuple[str | int, str]:
+    scope = query.filters.scope
+    path = await path_of_key(connection, start.path, scope)
+    if query.sort is not Sort.TITLE:
         return start.value, path
     title = await sorting.title_of(connection, path)  # too long for a cursor
-    if title is None:
+    if title is None or not scope.contains(path):
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
         )

@@ -9,6 +9,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.store.index import notes as reading
 
 if TYPE_CHECKING:
+    from vault_agent.model.scope import Scope
     from vault_agent.store.database import Connection
 
 _MAX_PATH_BYTES = 90
@@ -20,8 +21,8 @@ def note_key(path: str) -> str:
     return path if fits else f"/{identify(path)}"
 
 
-async def path_of_key(connection: Connection, key: str) -> str:
-    """Return the path of a key.
+async def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
+    """Return the path of a key. Notes outside `scope` do not exist.
 
     Raises:
         InvalidRequest: `CURSOR_EXPIRED` if the key is an ID and the note is gone, or
@@ -32,7 +33,7 @@ async def path_of_key(connection: Connection, key: str) -> str:
     if len(key) != 33 or not set(key[1:]) <= set("0123456789abcdef"):
         raise InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
     note = await reading.note_by_id(connection, key[1:])
-    if note is None:
+    if note is None or not scope.contains(note.path):
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Answer, Filters, Linked, Mode, Reason
 from vault_agent.ranking.rank import Ranked
 from vault_agent.ranking.related import (
@@ -203,12 +204,21 @@ class _Search:
         passing = self._snapshot.fulltext.admitted(self._query.filters, found)
         return {rowid: number for rowid, number in found.items() if rowid in passing}
 
+    def _visible(self, rowids: Collection[int]) -> Collection[int]:
+        """Return the notes that exist for the caller."""
+        scope = self._query.filters.scope
+        if scope == EVERYTHING or not rowids:
+            return rowids
+        return self._snapshot.fulltext.admitted(Filters(scope=scope), rowids)
+
     def _shared(self) -> dict[int, float]:
         """Return the best notes by the neighbours that they share with the requested note."""
         links = self._asked.links
-        by_links = sorted(links, key=lambda rowid: (-links[rowid], rowid))
+        by_links = sorted(self._visible(links), key=lambda rowid: (-links[rowid], rowid))
         with self._snapshot.connection_here() as connection:
             circles = neighbours.circles(connection, by_links)
+        visible = set(self._visible(set().union(*circles.values())))
+        circles = {rowid: others & visible for rowid, others in circles.items()}
         scores = {
             rowid: score
             for rowid, score in shared_neighbours(circles).items()

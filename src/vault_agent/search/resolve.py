@@ -62,6 +62,8 @@ async def resolve(
     """
     if any(character < " " for character in name):
         raise InvalidRequest("INVALID_PATH", "A name has no control characters.")
+    if scope.folder:  # for the caller, its folder is the vault
+        roots = [f"{root}/{scope.folder}" for root in roots]
     asked = _asked(name.strip(), roots)
     found: list[StoredNote] = []
     match: Match = "id"
@@ -158,30 +160,28 @@ def _normal(path: str, roots: Sequence[str]) -> str:
 
 async def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Match, list[str]]:
     """Return the paths that `path` means: itself, in another spelling, its end, or an alias."""
-    candidates = await places.notes_named(connection, [name_hash(target_key(path))])
     candidates = [
-        (scope.inner(found), names) for found, names in candidates if scope.contains(found)
+        (scope.inner(found), found, names)
+        for found, names in await places.notes_named(connection, [name_hash(target_key(path))])
+        if scope.contains(found)
     ]
-    paths = sorted((found for found, _ in candidates), key=lambda each: (len(each), each))
+    candidates.sort(key=lambda each: (len(each[0]), each[0], each[1]))
     folded = fold(path)
     end = f"/{folded}"
     ways: tuple[tuple[Match, list[str]], ...] = (
-        ("path", [each for each in paths if path in _spellings(each)]),
-        ("path", [each for each in paths if folded in _spellings(fold(each))]),
+        ("path", [found for each, found, _ in candidates if path in _spellings(each)]),
+        ("path", [found for each, found, _ in candidates if folded in _spellings(fold(each))]),
         (
             "name",
-            [each for each in paths if any(s.endswith(end) for s in _spellings(fold(each)))],
+            [
+                found
+                for each, found, _ in candidates
+                if any(spelling.endswith(end) for spelling in _spellings(fold(each)))
+            ],
         ),
-        (
-            "alias",
-            sorted(
-                (each for each, names in candidates if folded in map(fold, names)),
-                key=lambda each: (len(each), each),
-            ),
-        ),
+        ("alias", [found for _, found, names in candidates if folded in map(fold, names)]),
     )
-    match, found = next(((match, found) for match, found in ways if found), ("path", []))
-    return match, [scope.outer(each) for each in found]
+    return next(((match, found) for match, found in ways if found), ("path", []))
 
 
 def _spellings(path: str) -> tuple[str, ...]:

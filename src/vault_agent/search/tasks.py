@@ -42,7 +42,8 @@ async def list_tasks(
     found: list[tuple[TaskRow, TaskFields]] = []
     async with snapshot.connection() as connection:
         if start is not None:
-            path, line = await path_of_key(connection, start.path), start.line
+            path = await path_of_key(connection, start.path, query.filters.scope)
+            line = start.line
         while len(found) <= query.limit:
             page = await _page(connection, query.status, path, line)
             fitting = await snapshot.threads.run(_fitting, page, passing, query)

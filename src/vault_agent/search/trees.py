@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from vault_agent.model.graph import Branch
@@ -13,7 +14,7 @@ from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
@@ -27,14 +28,6 @@ class Tree:
     branches: tuple[Branch, ...]
     count: int  # notes with no tag, or in no folder
     truncated: bool  # whether the limit left entries out
-
-
-@dataclass(slots=True)
-class _Node:
-    spellings: Counter[str] = field(default_factory=Counter)
-    own: int = 0
-    notes: set[int] = field(default_factory=set)  # with this one or one below it
-    children: dict[str, _Node] = field(default_factory=dict)
 
 
 async def tags(
@@ -75,48 +68,82 @@ def _tree(
 ) -> tuple[tuple[Branch, ...], bool, int]:
     """Return the tree of (folded name, spelling, note), whether it is cut, and how many notes.
 
-    The upper levels are kept first, and on one level the first by name.
+    The upper levels are kept first, and on one level the first by name. There may be hundreds of
+    thousands of names, so only the kept ones get objects of their own.
     """
-    root = _Node()
-    for name, written, note in rows:
-        root.notes.add(note)
-        node, spelled = root, ""
-        for part, spelling in zip(name.split("/"), written.split("/"), strict=False):
-            node = node.children.setdefault(part, _Node())
-            spelled = f"{spelled}/{spelling}" if spelled else spelling
-            node.spellings[spelled] += 1
-            node.notes.add(note)
-        node.own += 1
-    tops = sorted(_matching(root, "", fold(prefix)))
-    kept: set[int] = set()
-    level, truncated = [node for _, node in tops], False
-    for _ in range(depth):
-        room = limit - len(kept)
-        truncated = truncated or len(level) > room
-        kept.update(map(id, level[:room]))
-        level = [child for node in level[:room] for _, child in sorted(node.children.items())]
-    return (
-        tuple(_branch(node, kept) for _, node in tops if id(node) in kept),
-        truncated,
-        len(root.notes),
-    )
+    rows = sorted(rows, key=itemgetter(2))
+    own: dict[str, int] = {}
+    notes: dict[str, int] = {}  # of each name, with those of the names below it
+    last: dict[str, int] = {}  # the last note that was counted: rows are in their order
+    for name, _, note in rows:
+        own[name] = own.get(name, 0) + 1
+        for each in ("", *_levels(name)):
+            if last.get(each) != note:
+                last[each] = note
+                notes[each] = notes.get(each, 0) + 1
+    whole = notes.pop("", 0)
+    children, truncated = _kept(notes, fold(prefix), depth, limit)
+    written = _spellings(rows, {name for names in children.values() for name in names})
+
+    def branch(name: str) -> Branch:
+        below = tuple(branch(child) for child in children.get(name, ()))
+        return Branch(written[name], own.get(name, 0), notes[name], below)
+
+    return tuple(branch(name) for name in children[""]), truncated, whole
 
 
-def _matching(node: _Node, name: str, prefix: str) -> list[tuple[str, _Node]]:
-    """Return the topmost nodes whose complete name begins with a prefix."""
-    found = []
-    for part, child in node.children.items():
-        whole = f"{name}/{part}" if name else part
-        if whole.startswith(prefix):
-            found.append((whole, child))
-        elif prefix.startswith(f"{whole}/"):
-            found += _matching(child, whole, prefix)
-    return found
+def _levels(name: str) -> Iterator[str]:
+    """Yield `a`, `a/b` and `a/b/c` for `a/b/c`."""
+    place = name.find("/")
+    while place >= 0:
+        yield name[:place]
+        place = name.find("/", place + 1)
+    yield name
 
 
-def _branch(node: _Node, kept: set[int]) -> Branch:
-    shown = min(node.spellings, key=lambda each: (-node.spellings[each], each))
-    children = (child for _, child in sorted(node.children.items()) if id(child) in kept)
-    return Branch(
-        shown, node.own, len(node.notes), tuple(_branch(child, kept) for child in children)
-    )
+def _kept(
+    names: Iterable[str], prefix: str, depth: int, limit: int
+) -> tuple[dict[str, list[str]], bool]:
+    """Return the kept names by the name above them, and whether the limit left some out.
+
+    "" has the topmost names that begin with `prefix`.
+    """
+    levels: defaultdict[int, list[str]] = defaultdict(list)
+    tops = []
+    for name in names:
+        if name.startswith(prefix):
+            above = name.rpartition("/")[0]
+            if above and above.startswith(prefix):
+                levels[name.count("/")].append(name)
+            else:
+                tops.append(name)
+    children = {"": sorted(tops)[:limit]}
+    truncated = len(tops) > limit
+    room, level = limit - len(children[""]), children[""]
+    for _ in range(depth - 1):
+        places = {name: place for place, name in enumerate(level)}
+        found = [
+            name
+            for number in sorted({each.count("/") + 1 for each in level})
+            for name in levels[number]
+            if name.rpartition("/")[0] in places
+        ]
+        found.sort(key=lambda name: (places[name.rpartition("/")[0]], name))
+        truncated = truncated or len(found) > room
+        level = found[:room]
+        room -= len(level)
+        for name in level:
+            children.setdefault(name.rpartition("/")[0], []).append(name)
+    return children, truncated
+
+
+def _spellings(rows: Iterable[tuple[str, str, int]], names: Collection[str]) -> dict[str, str]:
+    """Return the most frequent spelling of each of some names."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for name, written, _ in rows:
+        for each, spelled in zip(_levels(name), _levels(written), strict=False):
+            if each in counts:
+                counts[each][spelled] += 1
+    return {
+        name: min(found, key=lambda each: (-found[each], each)) for name, found in counts.items()
+    }

@@ -98,8 +98,15 @@ class Clauses:
     def _in_scope(self, scope: Scope) -> Query:
         folder = comparable_path(scope.folder)
         inside = self._raw("folder", folder) if folder else Query.all_query()
-        denied = [self._path(each) for each in scope.deny]
+        denied = [self._literally(comparable_path(each)) for each in scope.deny]
         return combined(must=[inside], must_not=denied)
+
+    def _literally(self, comparable: str) -> Query:
+        """Return the notes in a folder, or a note by its path (suffix optional)."""
+        names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
+        return any_of(
+            [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
+        )
 
     def excluded(self, filters: Filters) -> list[Query]:
         """Return clauses of which none may match.
@@ -199,10 +206,7 @@ class Clauses:
         if is_glob(comparable):
             anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
             return self._matching(anchor + _glob_regex(comparable))
-        names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
-        return any_of(
-            [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
-        )
+        return self._literally(comparable)
 
 
 def is_glob(pattern: str) -> bool:

@@ -24,6 +24,7 @@ from vault_agent.model.lexical import (
     NoteEvidence,
     rarity,
 )
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent
 from vault_agent.store.fulltext.guard import guarded
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from vault_agent.model.scope import Scope
     from vault_agent.store.fulltext.clauses import Clauses
     from vault_agent.system.threads import Stopped
 
@@ -170,7 +172,7 @@ class FulltextReader:
             clauses = self._notes.clauses
             query = query or LexicalQuery()
             check_patterns(filters, query.filters, query.without)
-            must, must_not = _conditions(clauses, query, "body", EVERYTHING)
+            must, must_not = _conditions(clauses, query, "body", _Limits())
             must += clauses.filters(filters) + clauses.filters(query.filters)
             must_not += clauses.excluded(query.without)
             if rowids is not None:
@@ -204,8 +206,8 @@ class FulltextReader:
             asked = (filters, query.filters, query.without)
             check_patterns(*asked)
             passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
-            scope = _Scope(without, among)
-            return _Search(self._notes, self._chunks, query, passing, scope, stopped).run()
+            limits = _Limits(without, among, filters.scope)
+            return _Search(self._notes, self._chunks, query, passing, limits, stopped).run()
 
     def similarities(
         self, weights: Mapping[str, float], rowids: Collection[int]
@@ -220,14 +222,12 @@ class FulltextReader:
             return self._notes.top(asked, len(rowids))
 
 
-class _Scope(NamedTuple):
-    """The notes that a search leaves out, and the only ones that it may find."""
+class _Limits(NamedTuple):
+    """The notes that a search leaves out, the only ones that it may find, and the caller's."""
 
-    without: Collection[int]
-    among: Collection[int] | None
-
-
-EVERYTHING = _Scope((), None)
+    without: Collection[int] = ()
+    among: Collection[int] | None = None
+    scope: Scope = EVERYTHING
 
 
 class _Search:
@@ -239,15 +239,16 @@ class _Search:
         chunks: Shelf,
         query: LexicalQuery,
         passing: Passing | None,
-        scope: _Scope,
+        limits: _Limits,
         stopped: Stopped,
     ) -> None:
+        self._scope = limits.scope
         self._stopped = stopped
         self._notes = notes
         self._chunks = chunks
         self._query = query
-        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", scope)
-        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", scope)
+        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", limits)
+        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", limits)
         self._passing = passing  # None where there are no filters
         if passing is not None:
             self._note_must += passing.must
@@ -300,12 +301,15 @@ class _Search:
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
         searcher = self._notes.searcher
+        visible = None if self._scope == EVERYTHING else self._is_visible
         frequencies = {term: searcher.doc_freq("body", term) for term in weights}
+        if visible is not None:
+            frequencies = {term: count * visible(term) for term, count in frequencies.items()}
         unknown = [term for term, count in frequencies.items() if not count and not is_unit(term)]
         if self._query.tolerant:
             self._neighbours = dict.fromkeys(unknown, ())
         corrected: dict[str, dict[str, int]] = {}
-        speller = Speller(searcher, self._notes.schema)
+        speller = Speller(searcher, self._notes.schema, visible)
         for term in worth_correcting(self._neighbours):
             go_on(self._stopped)
             corrected[term] = speller.neighbours_of(term)
@@ -320,6 +324,15 @@ class _Search:
                 found[each] = found.get(each, 0.0) + weight
                 self._frequencies[each] = count
         return found
+
+    def _is_visible(self, term: str) -> bool:
+        """Whether a note in the scope has a term. Other notes' words do not exist."""
+        clauses = self._notes.clauses
+        within = [
+            clauses.term("body", term, positions=False),
+            *clauses.filters(Filters(scope=self._scope)),
+        ]
+        return bool(self._notes.first(combined(must=within, must_not=[]), 1))
 
     def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace single characters by the pairs that begin with them. Chunks have only pairs."""
@@ -446,15 +459,15 @@ class _Search:
 
 
 def _conditions(
-    clauses: Clauses, query: LexicalQuery, field: str, scope: _Scope
+    clauses: Clauses, query: LexicalQuery, field: str, limits: _Limits
 ) -> tuple[list[Query], list[Query]]:
     """Return a query's clauses that must match and that must not, without words and filters."""
     must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
     must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
-    if scope.without:
-        must_not.append(clauses.rowids(scope.without))
-    if scope.among is not None:
-        must.append(clauses.rowids(scope.among))
+    if limits.without:
+        must_not.append(clauses.rowids(limits.without))
+    if limits.among is not None:
+        must.append(clauses.rowids(limits.among))
     return must, must_not
 
 

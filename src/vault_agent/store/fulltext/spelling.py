@@ -7,6 +7,7 @@ dictionary at most once.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import OSA
@@ -14,7 +15,7 @@ from rapidfuzz.process import extract
 from tantivy import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tantivy import Schema, Searcher
 
@@ -22,6 +23,7 @@ MOST_CORRECTED = 8
 """Limit of corrected terms in one query: the longest, which are the most specific."""
 
 _NEIGHBOURS = 3
+_MOST_LOOKED_AT = 100  # each is a query
 _SHORTEST = 4  # a shorter term has too many neighbours
 _TWO_EDITS_FROM = 8
 _FIELD = "body"
@@ -30,8 +32,12 @@ _FIELD = "body"
 class Speller:
     """Corrects the terms of one query."""
 
-    def __init__(self, searcher: Searcher, schema: Schema) -> None:
+    def __init__(
+        self, searcher: Searcher, schema: Schema, visible: Callable[[str], bool] | None = None
+    ) -> None:
+        """Suggest only terms that are `visible`, or all if it is None."""
         self._searcher = searcher
+        self._visible = visible
         self._schema = schema
         self._read: dict[str, list[tuple[str, int]]] = {}
 
@@ -42,11 +48,9 @@ class Speller:
         edit inserts, drops, changes or swaps letters: the optimal string alignment distance. The
         closest come first, then the most frequent.
         """
-        completions = [
-            entry for entry in self._begun(term[:_SHORTEST]) if entry[0].startswith(term)
-        ]
-        if completions:
-            return dict(completions[:_NEIGHBOURS])
+        begun = [entry for entry in self._begun(term[:_SHORTEST]) if entry[0].startswith(term)]
+        if completions := self._first_visible(begun):
+            return dict(completions)
         most = 2 if len(term) >= _TWO_EDITS_FROM else 1
         if not self._has_near(term, most):
             return {}
@@ -55,7 +59,13 @@ class Speller:
             term, [other for other, _ in begun], scorer=OSA.distance, score_cutoff=most, limit=None
         )
         near = sorted((distance, -begun[place][1], other) for other, distance, place in found)
-        return {other: -count for _, count, other in near[:_NEIGHBOURS]}
+        return dict(self._first_visible([(other, -count) for _, count, other in near]))
+
+    def _first_visible(self, entries: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
+        if self._visible is None:
+            return entries[:_NEIGHBOURS]
+        visible = (entry for entry in entries[:_MOST_LOOKED_AT] if self._visible(entry[0]))
+        return list(islice(visible, _NEIGHBOURS))
 
     def _has_near(self, term: str, most: int) -> bool:
         query = Query.fuzzy_term_query(self._schema, _FIELD, term, most)

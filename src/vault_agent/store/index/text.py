@@ -10,7 +10,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import translated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import aiosqlite
 
@@ -57,15 +57,22 @@ async def chunks_from(
     return [ScannedChunk(*row) for row in rows]
 
 
-async def share_up_to(connection: aiosqlite.Connection, path: str) -> float:
-    """Return the share of the notes with text whose path is not after `path`, 0 to 1."""
+async def share_up_to(
+    connection: aiosqlite.Connection, path: str, among: Collection[int] | None
+) -> float:
+    """Return the share of the notes with text whose path is not after `path`, 0 to 1.
+
+    Only notes of `among` count, or all if it is None.
+    """
+    rowids = None if among is None else orjson.dumps(list(among)).decode()
     with translated():
-        [(before, every)] = await connection.execute_fetchall(_SHARE, (path,))
+        [(before, every)] = await connection.execute_fetchall(_SHARE, (path, rowids))
     return before / every if every else 1.0
 
 
 _SHARE = """
-SELECT coalesce(sum(path <= ?), 0), count(*) FROM note WHERE chunk_count > 0
+SELECT coalesce(sum(path <= ?1), 0), count(*) FROM note
+WHERE chunk_count > 0 AND (?2 IS NULL OR rowid IN (SELECT value FROM json_each(?2)))
 """
 
 _NOTES_FROM = """
