@@ -67,9 +67,10 @@ async def list_agents(invocation: Invocation) -> None:
             }
         )
         return
+    widest = max(map(len, agents), default=0)
     for name, each in agents.items():
         denied = f" without {', '.join(map(clean, each.deny))}" if each.deny else ""
-        say(f"{clean(name)}  {clean(each.folder) or 'the whole vault'}{denied}")
+        say(f"{clean(name):<{widest}}  {clean(each.folder) or 'the whole vault'}{denied}")
     if not agents:
         tell("There are no agents. `vault-agent agents add NAME --folder FOLDER` adds one.")
 
