@@ -16,7 +16,12 @@ def command() -> None:
 
 @command.command("add")
 @click.argument("name")
-@click.option("--folder", metavar="FOLDER", default="", help="The folder that it sees.")
+@click.option(
+    "--folder",
+    metavar="FOLDER",
+    default="",
+    help="The folder that it sees. Default: the whole vault.",
+)
 @click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
 @click.pass_obj
 async def add(invocation: Invocation, name: str, folder: str, deny: tuple[str, ...]) -> None:
