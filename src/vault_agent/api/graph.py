@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from vault_agent.api.links import INDEX_CODES, NOTE_CODES, PAGE_CODES
+from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.search.columns import Wish

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.api.lists import INDEX_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.reading import Wanted
@@ -63,11 +63,9 @@ READ = Operation(
     _read,
     (Reply[PartData],),
     (
-        "INVALID_ID",
-        "NOTE_NOT_FOUND",
+        *NOTE_CODES,
         "HEADING_NOT_FOUND",
-        "INVALID_CURSOR",
-        "CURSOR_EXPIRED",
+        *CURSOR_CODES,
         "PATH_OUTSIDE_VAULT",
         "NOTE_TOO_LARGE",
         "VAULT_NOT_FOUND",
