@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
-    from vault_agent.model.reading import NotePart, Wanted
+    from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
@@ -185,11 +185,11 @@ class OpenVault:
                 lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
             )
 
-    async def part(self, note_id: str, wanted: Wanted, *, max_bytes: int) -> NotePart:
+    async def part(self, note_id: str, query: PartQuery, *, max_bytes: int) -> NotePart:
         """Return a page of a part of a note's current text."""
         async with opened_in_thread(self._open_vault) as root:
             return await self._read(
-                lambda now: part(now, root, note_id, wanted, max_bytes=max_bytes)
+                lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
