@@ -57,7 +57,7 @@ class WholeGraph(NamedTuple):
 
 
 async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
-    """Return the whole graph in columns: notes, links, and what they have in common."""
+    """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
     warnings = [each.model_dump(mode="json") for each in warnings_data(vault.links.warnings())]
     as_objects = sent.format == "objects"
     query = GraphQuery(

@@ -134,7 +134,7 @@ class Jobs:
         return next((job for job in await self.list() if job.state.final), None)
 
     async def last_indexed(self) -> str | None:
-        """Return when the newest job ended that had read all notes, or None."""
+        """Return when the newest job that read all notes ended, or None."""
         ended = (
             job.finished_at
             for job in await self.list()

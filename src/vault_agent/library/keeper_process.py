@@ -97,7 +97,7 @@ class Keeper:
                     return done.run
 
     async def embed(self, request: Embed, on_event: Callable[[RunEvent], object]) -> Embedded:
-        """Embed the chunks without a vector. Runs go on meanwhile, in another process.
+        """Embed the chunks without a vector. Index runs continue meanwhile, in another process.
 
         Raises:
             VaultAgentError: what ended it, with its class, code and details.

@@ -65,7 +65,7 @@ class Links:
         self._clustering = anyio.Lock()
 
     def forget(self, revision: str | None) -> None:
-        """Drop what is kept of other revisions than this one."""
+        """Drop everything that is kept of other revisions."""
         self._graphs.forget(revision)
         self._broken.forget(revision)
         if self._clusters is not None and self._clusters.revision != revision:

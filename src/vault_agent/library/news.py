@@ -1,4 +1,4 @@
-"""What happens in an open vault, for those who follow it. The latest news is kept in memory."""
+"""News of an open vault: revisions, jobs and states of the watch. The latest is kept in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Item: TypeAlias = Revision | WatchStatus | Job
 
 
 class NewsItem(NamedTuple):
-    """A piece of news and its ID. `item` is None where earlier news is no longer known."""
+    """One item of news and its ID. `item` is None in place of items that are no longer kept."""
 
     id: str
     item: Item | None
@@ -55,7 +55,7 @@ class News:
         return f"{self._epoch}-{self._count}"
 
     def add(self, item: Item) -> None:
-        """Tell all followers."""
+        """Add an item, and wake all followers."""
         self._count += 1
         self._kept.append(item)
         self._change.announce()
@@ -63,7 +63,7 @@ class News:
     async def follow(self, after: str | None = None) -> AsyncIterator[NewsItem]:
         """Yield the news after the item with the ID `after`, or from now on, without end.
 
-        If some of it is no longer known, the first item is None.
+        If some of it is no longer kept, the first item is None.
         """
         seen = self._count if after is None else self._number(after)
         while True:

@@ -267,7 +267,7 @@ class OpenVault:
         on_event: Callable[[RunEvent], object],
         on_served: Callable[[], object],
     ) -> IndexRun:
-        """Index what a watch has noticed. `on_served` is called once searches see the changes."""
+        """Index the changes that a watch has noticed. `on_served` is called once they are seen."""
         task = replace(
             self._task, paths=batch.paths, removable=batch.removable, folder=folder or None
         )
