@@ -69,6 +69,6 @@ def test_a_forged_cursor_is_refused(forged: str):
     assert forged[:20] not in refused.value.message or not forged
 
 
-def test_a_position_without_a_limit_is_a_defect():
+def test_a_cursor_that_would_be_too_long_is_an_internal_error():
     with pytest.raises(ValueError, match="characters"):
         encode_cursor(Asked(), ("x" * 300,), vault=VAULT)

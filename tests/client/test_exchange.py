@@ -117,7 +117,7 @@ async def test_nobody_at_the_address_is_reported():
         ("http://bücher.example:81", "bücher.example", 81, "xn--bcher-kva.example:81", ""),
     ],
 )
-def test_an_endpoint_is_taken_apart(
+def test_an_endpoint_is_split_into_its_parts(
     endpoint: str, host: str, port: int, authority: str, prefix: str
 ):
     tls = endpoint.startswith("https")

@@ -146,7 +146,7 @@ def test_a_clock_set_back_causes_no_scan(watched: Observed):
     assert watched.said == [Beat()] * 3
 
 
-def test_a_missing_folder_is_let_go_and_watched_again_once_it_is_back(
+def test_a_missing_folder_is_released_and_watched_again_once_it_is_back(
     watched: Observed, root: Path
 ):
     events = watched.events
@@ -167,7 +167,7 @@ def test_another_folder_in_its_place_is_not_watched(watched: Observed, root: Pat
     assert watched.events is None
 
 
-def test_a_folder_that_is_removed_and_made_again_is_watched_anew(watched: Observed):
+def test_a_folder_that_is_removed_and_created_again_is_watched_again(watched: Observed):
     events = watched.events
     watched.events.found.append(Found(root=True))  # perhaps with the same inode
     [said] = watched.turns()
@@ -188,7 +188,7 @@ def test_a_file_in_place_of_the_folder_is_no_vault(watched: Observed, root: Path
     assert watched.turns(5) == [Away()]
 
 
-def test_a_limit_makes_the_watcher_poll(watched: Observed):
+def test_at_the_limit_of_watches_the_watcher_polls(watched: Observed):
     watched.events.found.append(WatchFailed(limit=True))
     [said] = watched.turns()
     assert isinstance(said, Watching)

@@ -53,7 +53,7 @@ def test_a_path_that_is_never_quiet_waits_no_longer_than_the_limit(waiting: Wait
     assert waiting.due_at() == pytest.approx(11)
 
 
-def test_one_restless_path_does_not_hold_up_another(waiting: Waiting):
+def test_a_path_that_keeps_changing_does_not_delay_others(waiting: Waiting):
     waiting.add(["log.md", "a.md"], 10)
     waiting.add(["log.md"], 10.1)
     due, batch = next_batch(waiting)
@@ -169,7 +169,7 @@ def test_a_storm_is_one_run_once_it_is_quiet(waiting: Waiting):
     assert waiting.due_at() is None  # their paths were looked at too
 
 
-def test_a_storm_that_does_not_end_is_looked_at_all_the_same(waiting: Waiting):
+def test_a_storm_that_does_not_end_is_indexed_anyway(waiting: Waiting):
     waiting.demand("overflow", 0, settle=True)
     for step in range(100):
         waiting.add([f"{step}.md"], step / 100)
@@ -208,7 +208,7 @@ def test_a_failure_keeps_the_age_of_its_changes(waiting: Waiting):
     assert waiting.pending == 1
 
 
-def test_a_solved_problem_ends_the_pause(waiting: Waiting):
+def test_a_request_to_retry_ends_the_pause(waiting: Waiting):
     waiting.demand("scan", 0)
     taken(waiting, 0)
     waiting.fail(1)
@@ -292,7 +292,7 @@ def test_no_change_is_forgotten(waiting: Waiting, seed: int):
         assert max(looked.get(path, -1), everything) >= at
 
 
-def test_two_scans_within_ten_minutes_that_find_lost_changes_mean_deafness():
+def test_two_scans_that_find_missed_changes_end_the_use_of_events():
     hearing = Hearing()
     assert [hearing.miss(at) for at in (0, 601, 1200)] == [False, False, True]
     assert hearing.missed == 3

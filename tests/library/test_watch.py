@@ -309,7 +309,7 @@ async def test_new_revisions_are_news_once_they_are_searched(root: Path):
         assert await hits(vault, "quinces") == ["New.md"]
 
 
-async def test_new_text_is_embedded_behind_and_once(root: Path):
+async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=1) as vault:
@@ -380,7 +380,9 @@ async def test_a_run_that_takes_long_is_a_job_that_can_be_cancelled(
         await found(vault, "quinces", "New.md")
 
 
-async def test_a_watch_that_is_deaf_polls_and_says_so(root: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_watch_that_misses_events_polls_and_warns(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(module, "OLD_SECONDS", 0.0)
     async with watched(root) as vault:
         with monkeypatch.context() as deaf:

@@ -229,10 +229,10 @@ async def test_notes_without_links_are_orphans_or_dead_ends(vault: Vault):
 async def test_the_graph_has_columns_and_objects(vault: Vault):
     async with opened(vault) as now:
         whole = await graph.Graphs().of(now)
-        wish = columns.Wish(Filters(), 0, 50_000, unresolved=True, objects=False)
-        found = columns.columns(whole, await columns.rows(now, wish), wish, None)
-        plain = columns.objects(whole, await columns.rows(now, wish), wish)
-        few = columns.Wish(Filters(tags=("weather",)), 0, 1, unresolved=False, objects=False)
+        asked = columns.GraphQuery(Filters(), 0, 50_000, unresolved=True, objects=False)
+        found = columns.columns(whole, await columns.rows(now, asked), asked, None)
+        plain = columns.objects(whole, await columns.rows(now, asked), asked)
+        few = columns.GraphQuery(Filters(tags=("weather",)), 0, 1, unresolved=False, objects=False)
         cut = columns.columns(whole, await columns.rows(now, few), few, None)
     nodes = found["nodes"]
     assert nodes["title"] == [

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from vault_agent.api.links import INDEX_CODES, NOTE_CODES, PAGE_CODES
+from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import page_of, shown
-from vault_agent.search.columns import Wish
+from vault_agent.search.columns import GraphQuery
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.graph import (
@@ -57,10 +57,10 @@ class WholeGraph(NamedTuple):
 
 
 async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
-    """Return the whole graph in columns: notes, links, and what they have in common."""
+    """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
     warnings = [each.model_dump(mode="json") for each in warnings_data(vault.links.warnings())]
     as_objects = sent.format == "objects"
-    wish = Wish(
+    query = GraphQuery(
         filters=sent.to_filters(),
         least_degree=sent.min_degree,
         limit=min(sent.limit, MAX_OBJECTS) if as_objects else sent.limit,
@@ -69,7 +69,7 @@ async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
     )
 
     async def build() -> bytes:
-        data = await vault.links.columns(wish, member=sent.member and not as_objects)
+        data = await vault.links.columns(query, member=sent.member and not as_objects)
         return await in_thread(orjson.dumps, {"data": data, "warnings": warnings})
 
     described = (vault.identity, await vault.links.revision(), sent.model_dump_json(), warnings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.model.graph import Wanted
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.graph import Backlink, Branch, Finding, NoteLink
-
-INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
-PAGE_CODES = ("INVALID_LIMIT", "INVALID_CURSOR", "CURSOR_EXPIRED")
-NOTE_CODES = ("INVALID_ID", "NOTE_NOT_FOUND")
 
 
 async def _links(vault: OpenVault, _: Caller, sent: LinksRequest) -> Found:

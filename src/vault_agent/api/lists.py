@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.pages import entries_that_fit
 from vault_agent.model.grep import Place
 from vault_agent.model.lists import ListPlace, Sort, TaskPlace
-from vault_agent.wire.base import dump
 from vault_agent.wire.context import ContextBody, ContextData
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.lists import (
@@ -30,18 +30,12 @@ from vault_agent.wire.lists import (
 from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.lists import ListedTask
     from vault_agent.wire.base import Model
 
-_CURSOR_CODES = ("INVALID_CURSOR", "CURSOR_EXPIRED")
 _MAX_NUMBER = 1 << 53
-PAGE_BYTES = 224 << 10
-"""JSON of the rows of a page: less than the limit of a reply."""
-INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
 
 
 async def _resolve(vault: OpenVault, caller: Caller, sent: ResolveRequest) -> Found:
@@ -65,7 +59,8 @@ async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
         start = ListPlace(position[0], str(position[1]))
     found = await vault.lists.notes(sent.to_query(caller.scope), start)
     rows = [NoteRow.model_validate(each, from_attributes=True) for each in found.notes]
-    kept, more = _page(rows, has_more=found.has_more)
+    kept = entries_that_fit(rows)
+    more = found.has_more or kept < len(rows)
     data = NotesData(
         notes=rows[:kept],
         total=found.total,
@@ -83,23 +78,14 @@ async def _tasks(vault: OpenVault, caller: Caller, sent: TasksRequest) -> Found:
         start = TaskPlace(str(position[0]), int(position[1]))
     found = await vault.lists.tasks(sent.to_query(caller.scope), start)
     rows = [_task_data(each) for each in found.tasks]
-    kept, more = _page(rows, has_more=found.has_more)
+    kept = entries_that_fit(rows)
+    more = found.has_more or kept < len(rows)
     data = TasksData(
         tasks=rows[:kept],
         has_more=more,
         next_cursor=_next(vault, sent, found.places[kept - 1]) if more else None,
     )
     return Found(Reply[TasksData](data=data, warnings=warnings_data(found.warnings)))
-
-
-def _page(rows: Sequence[Model], *, has_more: bool) -> tuple[int, bool]:
-    """Return how many rows fit into a reply, and whether there are more in the list.
-
-    The rest begins the next page, so that a cursor never skips a row.
-    """
-    sizes = accumulate(len(dump(row)) + 1 for row in rows)
-    kept = max(sum(size <= PAGE_BYTES for size in sizes), min(1, len(rows)))
-    return kept, has_more or kept < len(rows)
 
 
 def _position(
@@ -167,12 +153,12 @@ GREP = Operation(
     GrepBody,
     _grep,
     (Reply[GrepData],),
-    ("REGEX_UNSUPPORTED", "INVALID_LIMIT", *_CURSOR_CODES, *INDEX_CODES),
+    ("REGEX_UNSUPPORTED", *PAGE_CODES, *INDEX_CODES),
     listed="lines",
     scoped=True,
 )
 
-_LIST_CODES = ("INVALID_PATH", "INVALID_LIMIT", *_CURSOR_CODES, *INDEX_CODES)
+_LIST_CODES = ("INVALID_PATH", "INVALID_FILTER", *PAGE_CODES, *INDEX_CODES)
 NOTES = Operation(
     "notes",
     NotesRequest,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
@@ -193,11 +194,10 @@ def _results(answer: Answer, fields: ResultFields, next_cursor: str | None = Non
     return Found(Reply[ResultsData](data=results_data(answer, next_cursor), warnings=warnings))
 
 
-_INDEX_CODES = ("INDEX_NOT_FOUND", "INDEX_INCOMPATIBLE", "INDEX_IO_ERROR")
 _JOB_CODES = ("INDEX_IO_ERROR", "JOBS_DAMAGED")
 _ONE_JOB_CODES = ("INVALID_ID", "JOB_NOT_FOUND", *_JOB_CODES)
 _SUBMIT_CODES = ("INDEX_BUSY", "DISK_FULL", *_JOB_CODES)
-_RANKING_CODES = ("INVALID_MODE", "INVALID_LIMIT", *_INDEX_CODES, "EMBEDDING_UNAVAILABLE")
+_RANKING_CODES = ("INVALID_MODE", "INVALID_LIMIT", *INDEX_CODES, "EMBEDDING_UNAVAILABLE")
 _ATTACHMENT_CODES = (
     "INVALID_PATH",
     "PATH_OUTSIDE_VAULT",
@@ -213,7 +213,7 @@ SEARCH = Operation(
     SearchBody,
     _search,
     _RESULTS,
-    ("INVALID_QUERY", "INVALID_CURSOR", "CURSOR_EXPIRED", *_RANKING_CODES),
+    ("INVALID_QUERY", *CURSOR_CODES, *_RANKING_CODES),
     listed="results",
     scoped=True,
 )
@@ -222,7 +222,7 @@ RELATED = Operation(
     RelatedBody,
     _related,
     _RESULTS,
-    ("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_RANKING_CODES),
+    (*NOTE_CODES, "CHUNK_NOT_FOUND", *_RANKING_CODES),
     listed="results",
     scoped=True,
 )
@@ -232,12 +232,11 @@ NOTE = Operation(
     _note,
     (Reply[NoteData],),
     (
-        "INVALID_ID",
-        "NOTE_NOT_FOUND",
+        *NOTE_CODES,
         "PATH_OUTSIDE_VAULT",
         "NOTE_TOO_LARGE",
         "VAULT_NOT_FOUND",
-        *_INDEX_CODES,
+        *INDEX_CODES,
     ),
 )
 CHUNK = Operation(
@@ -245,7 +244,7 @@ CHUNK = Operation(
     ChunkRequest,
     _chunk,
     (Reply[ChunkData],),
-    ("INVALID_ID", "NOTE_NOT_FOUND", "CHUNK_NOT_FOUND", *_INDEX_CODES),
+    (*NOTE_CODES, "CHUNK_NOT_FOUND", *INDEX_CODES),
 )
 ATTACHMENT = Operation(
     "attachment", AttachmentRequest, _attachment, (Reply[AttachmentData],), _ATTACHMENT_CODES
@@ -281,17 +280,17 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     CHUNK,
     ATTACHMENT,
     DOWNLOAD,
+    *LIST_OPERATIONS,
+    *LINK_OPERATIONS,
+    *GRAPH_OPERATIONS,
     INDEX,
     REINDEX,
     JOBS,
     JOB,
     JOB_EVENTS,
     CANCEL_JOB,
-    *LIST_OPERATIONS,
     WATCH,
     SCAN,
     EVENTS,
-    *LINK_OPERATIONS,
-    *GRAPH_OPERATIONS,
 )
 """Every operation, in the order of the reference."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vault_agent.api.bounds import REPLY_BYTES
@@ -10,15 +11,15 @@ from vault_agent.model.graph import Page
 from vault_agent.wire.base import Model, dump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.graph import Listed
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
-_RESERVED = 64 * 1024
-"""Space for what a reply has besides its entries: warnings above all."""
+PAGE_BYTES = REPLY_BYTES - 64 * 1024
+"""JSON of the entries of a page. The rest of a reply is for what else it has, such as warnings."""
 
 
 class Shown(NamedTuple):
@@ -43,19 +44,22 @@ def page_of(vault: OpenVault, sent: Any, positions: int = 1) -> Page:
     return Page(sent.limit, tuple(max(number, 0) for number in start), cursor.revision or "")
 
 
+def entries_that_fit(entries: Sequence[Model]) -> int:
+    """Return how many entries a page has room for, at least one.
+
+    The next page begins with the rest, so that a cursor never skips an entry.
+    """
+    sizes = accumulate(len(dump(entry)) + 1 for entry in entries)
+    return max(sum(size <= PAGE_BYTES for size in sizes), min(1, len(entries)))
+
+
 def shown(
     vault: OpenVault, sent: Model, found: Listed[Any], convert: Callable[[Any], AnyModel]
 ) -> Shown:
     """Return the entries that fit into a reply. The cursor continues after the last of them."""
-    entries: list[Any] = []
-    room = REPLY_BYTES - _RESERVED
-    for each in found.entries:
-        entry = convert(each)
-        room -= len(dump(entry)) + 1
-        if room < 0 and entries:
-            break
-        entries.append(entry)
-    more = found.more or len(entries) < len(found.entries)
+    converted = [convert(each) for each in found.entries]
+    entries = converted[: entries_that_fit(converted)]
+    more = found.more or len(entries) < len(converted)
     following = None
     if more and entries:
         following = encode_cursor(

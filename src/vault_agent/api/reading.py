@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.api.lists import INDEX_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.reading import Wanted
+from vault_agent.model.reading import PartQuery
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.reading import PartData, PartRequest
 from vault_agent.wire.replies import Reply
@@ -25,7 +25,7 @@ async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
     offset, revision = None, None
     if sent.cursor is not None:
         (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=vault.identity)
-    wanted = Wanted(
+    query = PartQuery(
         view=sent.view,
         section=sent.section,
         first_line=sent.first_line,
@@ -33,7 +33,7 @@ async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
         offset=max(0, int(offset)) if offset is not None else None,
         scope=caller.scope,
     )
-    page = await vault.part(sent.note_id, wanted, max_bytes=sent.max_bytes)
+    page = await vault.part(sent.note_id, query, max_bytes=sent.max_bytes)
     state = page.etag[:_DIGITS]
     if sent.cursor is not None and revision != state:
         raise InvalidRequest(
@@ -63,11 +63,9 @@ READ = Operation(
     _read,
     (Reply[PartData],),
     (
-        "INVALID_ID",
-        "NOTE_NOT_FOUND",
+        *NOTE_CODES,
         "HEADING_NOT_FOUND",
-        "INVALID_CURSOR",
-        "CURSOR_EXPIRED",
+        *CURSOR_CODES,
         "PATH_OUTSIDE_VAULT",
         "NOTE_TOO_LARGE",
         "VAULT_NOT_FOUND",

@@ -1,4 +1,4 @@
-"""The programs that agents run in, and how each is told of an MCP server."""
+"""The programs that agents run in, and how each is configured to use an MCP server."""
 
 from __future__ import annotations
 

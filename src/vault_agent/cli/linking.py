@@ -1,4 +1,4 @@
-"""What the commands about links share: how notes, places and link texts are printed."""
+"""Printing of notes, places and link texts, for all commands about links."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def local_vault(layers: Sequence[Layer], served: str | None) -> LocalVault | None:
-    """Return the vault that the settings name if a server serves it, else None.
+    """Return the vault in the settings if a server serves it, else None.
 
     `served` is the identity of the vault that the server has.
     """

@@ -1,4 +1,4 @@
-"""What a person types for a note: an ID, a path, a title, or the number of a result."""
+"""Names that a user types for a note: an ID, a path, a title, or the number of a result."""
 
 from __future__ import annotations
 

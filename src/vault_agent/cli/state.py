@@ -28,7 +28,7 @@ def say_rows(rows: Mapping[str, str]) -> None:
 
 
 def index_state(health: HealthData, warnings: Iterable[Notice]) -> str:
-    """Return what there is of an index, or why there is none."""
+    """Return a description of the index, or why there is none."""
     index = health.index
     if index.available:
         return f"ready: {counted(index.notes, 'note')}, {counted(index.chunks, 'chunk')}"

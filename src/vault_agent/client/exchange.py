@@ -160,7 +160,7 @@ class _Wire:
 
 @contextmanager
 def _broken() -> Iterator[None]:
-    """Raise `BrokenReply` for errors of the connection and for what is no HTTP."""
+    """Raise `BrokenReply` for errors of the connection, and for bytes that are not HTTP."""
     try:
         yield
     except (OSError, h11.ProtocolError):

@@ -10,8 +10,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from vault_agent.config.keys import KEYS, Key, nearest
-from vault_agent.config.layers import Layer, Problem, absolute, invalid, parse_file, read_text
-from vault_agent.config.private import edited_alone, write_private
+from vault_agent.config.layers import Layer, Problem, absolute, invalid, parse_file
+from vault_agent.config.private import rewrite
 from vault_agent.config.settings import check, convert
 from vault_agent.errors import Misconfigured
 
@@ -43,21 +43,34 @@ def set_value(path: Path, name: str, text: str) -> list[Problem]:
     """
     key = known_key(name)
     value = _typed(key, text) if text.strip() else None
-    try:
-        with edited_alone(path):
-            before = read_text(path) or ""
-            parse_file(before, name=path.name, lenient=True)
-            after = _edited(before, key, value, name=path.name)
-            _, problems = check([Layer("file", parse_file(after, name=path.name, lenient=True))])
-            if mine := [problem for problem in problems if problem.key == name]:
-                raise invalid(mine)
-            write_private(path, after)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Misconfigured(
-            "CONFIG_INVALID", f"The config file {path.name} cannot be written: {reason}."
-        ) from None
+    problems: list[Problem] = []
+
+    def change(before: str) -> str:
+        parse_file(before, name=path.name, lenient=True)
+        after = _edited(before, key, value, name=path.name)
+        _, found = check([Layer("file", parse_file(after, name=path.name, lenient=True))])
+        if mine := [problem for problem in found if problem.key == name]:
+            raise invalid(mine)
+        problems.extend(found)
+        return after
+
+    rewrite(path, change)
     return problems
+
+
+def parsed_document(text: str, name: str) -> tomlkit.TOMLDocument:
+    """Return a TOML document that keeps comments.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` with the file's `name`.
+    """
+    try:
+        return tomlkit.parse(text)
+    except TOMLKitError:
+        # The parser's message may quote the file, and the file may hold a key.
+        raise Misconfigured(
+            "CONFIG_INVALID", f"{name} is not valid TOML: repair it in an editor first."
+        ) from None
 
 
 def _typed(key: Key, text: str) -> object:
@@ -70,13 +83,7 @@ def _typed(key: Key, text: str) -> object:
 
 
 def _edited(text: str, key: Key, value: object, *, name: str) -> str:
-    try:
-        document = tomlkit.parse(text)
-    except TOMLKitError:
-        # The parser's message may quote the file, and the file may hold a key.
-        raise Misconfigured(
-            "CONFIG_INVALID", f"{name} is not valid TOML: repair it in an editor first."
-        ) from None
+    document = parsed_document(text, name)
     section = document.get(key.section)
     if section is not None and not isinstance(section, dict):
         rule = f"must be a section, written [{key.section}]"

@@ -7,13 +7,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
 
 from vault_agent.config.agents import NAME, SECTION
-from vault_agent.config.layers import Layer, Problem, agents_of, invalid, parse_file, read_text
-from vault_agent.config.private import edited_alone, write_private
+from vault_agent.config.edit import parsed_document
+from vault_agent.config.layers import Layer, Problem, agents_of, invalid, parse_file
+from vault_agent.config.private import rewrite
 from vault_agent.config.settings import check
-from vault_agent.errors import Misconfigured, NotFound
+from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,30 +84,20 @@ def _digest(key: str) -> str:
 
 def _edit(path: Path, change: Callable[[Any], None]) -> None:
     """Change the tables of agents, and write the file if the result is valid."""
-    try:
-        with edited_alone(path):
-            before = read_text(path) or ""
-            parse_file(before, name=path.name, lenient=True)
-            try:
-                document = tomlkit.parse(before)
-            except TOMLKitError:
-                raise Misconfigured(
-                    "CONFIG_INVALID",
-                    f"{path.name} is not valid TOML: repair it in an editor first.",
-                ) from None
-            if SECTION not in document:
-                document[SECTION] = tomlkit.table(is_super_table=True)
-            change(document[SECTION])
-            if not document[SECTION]:
-                del document[SECTION]
-            after = tomlkit.dumps(document)
-            values = parse_file(after, name=path.name, lenient=True)
-            _, problems = check([Layer("file", values, agents_of(after))])
-            if mine := [each for each in problems if each.key.startswith(f"{SECTION}.")]:
-                raise invalid(mine)
-            write_private(path, after)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Misconfigured(
-            "CONFIG_INVALID", f"The config file {path.name} cannot be written: {reason}."
-        ) from None
+
+    def edited(before: str) -> str:
+        parse_file(before, name=path.name, lenient=True)
+        document = parsed_document(before, path.name)
+        if SECTION not in document:
+            document[SECTION] = tomlkit.table(is_super_table=True)
+        change(document[SECTION])
+        if not document[SECTION]:
+            del document[SECTION]
+        after = tomlkit.dumps(document)
+        values = parse_file(after, name=path.name, lenient=True)
+        _, problems = check([Layer("file", values, agents_of(after))])
+        if mine := [each for each in problems if each.key.startswith(f"{SECTION}.")]:
+            raise invalid(mine)
+        return after
+
+    rewrite(path, edited)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from vault_agent.config.layers import read_text
+from vault_agent.errors import Misconfigured
 from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.system.locks import LocksUnsupported, folder_locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -24,8 +26,24 @@ def write_private(path: Path, text: str) -> None:
     replace_file(target, text.encode())
 
 
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    """Replace the text of the config file by what `change` returns for it; "" if it is missing.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` if the file cannot be written, and what `change` raises.
+    """
+    try:
+        with _edited_alone(path):
+            write_private(path, change(read_text(path) or ""))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Misconfigured(
+            "CONFIG_INVALID", f"The config file {path.name} cannot be written: {reason}."
+        ) from None
+
+
 @contextmanager
-def edited_alone(path: Path) -> Iterator[None]:
+def _edited_alone(path: Path) -> Iterator[None]:
     """Lock the file's folder, so that concurrent edits do not overwrite each other.
 
     If folders cannot be locked (Windows, some network drives), the last edit wins.

@@ -135,7 +135,7 @@ class Warned:
 class Published:
     """A new state is published; readers may open it."""
 
-    run: IndexRun | None = None  # what has led to a new revision; None: there are new vectors
+    run: IndexRun | None = None  # the run that published a new revision; None: only vectors are new
 
 
 @dataclass(frozen=True, slots=True)

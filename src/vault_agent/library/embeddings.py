@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vault_agent.embedding.client import HttpEmbedder
     from vault_agent.embedding.settings import EndpointSettings
     from vault_agent.indexing.protocol import Embedded
-    from vault_agent.library.keeper_process import Keeper, News
+    from vault_agent.library.keeper_process import Keeper, RunEvent
     from vault_agent.store.current import CurrentIndex
 
 
@@ -56,7 +56,7 @@ class Embeddings:
 
     async def make(
         self,
-        on_event: Callable[[News], object],
+        on_event: Callable[[RunEvent], object],
         *,
         require: bool = False,
         fresh: bool = False,

@@ -30,7 +30,7 @@ def health(
     embeddings: Embeddings,
     watch: Watch,
 ) -> Health:
-    """Return what `GET /health` tells about a vault. `running` is its running job."""
+    """Return the state of a vault for `GET /health`. `running` is its running job."""
     meta, refusal, latest = index.meta, index.refusal, index.latest
     about_embeddings = embeddings.warnings(indexing=running is not None)
     has_embedder = embeddings.embedder is not None

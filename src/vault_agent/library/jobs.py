@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
+from vault_agent.system.change import Change
 from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Jobs:
         return next((job for job in await self.list() if job.state.final), None)
 
     async def last_indexed(self) -> str | None:
-        """Return when the newest job ended that had read all notes, or None."""
+        """Return when the newest job that read all notes ended, or None."""
         ended = (
             job.finished_at
             for job in await self.list()
@@ -162,7 +163,7 @@ class Jobs:
             if job.state.final:
                 return
             if active.job is job:
-                await active.changed.wait()
+                await active.change.wait()
             with suppress(TimeoutError):
                 await asyncio.wait_for(active.ended.wait(), WATCH_INTERVAL_SECONDS)
 
@@ -242,7 +243,7 @@ class _Active:
         self.job = job
         self.work: asyncio.Future[JobSummary] | None = None
         self.recorder: asyncio.Task[None] | None = None  # a reference, so that it is not collected
-        self.changed = asyncio.Event()
+        self.change = Change()
         self.ended = asyncio.Event()
         self.index_complete = asyncio.Event()
         self.cancelled_as: JobState | None = None
@@ -276,7 +277,7 @@ class _Active:
 
     def update(self, **changes: Any) -> None:
         self.job = replace(self.job, **changes)
-        self._announce()
+        self.change.announce()
 
     def cancel(self, state: JobState = JobState.CANCELLED) -> None:
         # Only once: a second cancellation would interrupt the cleanup of the work.
@@ -286,12 +287,7 @@ class _Active:
 
     def end(self) -> None:
         self.ended.set()
-        self._announce()
-
-    def _announce(self) -> None:
-        # A new event each time. A watcher that was busy compares jobs, so it misses no change.
-        self.changed.set()
-        self.changed = asyncio.Event()
+        self.change.announce()
 
 
 class _Rate:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.library.background import Background
     from vault_agent.system.crash import CrashReport
 
-    News = Phase | Warned | Published
+    RunEvent = Phase | Warned | Published
     _Process = IndexingProcess[Event]
     OnCrash = Callable[[str, CrashReport], object]
 
@@ -76,7 +76,7 @@ class Keeper:
         self._deaths = 0  # since a process last gave an answer
         self._replacing = self._closed = False
 
-    async def run(self, request: Index, on_event: Callable[[News], object]) -> IndexRun:
+    async def run(self, request: Index, on_event: Callable[[RunEvent], object]) -> IndexRun:
         """Carry out an index run after those before it, and return its result.
 
         Raises:
@@ -96,8 +96,8 @@ class Keeper:
                 if isinstance(done, Done):
                     return done.run
 
-    async def embed(self, request: Embed, on_event: Callable[[News], object]) -> Embedded:
-        """Embed the chunks without a vector. Runs go on meanwhile, in another process.
+    async def embed(self, request: Embed, on_event: Callable[[RunEvent], object]) -> Embedded:
+        """Embed the chunks without a vector. Index runs continue meanwhile, in another process.
 
         Raises:
             VaultAgentError: what ended it, with its class, code and details.
@@ -117,7 +117,7 @@ class Keeper:
                     return done
 
     async def _carry_out(
-        self, process: _Process, request: Index | Embed, on_event: Callable[[News], object]
+        self, process: _Process, request: Index | Embed, on_event: Callable[[RunEvent], object]
     ) -> Done | Embedded | None:
         """Carry out a request. Return None if the process had died before it took the request."""
         was_kept, received, reusable = process.has_answered, False, False

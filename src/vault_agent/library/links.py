@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
     from vault_agent.model.warning import Warning
-    from vault_agent.search.columns import Wish
+    from vault_agent.search.columns import GraphQuery
     from vault_agent.search.graph import Clusters, Graph
     from vault_agent.search.trees import Tree
     from vault_agent.store.current import Snapshot
@@ -67,7 +67,7 @@ class Links:
         self._clustering = anyio.Lock()
 
     def forget(self, revision: str | None) -> None:
-        """Drop what is kept of other revisions than this one."""
+        """Drop everything that is kept of other revisions."""
         self._graphs.forget(revision)
         self._broken.forget(revision)
         if self._clusters is not None and self._clusters.revision != revision:
@@ -142,15 +142,15 @@ class Links:
 
         return await self._listed_of_graph(answer), modularity
 
-    async def columns(self, wish: Wish, *, member: bool) -> dict[str, Any]:
+    async def columns(self, query: GraphQuery, *, member: bool) -> dict[str, Any]:
         """Return the whole graph as plain data for JSON."""
 
         async def answer(now: Snapshot, whole: Graph) -> dict[str, Any]:
             clusters = await self._clusters_of(whole) if member else None
-            read = await columns.rows(now, wish)
-            if wish.objects:
-                return await in_thread(columns.objects, whole, read, wish)
-            return await in_thread(columns.columns, whole, read, wish, clusters)
+            read = await columns.rows(now, query)
+            if query.objects:
+                return await in_thread(columns.objects, whole, read, query)
+            return await in_thread(columns.columns, whole, read, query, clusters)
 
         found: dict[str, Any] = await self._of_graph(answer)
         return found

@@ -1,4 +1,4 @@
-"""Reads of one open vault beyond search and retrieval: names, lists and what is made of them."""
+"""Names, lists, tasks, contexts and regular expressions of one open vault."""
 
 from __future__ import annotations
 

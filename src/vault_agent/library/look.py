@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from vault_agent.indexing.task import IndexRun
     from vault_agent.library.jobs import Progress
-    from vault_agent.library.keeper_process import News
+    from vault_agent.library.keeper_process import RunEvent
     from vault_agent.library.waiting import Batch
     from vault_agent.model.jobs import JobSummary
 
@@ -29,7 +29,7 @@ class Look:
         self._phases: dict[str, Phase] = {}
         self._progress: Progress | None = None
 
-    def hear(self, event: News) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Note the progress of the run."""
         if isinstance(event, Phase):
             if event.name != self._marks[-1][0]:

@@ -1,14 +1,14 @@
-"""What happens in an open vault, for those who follow it. The latest news is kept in memory."""
+"""News of an open vault: revisions, jobs and states of the watch. The latest is kept in memory."""
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision, WatchStatus
+from vault_agent.system.change import Change
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ Item: TypeAlias = Revision | WatchStatus | Job
 
 
 class NewsItem(NamedTuple):
-    """A piece of news and its ID. `item` is None where earlier news is no longer known."""
+    """One item of news and its ID. `item` is None in place of items that are no longer kept."""
 
     id: str
     item: Item | None
@@ -47,7 +47,7 @@ class News:
         self._epoch = secrets.token_hex(4)
         self._count = 0
         self._kept: deque[Item] = deque(maxlen=KEPT)
-        self._changed = asyncio.Event()
+        self._change = Change()
 
     @property
     def last_id(self) -> str:
@@ -55,17 +55,15 @@ class News:
         return f"{self._epoch}-{self._count}"
 
     def add(self, item: Item) -> None:
-        """Tell all followers."""
+        """Add an item, and wake all followers."""
         self._count += 1
         self._kept.append(item)
-        # A new event each time. A follower that was busy compares counts, so it misses nothing.
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self._change.announce()
 
     async def follow(self, after: str | None = None) -> AsyncIterator[NewsItem]:
         """Yield the news after the item with the ID `after`, or from now on, without end.
 
-        If some of it is no longer known, the first item is None.
+        If some of it is no longer kept, the first item is None.
         """
         seen = self._count if after is None else self._number(after)
         while True:
@@ -80,7 +78,7 @@ class News:
                     break
                 yield NewsItem(f"{self._epoch}-{seen}", self._kept[index])
             if seen is not None and seen == self._count:
-                await self._changed.wait()
+                await self._change.wait()
 
     def _number(self, item_id: str) -> int | None:
         epoch, _, number = item_id.partition("-")

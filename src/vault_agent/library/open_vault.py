@@ -10,8 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-import anyio
-
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
@@ -31,7 +29,6 @@ from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.health import health
 from vault_agent.library.jobs import Jobs
-from vault_agent.library.keeper_process import Keeper
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
@@ -44,6 +41,7 @@ from vault_agent.search.part import part
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
+from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
 
@@ -54,12 +52,11 @@ if TYPE_CHECKING:
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
-    from vault_agent.library.keeper_process import Keeper
-    from vault_agent.library.keeper_process import News as Event
+    from vault_agent.library.keeper_process import Keeper, RunEvent
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
-    from vault_agent.model.reading import NotePart, Wanted
+    from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
@@ -120,7 +117,7 @@ class OpenVault:
         )
         self._task = task
         self._background = background
-        self._refreshed = anyio.Event()
+        self._refreshed = Change()
         self._checks = Checks(
             index,
             directory,
@@ -191,11 +188,11 @@ class OpenVault:
                 lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
             )
 
-    async def part(self, note_id: str, wanted: Wanted, *, max_bytes: int) -> NotePart:
+    async def part(self, note_id: str, query: PartQuery, *, max_bytes: int) -> NotePart:
         """Return a page of a part of a note's current text."""
         async with opened_in_thread(self._open_vault) as root:
             return await self._read(
-                lambda now: part(now, root, note_id, wanted, max_bytes=max_bytes)
+                lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
@@ -270,15 +267,15 @@ class OpenVault:
         self,
         batch: Batch,
         folder: tuple[int, ...],
-        on_event: Callable[[Event], object],
+        on_event: Callable[[RunEvent], object],
         on_served: Callable[[], object],
     ) -> IndexRun:
-        """Index what a watch has noticed. `on_served` is called once searches see the changes."""
+        """Index the changes that a watch has noticed. `on_served` is called once they are seen."""
         task = replace(
             self._task, paths=batch.paths, removable=batch.removable, folder=folder or None
         )
 
-        def hear(event: Event) -> None:
+        def hear(event: RunEvent) -> None:
             on_event(event)
             self._hear(event, on_served)
 
@@ -291,7 +288,7 @@ class OpenVault:
         """Embed the chunks without a vector. Return False if the endpoint fails."""
         works = True
 
-        def hear(event: Event) -> None:
+        def hear(event: RunEvent) -> None:
             nonlocal works
             works = works and not (isinstance(event, Warned) and event.code == _UNAVAILABLE)
             self._hear(event)
@@ -312,17 +309,17 @@ class OpenVault:
                 `INDEX_NOT_FOUND` if it is gone.
         """
         while True:
-            refreshed, meta = self._refreshed, self._index.meta
+            meta = self._index.meta
             self._index.check()
             if meta is not None and (meta.generation, meta.revision) >= (generation, revision):
                 return
-            await refreshed.wait()
+            await self._refreshed.wait()
 
     async def _run_job(self, kind: JobKind, options: JobOptions, progress: Progress) -> JobSummary:
         """Index the whole vault in the indexing process, and embed if that is enabled."""
         indexed = False
 
-        def hear(event: Event) -> None:
+        def hear(event: RunEvent) -> None:
             if isinstance(event, Phase):
                 progress.phase(event.name, event.done, event.total, event.characters)
             elif isinstance(event, Warned):
@@ -350,7 +347,7 @@ class OpenVault:
             run.summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
         )
 
-    async def _run(self, task: IndexTask, on_event: Callable[[Event], object]) -> IndexRun:
+    async def _run(self, task: IndexTask, on_event: Callable[[RunEvent], object]) -> IndexRun:
         """Run the task in the keeper, serve the published index, and remove old files."""
         try:
             run = await self._keeper.run(Index(task), on_event)
@@ -364,7 +361,7 @@ class OpenVault:
             await in_thread(sweep, self._index, self._directory)
         return run
 
-    def _hear(self, event: Event, on_served: Callable[[], object] = lambda: None) -> None:
+    def _hear(self, event: RunEvent, on_served: Callable[[], object] = lambda: None) -> None:
         """Serve what a process has published."""
         if isinstance(event, Published):
             self._background.spawn(self._serve, event.run, on_served)
@@ -383,8 +380,7 @@ class OpenVault:
         finally:
             latest = self._index.latest
             self.links.forget(latest.revision if latest is not None else None)
-            self._refreshed.set()
-            self._refreshed = anyio.Event()
+            self._refreshed.announce()
 
     # --- start, and internals -------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.background import Background
     from vault_agent.library.jobs import Jobs
-    from vault_agent.library.keeper_process import News, OnCrash
+    from vault_agent.library.keeper_process import OnCrash, RunEvent
     from vault_agent.library.waiting import Batch
 
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.watcher import main; main()")
@@ -78,7 +78,7 @@ class Runs(Protocol):
         self,
         batch: Batch,
         folder: tuple[int, ...],
-        on_event: Callable[[News], object],
+        on_event: Callable[[RunEvent], object],
         on_served: Callable[[], object],
     ) -> IndexRun:
         """Index what a batch names. `on_served` is called once searches see the changes."""

@@ -14,7 +14,7 @@ ReadingView = Literal["text", "outline", "properties"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PartQuery:
     """The part of a note that is wanted.
 
     `first_line` and `last_line` limit the text, and so does `section`: a heading, a path of

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What of the graph is asked for."""
+class GraphQuery:
+    """Which part of the graph to return, and in which form."""
 
     filters: Filters
     least_degree: int
@@ -44,21 +44,23 @@ class Rows(NamedTuple):
     unresolved_links: int
 
 
-async def rows(snapshot: Snapshot, wish: Wish) -> Rows:
+async def rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
     """Read the notes of the graph. `columns` and `objects` make a reply of them in a thread."""
-    admitted = await admit(snapshot, wish.filters)
+    admitted = await admit(snapshot, query.filters)
     async with snapshot.unchanged() as connection:
         return Rows(
             await reading.columns(connection),
             admitted,
-            await reading.unresolved(connection) if wish.unresolved else [],
+            await reading.unresolved(connection) if query.unresolved else [],
             snapshot.meta.unresolved_links,
         )
 
 
-def columns(graph: Graph, read: Rows, wish: Wish, clusters: Clusters | None) -> dict[str, Any]:
+def columns(
+    graph: Graph, read: Rows, query: GraphQuery, clusters: Clusters | None
+) -> dict[str, Any]:
     """Return the graph in columns. Nodes are by path, edges by position."""
-    shown, truncated = _shown(graph, read, wish)
+    shown, truncated = _shown(graph, read, query)
     places = {position: index for index, position in enumerate(shown)}
     edges, weights = _edges(graph, places)
     by_position = {graph.positions[row.rowid]: row for row in read.notes}
@@ -86,7 +88,7 @@ def columns(graph: Graph, read: Rows, wish: Wish, clusters: Clusters | None) -> 
     }
     if clusters is not None:
         nodes["community"] = [clusters.members[position] for position in shown]
-    if wish.unresolved:
+    if query.unresolved:
         _add_targets(nodes, edges, weights, graph, places, read.unresolved)
     return {
         "revision": graph.revision,
@@ -102,9 +104,9 @@ def columns(graph: Graph, read: Rows, wish: Wish, clusters: Clusters | None) -> 
     }
 
 
-def objects(graph: Graph, read: Rows, wish: Wish) -> dict[str, Any]:
+def objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
     """Return the graph as one object for each note and each edge."""
-    shown, truncated = _shown(graph, read, wish)
+    shown, truncated = _shown(graph, read, query)
     places = {position: index for index, position in enumerate(shown)}
     by_position = {graph.positions[row.rowid]: row for row in read.notes}
     nodes = []
@@ -139,19 +141,19 @@ def objects(graph: Graph, read: Rows, wish: Wish) -> dict[str, Any]:
     }
 
 
-def _shown(graph: Graph, read: Rows, wish: Wish) -> tuple[list[int], bool]:
+def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[list[int], bool]:
     """Return the notes that pass, by path. Over the limit the best connected stay."""
     links = graph.links
     passing = [
         position
         for position, rowid in enumerate(graph.rowids)
         if (read.admitted is None or rowid in read.admitted)
-        and (not wish.least_degree or links.degree(position) >= wish.least_degree)
+        and (not query.least_degree or links.degree(position) >= query.least_degree)
     ]
-    if len(passing) <= wish.limit:
+    if len(passing) <= query.limit:
         return passing, False
     best = sorted(passing, key=lambda position: (-links.degree(position), position))
-    return sorted(best[: wish.limit]), True
+    return sorted(best[: query.limit]), True
 
 
 def _edges(graph: Graph, places: dict[int, int]) -> tuple[list[int], list[int]]:

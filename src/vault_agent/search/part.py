@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.sections import Outline, outline, section_lines
-from vault_agent.model.reading import NotePart, Wanted
+from vault_agent.model.reading import NotePart, PartQuery
 from vault_agent.search.fetch import read_file
 from vault_agent.search.named import named_note
 from vault_agent.system.cancelling import in_thread
@@ -26,7 +26,7 @@ MAX_HEADINGS = 20
 
 
 async def part(
-    snapshot: Snapshot, root: VaultRoot, note_id: str, wanted: Wanted, *, max_bytes: int
+    snapshot: Snapshot, root: VaultRoot, note_id: str, query: PartQuery, *, max_bytes: int
 ) -> NotePart:
     """Return a page of a note's current text, at most `max_bytes` of UTF-8.
 
@@ -39,11 +39,11 @@ async def part(
         TooLarge: `NOTE_TOO_LARGE` over 16 MiB.
     """
     async with snapshot.connection() as connection:
-        stored = await named_note(connection, note_id, wanted.scope)
-    return await in_thread(_part, root, stored, wanted, max_bytes)
+        stored = await named_note(connection, note_id, query.scope)
+    return await in_thread(_part, root, stored, query, max_bytes)
 
 
-def _part(root: VaultRoot, stored: StoredNote, wanted: Wanted, max_bytes: int) -> NotePart:
+def _part(root: VaultRoot, stored: StoredNote, query: PartQuery, max_bytes: int) -> NotePart:
     file = read_file(root, stored.path, MAX_BYTES)
     if isinstance(file, int):
         raise TooLarge(
@@ -53,27 +53,25 @@ def _part(root: VaultRoot, stored: StoredNote, wanted: Wanted, max_bytes: int) -
             remedy="Search in it instead.",
         )
     found = outline(file.text)
-    if wanted.view == "outline":
+    if query.view == "outline":
         return _page(
-            stored, file, found, wanted, _outline_text(found), max_bytes=max_bytes, listed=True
+            stored, file, found, query, _outline_text(found), max_bytes=max_bytes, listed=True
         )
-    if wanted.view == "properties":
+    if query.view == "properties":
         end = frontmatter.read(file.text).end
-        return _page(stored, file, found, wanted, file.text[:end], max_bytes=max_bytes, listed=True)
-    first, last = _range(file.text, found, wanted)
+        return _page(stored, file, found, query, file.text[:end], max_bytes=max_bytes, listed=True)
+    first, last = _range(file.text, found, query)
     begin = found.starts[first - 1] if first <= len(found.starts) else len(file.text)
     end = found.starts[last] if last < len(found.starts) else len(file.text)
-    return _page(
-        stored, file, found, wanted, file.text[begin:end], max_bytes=max_bytes, begin=begin
-    )
+    return _page(stored, file, found, query, file.text[begin:end], max_bytes=max_bytes, begin=begin)
 
 
-def _range(text: str, found: Outline, wanted: Wanted) -> tuple[int, int]:
-    """Return the first and the last wanted line."""
+def _range(text: str, found: Outline, query: PartQuery) -> tuple[int, int]:
+    """Return the first and the last line of the part."""
     count = len(found.starts)
-    first, last = wanted.first_line, min(wanted.last_line or count, count)
-    if wanted.section is not None:
-        lines = section_lines(text, found, wanted.section)
+    first, last = query.first_line, min(query.last_line or count, count)
+    if query.section is not None:
+        lines = section_lines(text, found, query.section)
         if lines is None:
             raise _no_heading(found)
         first, last = max(first, lines[0]), min(last, lines[1])
@@ -86,20 +84,20 @@ def _page(
     stored: StoredNote,
     file: NoteFile,
     found: Outline,
-    wanted: Wanted,
+    query: PartQuery,
     text: str,
     *,
     max_bytes: int,
     begin: int = 0,
     listed: bool = False,
 ) -> NotePart:
-    """Return the page of `text` at `wanted.offset`. `listed`: the text is not a range of lines."""
-    start = min(wanted.offset or 0, len(text))
+    """Return the page of `text` at `query.offset`. `listed`: the text is not a range of lines."""
+    start = min(query.offset or 0, len(text))
     length = _fitting(text, start, max_bytes)
     end = start + length
     done = end >= len(text)
-    whole = begin == 0 and begin + len(text) == len(file.text) and wanted.view == "text"
-    section = wanted.section is not None and not whole
+    whole = begin == 0 and begin + len(text) == len(file.text) and query.view == "text"
+    section = query.section is not None and not whole
     count = len(found.starts)
     return NotePart(
         note_id=stored.id,

@@ -16,6 +16,7 @@ from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision
 from vault_agent.server.keys import JOB_STREAMS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
+from vault_agent.system.change import Change
 from vault_agent.wire.base import dump
 from vault_agent.wire.convert import job_data, revision_data, watch_data
 
@@ -105,9 +106,9 @@ class JobStream:
         self._states = states
         self._newest = b""
         self._count = 0
-        self._changed = asyncio.Event()
+        self._change = Change()
         self._reading = asyncio.create_task(self._read())
-        self._reading.add_done_callback(lambda _: self._announce())
+        self._reading.add_done_callback(lambda _: self._change.announce())
 
     async def after(self, count: int) -> tuple[int, bytes] | None:
         """Wait for more than `count` states, and return their number and the newest.
@@ -118,7 +119,7 @@ class JobStream:
             if self._reading.done():
                 self._reading.result()  # raises the error that ended it, if any
                 return None
-            await self._changed.wait()
+            await self._change.wait()
         return self._count, self._newest
 
     async def events(self) -> AsyncIterator[bytes]:
@@ -138,12 +139,7 @@ class JobStream:
         async for job in self._states:
             self._newest = _event(job)
             self._count += 1
-            self._announce()
-
-    def _announce(self) -> None:
-        # A new event each time. A follower that was busy compares counts, so it misses nothing.
-        self._changed.set()
-        self._changed = asyncio.Event()
+            self._change.announce()
 
 
 def _event(job: Job) -> bytes:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Self
 
 import aiosqlite
 import anyio
+import orjson
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writable, system_failure
 from vault_agent.store.mapped import MappedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
     from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
@@ -45,6 +46,14 @@ _DISK = {
 def script(name: str) -> str:
     """Return the SQL script `name` of this package."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def json_array(values: Iterable[object]) -> str:
+    """Return values as one JSON parameter, for `json_each`.
+
+    It holds any number of values: no limit on variables, one prepared statement.
+    """
+    return orjson.dumps(list(values)).decode()
 
 
 @contextmanager

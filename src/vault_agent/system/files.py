@@ -83,9 +83,10 @@ def remove_unfinished(folder: Path) -> None:
     Only the single writer of a folder may call this. It cannot tell these files from those that
     another process is writing.
     """
-    for file in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
-        with suppress(OSError):
-            file.unlink()
+    for file in folder.glob("*"):
+        if is_unfinished(file.name):
+            with suppress(OSError):
+                file.unlink()
 
 
 def is_unfinished(name: str) -> bool:

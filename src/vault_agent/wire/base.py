@@ -46,6 +46,12 @@ _CODES = {
     "kinds": "INVALID_FILTER",
     "by": "INVALID_FILTER",
     "groupBy": "INVALID_FILTER",
+    "tag": "INVALID_FILTER",
+    "type": "INVALID_FILTER",
+    "property": "INVALID_FILTER",
+    "tasks": "INVALID_FILTER",
+    "dueAfter": "INVALID_FILTER",
+    "dueBefore": "INVALID_FILTER",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""
 

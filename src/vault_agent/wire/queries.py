@@ -30,7 +30,9 @@ def choices(*known: str) -> Any:
         names = value.split(",") if isinstance(value, str) else value
         if not isinstance(names, (list, tuple)) or not names or not set(names) <= set(known):
             raise PydanticCustomError(
-                "choices", "must be of {known}, separated by commas", {"known": ", ".join(known)}
+                "choices",
+                "must be one or more of {known}, separated by commas",
+                {"known": ", ".join(known)},
             )
         return tuple(dict.fromkeys(names))
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.store.database import translated
+from vault_agent.store.database import json_array, translated
 from vault_agent.store.failures import damaged
-from vault_agent.store.index.notes import array, chunk_of, note_of
+from vault_agent.store.index.notes import chunk_of, note_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,7 +40,7 @@ def chunks(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, Sto
 
 def _rows(connection: sqlite3.Connection, statement: str, numbers: Iterable[int]) -> list[Any]:
     with translated():
-        [(rows,)] = connection.execute(statement, (array(numbers),))
+        [(rows,)] = connection.execute(statement, (json_array(numbers),))
     try:
         return orjson.loads(rows)  # type: ignore[no-any-return]
     except orjson.JSONDecodeError:

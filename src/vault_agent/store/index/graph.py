@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import orjson
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import translated
+from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +72,7 @@ async def columns(
         if rowids is None:
             rows = await connection.execute_fetchall(_COLUMNS)
         else:
-            rows = await connection.execute_fetchall(_COLUMNS + _AMONG, (_json(rowids),))
+            rows = await connection.execute_fetchall(_COLUMNS + _AMONG, (json_array(rowids),))
     return [NoteColumns(*row) for row in rows]
 
 
@@ -88,7 +86,7 @@ async def doubtful(connection: aiosqlite.Connection) -> list[DoubtfulLink]:
 async def written(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[WrittenLink]:
     """Return the links with these keys, in no particular order."""
     with translated():
-        rows = await connection.execute_fetchall(_WRITTEN, (_json(keys),))
+        rows = await connection.execute_fetchall(_WRITTEN, (json_array(keys),))
     return [WrittenLink(*row) for row in rows]
 
 
@@ -111,10 +109,6 @@ async def paths(connection: aiosqlite.Connection) -> list[str]:
     with translated():
         rows = await connection.execute_fetchall(_ALL_PATHS)
     return [path for (path,) in rows]
-
-
-def _json(values: Iterable[Any]) -> str:
-    return orjson.dumps(list(values)).decode()
 
 
 _EDGES = f"""

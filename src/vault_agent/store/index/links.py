@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import LinkKind
-from vault_agent.store.database import translated
+from vault_agent.store.database import json_array, translated
 from vault_agent.store.index.rows import keys_of
 
 if TYPE_CHECKING:
@@ -80,7 +78,7 @@ class LinkFilter:
         clauses, values = [_STATUS[self.status]], []
         if self.kinds is not None:
             clauses.append("link.kind IN (SELECT value FROM json_each(?))")
-            values.append(_json(self.kinds))
+            values.append(json_array(self.kinds))
         return " AND ".join(clauses), values
 
 
@@ -127,7 +125,9 @@ async def places(
     """Return the first `limit` links to a file in each of some notes, by the note's rowid."""
     found: dict[int, list[LinkPlace]] = {}
     with translated():
-        rows = await connection.execute_fetchall(_PLACES, (_json(rowids), handle, handle, limit))
+        rows = await connection.execute_fetchall(
+            _PLACES, (json_array(rowids), handle, handle, limit)
+        )
     for row in rows:
         place = LinkPlace(*row)
         found.setdefault(place.key >> CHUNK_BITS, []).append(place)
@@ -141,7 +141,7 @@ async def anchors(
 
     A note whose text is not indexed is left out. Returns None if there are over 100,000 anchors.
     """
-    asked = _json(rowids)
+    asked = json_array(rowids)
     with translated():
         read = await connection.execute_fetchall(_READ, (asked, _SMALL_NOTE_BYTES))
         rows = list(await connection.execute_fetchall(_ANCHORS, (asked, MAX_ANCHORS_READ)))
@@ -152,11 +152,6 @@ async def anchors(
         if rowid in found:
             found[rowid].append((level, name))
     return found
-
-
-def _json(values: Iterable[object]) -> str:
-    # One JSON parameter holds any count: no limit on variables, one prepared statement.
-    return orjson.dumps(list(values)).decode()
 
 
 _STATUS = {

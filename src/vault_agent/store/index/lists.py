@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import translated
+from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +51,7 @@ async def sorted_notes(
     arguments: list[str | int] = []
     if among is not None:
         conditions.append("note.rowid IN (SELECT value FROM json_each(?))")
-        arguments.append(_array(among))
+        arguments.append(json_array(among))
     if after is not None:
         way = "<" if descending else ">"
         conditions.append(f"(value {way} ? OR (value = ? AND note.path > ?))")
@@ -92,7 +90,7 @@ async def _most_connected(
     shown = order[:limit]
     with translated():
         changed = await connection.execute_fetchall(
-            _UPDATED_OF, (_array(rowid for _, _, rowid in shown),)
+            _UPDATED_OF, (json_array(rowid for _, _, rowid in shown),)
         )
     times: dict[int, str] = {rowid: updated for rowid, updated in changed}  # noqa: C416
     return [SortedNote(rowid, path, -count, times.get(rowid, "")) for count, path, rowid in shown]
@@ -130,7 +128,7 @@ async def count_connections(
     connection: aiosqlite.Connection, rowids: Sequence[int]
 ) -> dict[int, int]:
     """Return how many other notes each of these notes links to, or is linked from."""
-    asked = _array(rowids)
+    asked = json_array(rowids)
     with translated():
         rows = await connection.execute_fetchall(_CONNECTIONS_OF, (asked, asked))
     return {rowid: count for rowid, count in rows}  # noqa: C416 - dict() can't be typed from rows
@@ -149,21 +147,13 @@ async def tasks_from(
 
     `symbols` are those wanted, or None for all but `without`.
     """
-    wanted = _texts(symbols if symbols is not None else without)
+    wanted = json_array(symbols if symbols is not None else without)
     known = "IN" if symbols is not None else "NOT IN"
     with translated():
         rows = await connection.execute_fetchall(
             _TASKS_FROM.format(known=known), (path, path, line, wanted, limit)
         )
     return [TaskRow(*row) for row in rows]
-
-
-def _array(numbers: Iterable[int]) -> str:
-    return orjson.dumps(list(numbers)).decode()
-
-
-def _texts(texts: Sequence[str]) -> str:
-    return orjson.dumps(list(texts)).decode()
 
 
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"

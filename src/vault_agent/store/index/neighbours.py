@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import translated
-from vault_agent.store.index.notes import array
+from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,7 +22,7 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     Of `rowids`, it takes the first 2,000, and of these the ones with the fewest links, as long as
     they have at most 3,000 links in all. The others are left out.
     """
-    asked = array(rowids[:MAX_NEIGHBOURS])
+    asked = json_array(rowids[:MAX_NEIGHBOURS])
     chosen: list[int] = []
     with translated():
         counts = connection.execute(_COUNTS, (asked,)).fetchall()
@@ -33,7 +32,7 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
             if left < 0:
                 break
             chosen.append(rowid)
-        walked = array(chosen)
+        walked = json_array(chosen)
         links = connection.execute(_OUTGOING, (walked,)).fetchall()
         links += connection.execute(_INCOMING, (walked,)).fetchall()
     found: dict[int, set[int]] = {rowid: set() for rowid in chosen}

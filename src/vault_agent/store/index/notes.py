@@ -9,7 +9,7 @@ import orjson
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import FileEntry, LinkKind, Metadata
 from vault_agent.model.retrieval import LinkSummary
-from vault_agent.store.database import translated
+from vault_agent.store.database import json_array, translated
 from vault_agent.store.index.rows import handle_of_id, keys_of, metadata_from
 
 if TYPE_CHECKING:
@@ -129,14 +129,14 @@ async def notes_by_rowid(
 ) -> list[StoredNote]:
     """Return the notes with these rowids, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(_NOTES_BY_ROWID, (array(rowids),))
+        rows = await connection.execute_fetchall(_NOTES_BY_ROWID, (json_array(rowids),))
     return [note_of(row) for row in rows]
 
 
 async def chunks(connection: aiosqlite.Connection, keys: Iterable[int]) -> list[StoredChunk]:
     """Return the chunks with these keys, in no particular order. Missing ones are left out."""
     with translated():
-        rows = await connection.execute_fetchall(_CHUNKS_BY_KEY, (array(keys),))
+        rows = await connection.execute_fetchall(_CHUNKS_BY_KEY, (json_array(keys),))
     return [chunk_of(row) for row in rows]
 
 
@@ -151,7 +151,7 @@ async def chunk_texts_of(connection: aiosqlite.Connection, keys: Iterable[int]) 
     """Return the chunks with these keys, in no particular order."""
     with translated():
         rows = await connection.execute_fetchall(
-            _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (array(keys),)
+            _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))", (json_array(keys),)
         )
     return [_chunk_text(row) for row in rows]
 
@@ -217,14 +217,6 @@ def chunk_of(row: sqlite3.Row) -> StoredChunk:
 def _chunk_text(row: sqlite3.Row) -> ChunkText:
     key, title, heading_path, text = row
     return ChunkText(key, title, tuple(orjson.loads(heading_path)) if heading_path else (), text)
-
-
-def array(numbers: Iterable[int]) -> str:
-    """Return numbers as one JSON parameter.
-
-    It holds any count: no limit on variables, one prepared statement.
-    """
-    return orjson.dumps(list(numbers)).decode()
 
 
 _NOTE = """

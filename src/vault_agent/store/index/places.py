@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from vault_agent.model.notes import FileEntry
-from vault_agent.store.database import translated
+from vault_agent.store.database import json_array, translated
 from vault_agent.store.index.notes import StoredFile
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ async def notes_named(
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Return path and aliases of every note with one of these names (hashes)."""
     with translated():
-        rows = await connection.execute_fetchall(_NOTES_NAMED, (_json(lookups),))
+        rows = await connection.execute_fetchall(_NOTES_NAMED, (json_array(lookups),))
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
 
 
 async def attachments_named(connection: aiosqlite.Connection, lookups: Iterable[int]) -> list[str]:
     """Return the path of every attachment with one of these names (hashes)."""
     with translated():
-        rows = await connection.execute_fetchall(_ATTACHMENTS_NAMED, (_json(lookups),))
+        rows = await connection.execute_fetchall(_ATTACHMENTS_NAMED, (json_array(lookups),))
     return [path for (path,) in rows]
 
 
@@ -74,16 +74,11 @@ async def names(connection: aiosqlite.Connection) -> list[tuple[int, int]]:
 async def _at(
     connection: aiosqlite.Connection, table: str, columns: str, paths: Iterable[str]
 ) -> Iterable[sqlite3.Row]:
-    places = _json(paths)
+    places = json_array(paths)
     with translated():
         return await connection.execute_fetchall(
             _AT.format(table=table, columns=columns), (places, places)
         )
-
-
-def _json(values: Iterable[object]) -> str:
-    # One JSON parameter holds any count: no limit on variables, one prepared statement.
-    return orjson.dumps(list(values)).decode()
 
 
 # "0" is the character after "/". Cross joins keep SQLite from reading the table first.

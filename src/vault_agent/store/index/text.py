@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import translated
+from vault_agent.store.database import json_array, translated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,7 +41,7 @@ async def notes_from(
 async def bodies(connection: aiosqlite.Connection, rowids: Sequence[int]) -> list[bytes]:
     """Return the text of each of these notes, in their order; a missing note's is empty."""
     with translated():
-        rows = await connection.execute_fetchall(_BODIES, (orjson.dumps(list(rowids)).decode(),))
+        rows = await connection.execute_fetchall(_BODIES, (json_array(rowids),))
     return [text for (text,) in rows]
 
 
