@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PROGRAM = str(Path(sys.executable).with_name("vault-agent"))
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+POLL_SECONDS = 0.02
+"""Between two looks at a job. Each costs the server time that is counted as the job's."""
 FINAL = {"succeeded", "failed", "cancelled", "interrupted"}
 JSON = {"Content-Type": "application/json"}
 
@@ -130,7 +132,7 @@ class Server:
     def finish(self, job_id: str) -> dict[str, Any]:
         """Wait until a job has ended; return it."""
         while (job := self.job(job_id))["state"] not in FINAL:
-            time.sleep(0.005)
+            time.sleep(POLL_SECONDS)
         if job["state"] != "succeeded":
             raise SystemExit(f"job {job['state']}: {job['error']}")
         return job

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.clocks import assert_linear
 
 from vault_agent.markdown import frontmatter
+from vault_agent.markdown.any_yaml import load_any
 from vault_agent.markdown.flat_yaml import load_flat
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.scalars import Scalar, Value
@@ -206,7 +207,7 @@ _LINES = st.lists(
 def test_flat_frontmatter_gives_the_same_values_as_any(block: str):
     flat = load_flat(block)
     if flat is not None:
-        values, _ = frontmatter._load_any(block)
+        values, _ = load_any(block)
         assert _written(flat) == _written(values)
 
 

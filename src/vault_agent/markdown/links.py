@@ -248,6 +248,15 @@ class _Destinations:
                 and link.destination.startswith(wanted)
             ):
                 return start, start + len(wanted)
+            start = link.tail + 2  # with a title: `](destination "title")`
+            if (
+                source.startswith(f"]({link.destination} ", link.tail)
+                and link.destination.startswith(wanted)
+                and wanted[:1] != "<"
+                and "\\" not in link.destination
+                and "&" not in link.destination
+            ):
+                return start, start + len(wanted)
         start, end = self._whole(link)
         written = source[start:end] if start >= 0 else ""
         hash_mark = _FRAGMENT.search(written) if "#" not in wanted else None

@@ -71,9 +71,9 @@ def _finished(marked: str) -> str:
     """Move the parts of names to the end, each once."""
     if _PARTS not in marked:
         return marked
-    names = dict.fromkeys(_WITH_PARTS.findall(marked))
-    parts = dict.fromkeys(_PARTS.join(names).split(_PARTS))
-    return " ".join((_WITH_PARTS.sub("", marked), *map(_part_terms, parts)))
+    pieces = _WITH_PARTS.split(marked)  # terms and parts in turn
+    parts = dict.fromkeys(_PARTS.join(dict.fromkeys(pieces[1::2])).split(_PARTS))
+    return " ".join(("".join(pieces[::2]), *map(_part_terms, parts)))
 
 
 class _Words(dict[bytes, bytes]):
