@@ -27,6 +27,7 @@ from vault_agent.mcp.resources import (
 )
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
+from vault_agent.model.scope import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -62,7 +62,7 @@ async def share_up_to(
 
     Only notes of `among` count, or all if it is None.
     """
-    rowids = None if among is None else orjson.dumps(list(among)).decode()
+    rowids = None if among is None else json_array(among)
     with translated():
         [(before, every)] = await connection.execute_fetchall(_SHARE, (path, rowids))
     return before / every if every else 1.0
