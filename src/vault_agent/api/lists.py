@@ -172,7 +172,7 @@ GREP = Operation(
     scoped=True,
 )
 
-_LIST_CODES = ("INVALID_PATH", "INVALID_LIMIT", *_CURSOR_CODES, *INDEX_CODES)
+_LIST_CODES = ("INVALID_PATH", "INVALID_LIMIT", "INVALID_FILTER", *_CURSOR_CODES, *INDEX_CODES)
 NOTES = Operation(
     "notes",
     NotesRequest,
