@@ -183,6 +183,7 @@ def test_tasks_are_listed_and_paged(served: Program):
         ("notes?status=open", "INVALID_REQUEST"),
         ("tasks?limit=201", "INVALID_LIMIT"),
         ("tasks?status=doing", "INVALID_FILTER"),
+        ("tasks?dueAfter=today", "INVALID_FILTER"),
         ("tasks?cursor=AAAA", "INVALID_CURSOR"),
     ],
 )

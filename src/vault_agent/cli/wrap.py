@@ -52,6 +52,11 @@ def fitted(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[
     return wrapped(text, max(get_terminal_size().columns - margin, _NARROWEST))
 
 
+def fits(text: str) -> bool:
+    """Whether a text needs no second line of stdout. Without a terminal, all texts fit."""
+    return not is_terminal(sys.stdout) or width(text) <= get_terminal_size().columns
+
+
 def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
