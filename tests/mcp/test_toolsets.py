@@ -158,3 +158,17 @@ def test_check_shows_any_toolset(seeds, agent, searched):
     assert made.stdout.count("A search for `note`:") == searched
     tools = [tool["name"] for tool in seeds.ask(agent, "tools/list")["tools"]]
     assert all(f"  {name}\n" in made.stdout for name in tools)
+
+
+def test_values_that_are_too_long_are_refused_by_every_tool(seeds):
+    long = "x" * 900
+    for agent, tool, arguments in (
+        ("own", "vault_list", {"kind": "folders", "path": long}),
+        ("", "list_notes", {"tag": long}),
+        ("", "search_notes", {"query": "x", "folder": long}),
+        ("iso", "vault_search", {"query": "x", "tag": long}),
+        ("third", "vault_search", {"repository_name": "shop", "query": "x", "path_filter": long}),
+    ):
+        wrong = seeds.failing_as(agent, tool, **arguments)
+        assert wrong.startswith("INVALID_")
+        assert long not in wrong

@@ -71,9 +71,9 @@ async def _tree(view: View, given: Mapping[str, Any]) -> str:
         )
     if set(path) & set("*?"):
         raise InvalidRequest("INVALID_REQUEST", "kind: folders takes a folder as path, no glob.")
-    request = TreeRequest(
-        prefix=f"{path}/" if path else "", depth=_DEEPEST if given["recursive"] else 1
-    )
+    depth = _DEEPEST if given["recursive"] else 1
+    sent = {"prefix": f"{path}/" if path else "", "depth": depth}
+    request = parse_values(TreeRequest, sent)
     reply = await view.perform(TAGS if kind == "tags" else FOLDERS, request)
     revision: str = reply.data.revision
     seen = 0

@@ -84,9 +84,12 @@ async def _properties(view: View, note_id: str) -> dict[str, Any]:
 
 async def _tags(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["path"])
-    request = NotesRequest(path=(view.caller.scope.outer(note.path),), limit=1)
+    # A name with `*` is a glob here, which matches other notes too.
+    sent = {"path": [view.caller.scope.outer(note.path)], "limit": 200}
+    request = parse_values(NotesRequest, sent)
     rows = (await view.perform(NOTES, request)).data.notes
-    return "\n".join(f"#{visible(tag)}" for row in rows for tag in row.tags) or "No tags."
+    tags = next((row.tags for row in rows if row.note_id == note.note_id), ())
+    return "\n".join(f"#{visible(tag)}" for tag in tags) or "No tags."
 
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": 1000}

@@ -61,11 +61,14 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
     size, cursor, total = 0, None, 0
     scope = view.caller.scope
     while True:
-        request = NotesRequest(
-            path=(scope.folder,) if scope.folder else (),
-            tag=(given["tag"],) if "tag" in given else (),
-            limit=_PAGE,
-            cursor=cursor,
+        request = parse_values(
+            NotesRequest,
+            {
+                "path": [scope.folder] if scope.folder else [],
+                "tag": [given["tag"]] if "tag" in given else [],
+                "limit": _PAGE,
+                "cursor": cursor,
+            },
         )
         found = (await view.perform(NOTES, request)).data
         lines += [f"- {view.shown(note.path)}" for note in found.notes]
