@@ -156,7 +156,7 @@ def check(vault: Path) -> None:
     ratio = min(checking) / min(parsing)
     show(
         "`links check --vault-root`, processor time", min(checking),
-        f"{ratio:.2f} × a parse of {found.notes:,} notes; {len(found.findings):,} findings",
+        f"{ratio:.2f} × a parse of {len(found.notes):,} notes; {len(found.findings):,} findings",
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from vault_agent.cli.wrap import width, wrapped
     [
         ("one two three", ["one two", "three"]),
         ("a word-that-is-too-long here", ["a", "word-that-is-too-long", "here"]),
+        ("run `a b c d` now", ["run", "`a b c d`", "now"]),
         ("味噌汁と漬物", ["味噌汁と", "漬物"]),
         ("an 味噌汁", ["an 味噌", "汁"]),
         ("\x1b[1mone\x1b[0m two three", ["\x1b[1mone\x1b[0m two", "three"]),

@@ -154,6 +154,7 @@ def test_commands_show_links(linked: Program):
     assert "bread" in linked.run("graph", "communities").stdout
     assert linked.run("tags").stdout == "1  baking\n"
     assert linked.run("folders").stdout == "1  日記\n"
+    assert "FOLDER_NOT_FOUND" in linked.run("graph", "orphans", "--path", "none").stderr
     export = linked.run("graph", "export", "--output", "-", "--objects")
     assert len(json.loads(export.stdout)["data"]["nodes"]) == 4
     written = linked.vault.parent / "graph.json"
@@ -165,6 +166,8 @@ def test_commands_show_links(linked: Program):
 def test_a_check_of_links_fails_only_for_new_findings(program: Program):
     started(program)
     by_server = program.run("links", "check")
+    assert program.run("links", "check", "./日記/").returncode == 0
+    assert program.run("links", "check", "日記", "none").returncode == 4
     alone = ("links", "check", "--vault-root", str(program.vault))
     program.stop()
     by_files = program.run(*alone)
@@ -174,6 +177,7 @@ def test_a_check_of_links_fails_only_for_new_findings(program: Program):
     assert "Links.md:4:1: unresolved-heading [[Bread#Crumb]]\n" in by_files.stdout
     assert by_files.stderr == "3 findings (1 heading, 2 note) in 4 notes.\n"
     assert program.run(*alone, "日記").returncode == 0
+    assert program.run(*alone, "none").returncode == 4
     assert program.run(*alone, "--fail-on", "block").returncode == 0
     assert program.run(*alone, "--fail-on", "web").returncode == 2
     found = json.loads(program.run(*alone, "--json", "Links.md").stdout)["data"]

@@ -16,7 +16,12 @@ def command() -> None:
 
 @command.command("add")
 @click.argument("name")
-@click.option("--folder", metavar="FOLDER", default="", help="The folder that it sees.")
+@click.option(
+    "--folder",
+    metavar="FOLDER",
+    default="",
+    help="The folder that it sees. Default: the whole vault.",
+)
 @click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
 @click.pass_obj
 async def add(invocation: Invocation, name: str, folder: str, deny: tuple[str, ...]) -> None:
@@ -67,9 +72,10 @@ async def list_agents(invocation: Invocation) -> None:
             }
         )
         return
+    widest = max(map(len, agents), default=0)
     for name, each in agents.items():
         denied = f" without {', '.join(map(clean, each.deny))}" if each.deny else ""
-        say(f"{clean(name)}  {clean(each.folder) or 'the whole vault'}{denied}")
+        say(f"{clean(name):<{widest}}  {clean(each.folder) or 'the whole vault'}{denied}")
     if not agents:
         tell("There are no agents. `vault-agent agents add NAME --folder FOLDER` adds one.")
 

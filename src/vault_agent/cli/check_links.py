@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.cli.exits import Exit
 from vault_agent.cli.linking import written
 from vault_agent.cli.terminal import clean, counted, envelope, say, style, tell, warn
-from vault_agent.errors import Failed, InvalidRequest
+from vault_agent.errors import Failed, InvalidRequest, NotFound
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ _HEADER = "# Broken links that `vault-agent links check --baseline` leaves out.\
 
 
 class _Findings(NamedTuple):
-    """All findings by path and line, and what was checked if that is known."""
+    """All findings by path and line, and the paths of the notes if they are known."""
 
     links: list[dict[str, Any]]
-    notes: int | None
+    notes: tuple[str, ...] | None
     warnings: tuple[Notice, ...]
 
 
@@ -42,13 +42,17 @@ async def check_links(
 
     Raises:
         InvalidRequest: if a baseline cannot be read.
+        NotFound: `NOTE_NOT_FOUND` if a path is neither a note nor a folder with notes.
         Failed: `OUTPUT_FAILED` if one cannot be written.
     """
     known = _read_baseline(baseline) if baseline is not None else Counter()
     if vault_root is None:
-        found = await _from_server(invocation, kinds)
+        found = await _from_server(invocation, paths, kinds)
     else:
         found = _from_files(invocation, vault_root, kinds)
+        for number, path in enumerate(paths, 1):
+            if not any(_is_below(note, [path]) for note in found.notes or ()):
+                raise _no_notes(number)
     links = [link for link in found.links if not paths or _is_below(link["path"], paths)]
     if write_baseline is not None:
         _write_baseline(write_baseline, links)
@@ -72,12 +76,19 @@ async def check_links(
     return Exit.LINKS_FOUND if new else Exit.SUCCESS
 
 
-async def _from_server(invocation: Invocation, kinds: Sequence[str]) -> _Findings:
+async def _from_server(
+    invocation: Invocation, paths: Sequence[str], kinds: Sequence[str]
+) -> _Findings:
     from vault_agent.client import links
 
     found: list[dict[str, Any]] = []
     warnings: tuple[Notice, ...] = ()
     async with invocation.client() as client:
+        for number, path in enumerate(map(_folder, paths), 1):
+            if path:
+                notes = await client.lists.notes({"path": path, "limit": 1})
+                if not notes.envelope["data"]["total"]:
+                    raise _no_notes(number)
         async for reply in links.broken(client, ",".join(kinds)):
             found += reply.envelope["data"]["links"]
             warnings = warnings or reply.warnings
@@ -99,11 +110,23 @@ def _from_files(invocation: Invocation, vault_root: str, kinds: Sequence[str]) -
 
 
 def _is_below(path: str, wanted: Iterable[str]) -> bool:
-    for each in wanted:
-        folder = each.removeprefix("./").strip("/")
-        if folder in ("", ".") or path == folder or path.startswith(f"{folder}/"):
-            return True
-    return False
+    return any(
+        not folder or path == folder or path.startswith(f"{folder}/")
+        for folder in map(_folder, wanted)
+    )
+
+
+def _folder(path: str) -> str:
+    """Return a typed path as paths of the vault are written. The vault itself is empty."""
+    return "" if path == "." else path.removeprefix("./").strip("/")
+
+
+def _no_notes(number: int) -> NotFound:
+    return NotFound(
+        "NOTE_NOT_FOUND",
+        f"Path {number} is neither a note of the vault nor a folder with notes.",
+        remedy="Type paths as they are in the vault, with .md.",
+    )
 
 
 def _name(link: dict[str, Any]) -> str:
@@ -120,11 +143,11 @@ def _line(link: dict[str, Any]) -> str:
     return f"{clean(link['path'])}: {_name(link)} {written(link)}"
 
 
-def _summary(new: Sequence[dict[str, Any]], known: int, notes: int | None) -> str:
+def _summary(new: Sequence[dict[str, Any]], known: int, notes: tuple[str, ...] | None) -> str:
     counts = Counter(link["fault"] for link in new)
     parts = ", ".join(f"{count:,} {clean(fault)}" for fault, count in sorted(counts.items()))
     found = f"{counted(len(new), 'finding')} ({parts})" if new else "No broken links"
-    where = f" in {counted(notes, 'note')}" if notes is not None else ""
+    where = f" in {counted(len(notes), 'note')}" if notes is not None else ""
     left_out = f", and {known:,} in the baseline" if known else ""
     return f"{found}{where}{left_out}."
 

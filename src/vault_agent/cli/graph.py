@@ -111,7 +111,7 @@ async def path(
 @click.pass_obj
 async def orphans(invocation: Invocation, /, **options: Any) -> None:
     """List the notes that no link leads to or from."""
-    await _report(invocation, "orphans", "Every note is linked.", options)
+    await _report(invocation, "orphans", "There are no notes without links.", options)
 
 
 @command.command("dead-ends")
@@ -120,7 +120,7 @@ async def orphans(invocation: Invocation, /, **options: Any) -> None:
 @click.pass_obj
 async def dead_ends(invocation: Invocation, /, **options: Any) -> None:
     """List the notes that are linked, but link to no note."""
-    await _report(invocation, "dead-ends", "There are no such notes.", options)
+    await _report(invocation, "dead-ends", "There are no dead ends.", options)
 
 
 @command.command("central")

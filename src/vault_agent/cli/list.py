@@ -44,7 +44,8 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: Any) -> None:
     """List notes, all or those of a folder.
 
-    Prints paths, at a terminal also the day of the last change and the tags.
+    Prints paths, at a terminal also the day of the last change and the tags. For the folders
+    themselves: vault-agent folders.
 
     \b
     vault-agent list Projects --property status=active

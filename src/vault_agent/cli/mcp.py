@@ -11,8 +11,8 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.relay import PROGRAM, Options, relay
-from vault_agent.cli.terminal import clean, counted, envelope, say
-from vault_agent.errors import Failed
+from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+from vault_agent.errors import Failed, VaultAgentError
 
 if TYPE_CHECKING:
     from vault_agent.cli.clients import Client
@@ -72,12 +72,26 @@ async def install(
     if invocation.endpoint is not None:
         arguments += ["--endpoint", invocation.endpoint]
     ours = clients.our_command(arguments)
+    if remove:
+        say(clients.uninstall(chosen, ours))
+        return
     if only_print:
         say(clients.snippet(chosen, ours))
-    elif remove:
-        say(clients.uninstall(chosen, ours))
     else:
         say(clients.install(chosen, ours, force=force))
+    await _tell_if_off(invocation)
+
+
+async def _tell_if_off(invocation: Invocation) -> None:
+    """Say that the running server refuses agents. If none runs, the relay starts one."""
+    try:
+        async with invocation.client() as client:
+            health = (await client.health()).data
+    except VaultAgentError:
+        return
+    if "mcp.enabled" not in health.switched_on:
+        tell("The running server has MCP switched off. Switch it on, then restart it:")
+        tell("  vault-agent config set mcp.enabled true")
 
 
 def _list_clients(invocation: Invocation, known: dict[str, Client]) -> None:

@@ -23,7 +23,7 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.cli.times import ago
-from vault_agent.cli.wrap import fitted
+from vault_agent.cli.wrap import fits, fitted
 from vault_agent.model.search import Filters, Mode
 
 if TYPE_CHECKING:
@@ -158,7 +158,12 @@ def _show_one(result: dict[str, Any], number: int, vault: LocalVault | None) -> 
     # Results of filters alone have no score.
     score = f"{result['score']:.2f}  " if result["score"] else ""
     order = f"{number:>2}  " if vault is not None else ""
-    say(f"{order}{score}{path}{'  ' + headings if headings else ''}")
+    if fits(f"{order}{score}{place}  {headings}"):
+        say(f"{order}{score}{path}{'  ' + headings if headings else ''}")
+    else:
+        say(f"{order}{score}{path}")
+        for line in fitted(headings, margin=len(_MARGIN)):
+            say(f"{_MARGIN}{line}")
     if result["snippet"]:
         for line in fitted(marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
             say(f"{_MARGIN}{line}")

@@ -131,11 +131,17 @@ def tell(text: str) -> None:
 
 
 def complain(code: str, message: str, *, look: str = "code") -> None:
-    """Print an error or warning. A plain first word gets a capital, a name stays as it is."""
+    """Print an error or warning, wrapped at a terminal.
+
+    A plain first word gets a capital, a name stays as it is.
+    """
+    from vault_agent.cli.wrap import fitted  # it imports this module
+
     first = message.partition(" ")[0]
     if first.isalpha() and first.islower():
         message = message[0].upper() + message[1:]
-    tell(f"{style(clean(code), look, sys.stderr)}: {clean(message)}")
+    text = f"{style(clean(code), look, sys.stderr)}: {clean(message)}"
+    tell("\n".join(fitted(text, stream=sys.stderr)))
 
 
 def warn(warnings: Iterable[Notice]) -> None:

@@ -11,6 +11,7 @@ import orjson
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.index import run_job
 from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell, warn
+from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import Unavailable
 
@@ -110,12 +111,12 @@ def _rows(data: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     for name, key in (("last event", "lastEventAt"), ("last scan", "lastScanAt")):
-        rows.append((name, clean(data[key] or "none yet")))
+        rows.append((name, ago(data[key]) if data[key] else "none yet"))
     return rows
 
 
 def _batch(batch: Mapping[str, Any]) -> str:
-    parts = [clean(batch["at"]), f"{clean(batch['trigger']):<5}", _counts(batch)]
+    parts = [f"{ago(batch['at']):<14}", f"{clean(batch['trigger']):<5}", _counts(batch)]
     if batch["error"]:
         parts.append(clean(batch["error"]))
     parts.append(f"{batch['milliseconds'].get('total', 0):,} ms")

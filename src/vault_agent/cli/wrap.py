@@ -6,14 +6,20 @@ import re
 import sys
 import unicodedata
 from shutil import get_terminal_size
+from typing import TextIO
 
 from vault_agent.cli.terminal import is_terminal
 
 _NARROWEST = 20
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
-# A word with the spaces before it, or one character of a script without word breaks.
-_UNIT = re.compile(r"(?:\x1b\[[0-9;]*m)*(?:[\u2e80-\uffef]|\s*[^\s\u2e80-\uffef]+|\s+)")
+# A command in backticks or a word, with the spaces before it, or one character of a script without
+# word breaks.
+_UNIT = re.compile(
+    r"(?:\x1b\[[0-9;]*m)*"
+    r"(?:[\u2e80-\uffef]|\s*`[^`\u2e80-\uffef]{1,60}`[^\s\u2e80-\uffef]*"
+    r"|\s*[^\s\u2e80-\uffef]+|\s+)"
+)
 
 
 def width(text: str) -> int:
@@ -36,11 +42,19 @@ def wrapped(text: str, columns: int) -> list[str]:
     return [*lines, line] if line else lines
 
 
-def fitted(text: str, *, margin: int = 0) -> list[str]:
-    """Return the lines of a text for stdout: wrapped at a terminal, otherwise a single line."""
-    if not is_terminal(sys.stdout):
+def fitted(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[str]:
+    """Return the lines of a text for a stream: wrapped at a terminal, otherwise a single line.
+
+    The default stream is stdout.
+    """
+    if not is_terminal(stream or sys.stdout):
         return [text]
     return wrapped(text, max(get_terminal_size().columns - margin, _NARROWEST))
+
+
+def fits(text: str) -> bool:
+    """Whether a text needs no second line of stdout. Without a terminal, all texts fit."""
+    return not is_terminal(sys.stdout) or width(text) <= get_terminal_size().columns
 
 
 def _columns(character: str) -> int:

@@ -28,7 +28,7 @@ class CheckedLinks:
     """The broken links of a vault by path and line, and how much was checked."""
 
     findings: tuple[Finding, ...]
-    notes: int
+    notes: tuple[str, ...]  # their paths
     links: int
     warnings: tuple[Warning, ...]  # about notes and folders that could not be read
 
@@ -58,9 +58,8 @@ def check_links(root: VaultRoot, max_note_bytes: int) -> CheckedLinks:
         for note in notes
         for link, fault in _broken(note, resolver, known, folders)
     )
-    return CheckedLinks(
-        tuple(sorted(findings)), len(notes), sum(len(note.links) for note in notes), tuple(warnings)
-    )
+    links = sum(len(note.links) for note in notes)
+    return CheckedLinks(tuple(sorted(findings)), tuple(known), links, tuple(warnings))
 
 
 def _read(root: VaultRoot, entry: FileEntry, max_note_bytes: int, warnings: list[Warning]) -> _Note:

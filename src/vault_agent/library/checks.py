@@ -72,7 +72,9 @@ class Checks:
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from this index."""
-        warnings: list[Warning] = [self._unreachable] if self._unreachable else []
+        warnings: list[Warning] = []
+        if self._unreachable and not self._watched():
+            warnings.append(self._unreachable)
         if self.stale:
             warnings.append(
                 Warning(

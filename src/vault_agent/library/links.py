@@ -187,7 +187,7 @@ class Links:
         self, answer: Callable[[Snapshot, Graph], Awaitable[Listed[Entry]]]
     ) -> Listed[Entry]:
         found: Listed[Entry] = await self._of_graph(answer)
-        return replace(found, warnings=self.warnings())
+        return replace(found, warnings=(*self.warnings(), *found.warnings))
 
     async def _of_graph(self, answer: Callable[[Snapshot, Graph], Awaitable[Any]]) -> Any:
         async def of(now: Snapshot) -> Any:

@@ -34,6 +34,7 @@ from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
+from vault_agent.model.watch import WatchState
 from vault_agent.search import fetch
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
@@ -124,7 +125,7 @@ class OpenVault:
             compare=lambda: keeper.ask(Compare(task)),
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
-            watched=lambda: self.watch.is_live,
+            watched=lambda: self.watch.is_live or self.watch.state is WatchState.AWAY,
         )
         self.watch = Watch(
             self,
@@ -163,7 +164,9 @@ class OpenVault:
                 indexing=self._indexing,
             )
         )
-        return answer if answer.hits else replace(answer, indexed_at=self._checks.indexed_at)
+        if answer.hits or self.watch.is_live:
+            return answer
+        return replace(answer, indexed_at=self._checks.indexed_at)
 
     async def related(self, query: RelatedQuery) -> Answer:
         """Return candidates that are similar to a note or chunk."""

@@ -1,8 +1,8 @@
 """Locate the terms of a query in a text.
 
 Analyzing every word of a chunk would take longer than the search. So a cheap search comes first.
-Pairs of an unspaced script are found as written. Of the ASCII words, only those that begin like one
-of the terms are analyzed.
+Pairs of an unspaced script are found as written, in either script of kana. Of the ASCII words, only
+those that begin like one of the terms are analyzed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from vault_agent.text.terms import is_pair, is_unit, located_terms, word_terms
+from vault_agent.text.terms import fold_kana, is_pair, is_unit, located_terms, word_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,11 +22,12 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
 
     A word with several of them (parts of a name) counts as the one with the greatest weight.
     """
+    unspaced = [term for term in wanted if not term.isascii() and (is_pair(term) or is_unit(term))]
+    folded = fold_kana(text) if unspaced else text
     found = [
         (start, start + len(term), term)
-        for term in wanted
-        if not term.isascii() and (is_pair(term) or is_unit(term))
-        for start in _occurrences(text, term)
+        for term in unspaced
+        for start in _occurrences(folded, term)
     ]
     for offset, stretch in _promising(text, wanted):
         if stretch.isalnum() and stretch.isascii():  # nearly always: it is one word

@@ -122,11 +122,13 @@ async def _read(
         named = await resolve(snapshot, query.query, roots=roots)
     except NotFound as error:
         details = {"query": number, "suggestions": error.details.get("suggestions", [])}
-        return _warning(code, "There is no note of this name.", details)
+        return _warning(code, f"Query {number + 1}: there is no note of this name.", details)
     paths = [note.path for note in named.notes]
     if len(paths) > 1:
         details = {"query": number, "suggestions": paths}
-        return _warning(code, "Several notes have this name: give the path.", details)
+        return _warning(
+            code, f"Query {number + 1}: several notes have this name. Give the path.", details
+        )
     async with snapshot.connection() as connection:
         note = await reading.note_by_id(connection, named.notes[0].note_id)
         if note is None:

@@ -4,9 +4,9 @@ There are two steps, so that the slow one runs in parallel:
 
 `prepare` is pure Python and runs in the processes that parse notes. It returns plain English
 unchanged and rewrites only what a word splitter would lose. It folds accents and compatibility
-forms, turns scripts written without spaces into overlapping pairs, turns emoji and names such as
-C++ or .NET into words, and appends the parts of `camelCase` names. Its result is for `analyzer`
-only, not for display.
+forms, writes katakana as hiragana, turns scripts written without spaces into overlapping pairs,
+turns emoji and names such as C++ or .NET into words, and appends the parts of `camelCase` names.
+Its result is for `analyzer` only, not for display.
 
 `analyzer` is tantivy's native pipeline (split at everything but letters and digits, lower case,
 English stem). The full-text index runs it over prepared text, and `terms` runs it over a query.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tantivy import TextAnalyzer
 
-TEXT_VERSION = 3
+TEXT_VERSION = 4
 """Increase it if the terms of any text or name change. Older indexes are then incompatible."""
 
 MAX_TERM_BYTES = 80  # longer runs are data, not words
@@ -62,11 +62,14 @@ _IGNORED = re.compile(
     "\u00ad\u034f\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
     "\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]+"
 )
+# Words are often written in either script of kana: ラーメン or らーめん.
+_HIRAGANA = {katakana: katakana - 0x60 for katakana in (*range(0x30A1, 0x30F7), 0x30FD, 0x30FE)}
 _LETTERS = str.maketrans(  # letters without a decomposition, and variants of other keyboards
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t"}
     | {"ı": "i", "ŋ": "ng", "ĸ": "k", "\u2044": "/"}
     | {"ґ": "г", "ی": "ي", "ى": "ي", "ک": "ك", "ة": "ه"}
 )
+_FOLDED_LETTERS = _LETTERS | _HIRAGANA
 _ARABIC_ARTICLE = re.compile(r"(?<!\w)(?:و?[بفك]?ال|و?لل)(?=\w\w)")
 # A nasal before a stop of the same place, and a nasal vowel, are often written as a dot.
 _HINDI_NASAL = re.compile("ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ])|ँ")
@@ -168,7 +171,7 @@ def _fold_match(match: re.Match[str]) -> str:
 def _fold(run: str) -> str:
     """Fold a run of non-ASCII characters as the module's docstring describes."""
     run = _IGNORED.sub("", unicodedata.normalize("NFKD", run).casefold())
-    run = unicodedata.normalize("NFC", run).translate(_LETTERS)
+    run = unicodedata.normalize("NFC", run).translate(_FOLDED_LETTERS)
     if "ل" in run:
         run = _ARABIC_ARTICLE.sub("", run)
     if "\u094d" in run or "ँ" in run:
@@ -248,8 +251,13 @@ def is_unit(term: str) -> bool:
 
 
 def is_pair(term: str) -> bool:
-    """Whether a term is a pair of Han, Kana or Hangul. A text contains it unchanged."""
+    """Whether a term is a pair of Han, Kana or Hangul. `fold_kana` of a text contains it."""
     return len(term) == 2 and _PAIR.fullmatch(term) is not None
+
+
+def fold_kana(text: str) -> str:
+    """Return a text of the same length with hiragana in place of katakana."""
+    return text if text.isascii() else text.translate(_HIRAGANA)
 
 
 def _with_last(pair: str, unit: str) -> str:
@@ -292,7 +300,7 @@ def located_terms(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Yield each word of `text` as (its terms, start, end), in characters of `text` itself.
 
     In unspaced scripts with marks, each unit yields its pair with the next one and the range of
-    both. Han, Kana and Hangul are left out, because a text contains their pairs unchanged.
+    both. Han, Kana and Hangul are left out, because `fold_kana` of a text contains their pairs.
     """
     for match in _WORD.finditer(text):
         start, end = match.span()

@@ -39,6 +39,8 @@ _CODES = {
     "types": "INVALID_FILTER",
     "after": "INVALID_FILTER",
     "before": "INVALID_FILTER",
+    "dueAfter": "INVALID_FILTER",
+    "dueBefore": "INVALID_FILTER",
     "prefix": "INVALID_FILTER",
     "minDegree": "INVALID_FILTER",
     "status": "INVALID_FILTER",
@@ -50,8 +52,6 @@ _CODES = {
     "type": "INVALID_FILTER",
     "property": "INVALID_FILTER",
     "tasks": "INVALID_FILTER",
-    "dueAfter": "INVALID_FILTER",
-    "dueBefore": "INVALID_FILTER",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""
 

@@ -141,7 +141,8 @@ class ResultData(Model):
 _INDEXED_AT = Field(
     default=None,
     exclude_if=lambda value: value is None,
-    description="Only without results: when the last run had read all notes; ISO 8601, UTC.",
+    description="When the last run had read all notes; ISO 8601, UTC. Only without results, and if "
+    "changes of notes are not watched.",
 )
 
 
