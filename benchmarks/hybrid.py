@@ -35,11 +35,12 @@ from vault_agent.ranking.query import compile_query
 from vault_agent.ranking.rank import Names, attainable, rank, shortlist
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
-from vault_agent.store.database import Readers, open_reader
+from vault_agent.store.database import open_reader
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index import candidates as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.readers import Readers
 from vault_agent.store.vectors.cache import open_vectors
 from vault_agent.store.vectors.matrix import open_matrix
 from vault_agent.vault.exclude import Exclusions

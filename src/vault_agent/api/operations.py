@@ -35,7 +35,6 @@ from vault_agent.wire.replies import (
     OneJob,
     Reply,
     ResultsData,
-    WatchReport,
 )
 from vault_agent.wire.requests import (
     AttachmentRequest,
@@ -48,6 +47,7 @@ from vault_agent.wire.requests import (
     RelatedBody,
     SearchBody,
 )
+from vault_agent.wire.watch import WatchReport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -3,6 +3,8 @@
 A reply keeps the received bytes. `envelope` is the parsed JSON, and `data` is its model. pydantic
 is imported only when `data` is read, because the import takes as long as the rest of a short
 command.
+
+Over 300 lines: one method for each call, and `lists` and `links` have the rest.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
         NoteData,
         OneJob,
         ResultsData,
-        WatchReport,
     )
+    from vault_agent.wire.watch import WatchReport
 
 Data = TypeVar("Data")
 
@@ -444,11 +446,12 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import context, lists, replies
+    from vault_agent.wire import context, graph, links, lists, replies, watch
 
     try:
-        room = next(each for each in (replies, lists, context) if hasattr(each, model))
-        return getattr(room, model).model_validate_json(content, extra="ignore")
+        modules = (replies, lists, context, links, graph, watch)
+        module = next(each for each in modules if hasattr(each, model))
+        return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:
         # The server may have another version. The content must not be part of the message.
         raise Failed(

@@ -7,8 +7,7 @@ import os
 import sqlite3
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from importlib.resources import files
-from queue import LifoQueue
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import aiosqlite
 import anyio
@@ -29,8 +28,8 @@ Connection = aiosqlite.Connection
 
 _READER_CACHE_KIB = 16_384
 """Page cache of a reader. Without memory mapping, the default of 2 MB costs a search 0.5 ms."""
-_READER_PRAGMAS = ("query_only = ON", "mmap_size = 0", f"cache_size = -{_READER_CACHE_KIB}")
-_BUSY_SECONDS = 5.0
+READER_PRAGMAS = ("query_only = ON", "mmap_size = 0", f"cache_size = -{_READER_CACHE_KIB}")
+BUSY_SECONDS = 5.0
 """Seconds that a statement waits for another connection's lock."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_OUR_SCHEMA = ("no such ", "has no column", "unsupported file format")
@@ -198,66 +197,9 @@ async def open_reader(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     """
     async with _connect(path, mode="ro") as connection:
         with translated():  # the last one reads the file
-            for pragma in _READER_PRAGMAS:
+            for pragma in READER_PRAGMAS:
                 await connection.execute_fetchall(f"PRAGMA {pragma}")
         yield connection
-
-
-class Readers:
-    """Read-only connections to a published database, which threads take in turns.
-
-    A statement runs in the thread that asks. With aiosqlite it would run in another one, and each
-    answer would take two changes of thread.
-    """
-
-    def __init__(self, path: Path, count: int) -> None:
-        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
-        try:
-            for _ in range(count):
-                self._idle.put(_connect_here(path))
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections. None may be lent."""
-        while not self._idle.empty():
-            self._idle.get().close()
-
-    @contextmanager
-    def lend(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to the calling thread. Waits for one."""
-        connection = self._idle.get()
-        try:
-            yield connection
-        finally:
-            self._idle.put(connection)
-
-
-def _connect_here(path: Path) -> sqlite3.Connection:
-    with translated():
-        if not path.exists():
-            raise damaged()  # renamed since it is damaged, or removed
-        connection = sqlite3.connect(
-            _uri(path, mode="ro"),
-            uri=True,
-            isolation_level=None,
-            timeout=_BUSY_SECONDS,
-            check_same_thread=False,
-        )
-        try:
-            for pragma in _READER_PRAGMAS:
-                connection.execute(f"PRAGMA {pragma}")
-        except BaseException:
-            connection.close()
-            raise
-    return connection
 
 
 def mapped_files(path: Path) -> MappedFiles:
@@ -282,7 +224,7 @@ async def connect(database: Path | str, *, uri: bool = False) -> aiosqlite.Conne
 
 
 async def _opened(database: Path | str, *, uri: bool) -> aiosqlite.Connection:
-    connection = aiosqlite.connect(database, uri=uri, isolation_level=None, timeout=_BUSY_SECONDS)
+    connection = aiosqlite.connect(database, uri=uri, isolation_level=None, timeout=BUSY_SECONDS)
     try:
         return await connection
     except sqlite3.Error:
@@ -295,7 +237,7 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
     with translated():
         if not path.exists():
             raise damaged()  # renamed since it is damaged, or removed
-        connection = await connect(_uri(path, mode=mode), uri=True)
+        connection = await connect(uri_of(path, mode=mode), uri=True)
     try:
         yield connection
     except BaseException:
@@ -307,5 +249,6 @@ async def _connect(path: Path, *, mode: str) -> AsyncIterator[aiosqlite.Connecti
         await connection.close()
 
 
-def _uri(path: Path, *, mode: str) -> str:
+def uri_of(path: Path, *, mode: str) -> str:
+    """Return the URI that opens a database in a mode of SQLite: `ro` or `rw`."""
     return f"{path.absolute().as_uri()}?mode={mode}"

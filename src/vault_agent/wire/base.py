@@ -52,8 +52,6 @@ _CODES = {
     "type": "INVALID_FILTER",
     "property": "INVALID_FILTER",
     "tasks": "INVALID_FILTER",
-    "dueAfter": "INVALID_FILTER",
-    "dueBefore": "INVALID_FILTER",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""
 

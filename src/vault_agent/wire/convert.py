@@ -24,13 +24,10 @@ from vault_agent.wire.replies import (
     NoteData,
     ResultData,
     ResultsData,
-    RevisionData,
     VaultData,
     WarningData,
-    WatchBatchData,
-    WatchData,
-    WatchReport,
 )
+from vault_agent.wire.watch import RevisionData, WatchBatchData, WatchData, WatchReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -65,7 +65,7 @@ class GrepBody(Model):
         default=50, description="Lines. A JSON integer: 10, not 10.0."
     )
     filters: FiltersBody = FiltersBody()
-    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
 
     def to_query(self, scope: Scope = EVERYTHING) -> GrepQuery:
         """Return the domain value for a caller with this scope."""
@@ -137,7 +137,7 @@ class NotesRequest(Model):
     tasks: Literal["open"] | None = Field(default=None, description="Only notes with open tasks.")
     sort: Annotated[Sort, BeforeValidator(_sort)] = Sort.PATH
     limit: whole(1, 200) = 50  # type: ignore[valid-type]
-    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
 
     def to_query(self, scope: Scope = EVERYTHING) -> ListQuery:
         """Return the domain value for a caller with this scope."""
@@ -195,7 +195,7 @@ class TasksRequest(Model):
     due_after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     due_before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
     limit: whole(1, 200) = 50  # type: ignore[valid-type]
-    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
 
     def to_query(self, scope: Scope = EVERYTHING) -> TaskQuery:
         """Return the domain value for a caller with this scope."""

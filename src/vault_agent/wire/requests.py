@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
-from vault_agent.wire.queries import CursorText
+from vault_agent.wire.queries import CursorText, Text
 
 _CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
 
@@ -90,11 +90,10 @@ Index = Annotated[
 ]
 """A whole number. In a path it is written in digits."""
 
-_FilterText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 _PropertyValue = Annotated[
     str, BeforeValidator(_scalar), StringConstraints(strip_whitespace=True, max_length=500)
 ]
-_FilterList = Annotated[tuple[_FilterText, ...], Field(max_length=50)]
+_FilterList = Annotated[tuple[Text, ...], Field(max_length=50)]
 
 
 class FiltersBody(Model):
@@ -109,7 +108,7 @@ class FiltersBody(Model):
     types: _FilterList = Field(
         default=(), description="Values of `type` in the frontmatter. One must match."
     )
-    properties: Annotated[dict[_FilterText, _PropertyValue], Field(max_length=50)] = Field(
+    properties: Annotated[dict[Text, _PropertyValue], Field(max_length=50)] = Field(
         default_factory=dict,
         description="Values of frontmatter properties. All must match. A list matches by any value",
     )
@@ -152,7 +151,7 @@ class SearchBody(_RankingBody):
         default="best",
         description="With `all`, each word must be in the note as a whole word.",
     )
-    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the last page.")
+    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
 
     def to_query(self, scope: Scope = EVERYTHING) -> SearchQuery:
         """Return the domain value of the first page, for a caller with this scope."""
