@@ -130,12 +130,17 @@ def test_a_start_from_another_folder_keeps_paths_and_hides_the_key(
     monkeypatch.chdir(tmp_path)
     variables = {"VAULT_AGENT_INDEX_DIR": "data"}
     monkeypatch.setenv("VAULT_AGENT_INDEX_DIR", "data")
-    flags = {"vault.root": "notes", "server.api_key": "a-secret", "server.port": 1}
+    flags = {
+        **{"vault.root": "notes", "server.api_key": "a-secret", "server.port": 1},
+        **{"watch.enabled": False, "mcp.enabled": True},
+    }
     how = detached.start_of(read_layers(flags, None, variables), tmp_path / "my.toml")
     assert how.arguments == ("serve", "--vault-root", str(tmp_path / "notes"), "--port", "1")
     assert how.environment["VAULT_AGENT_INDEX_DIR"] == str(tmp_path / "data")
     assert how.environment["VAULT_AGENT_CONFIG"] == str(tmp_path / "my.toml")
     assert how.environment["VAULT_AGENT_SERVER_API_KEY"] == "a-secret"
+    assert how.environment["VAULT_AGENT_WATCH_ENABLED"] == "False"
+    assert how.environment["VAULT_AGENT_MCP_ENABLED"] == "True"
 
 
 def test_a_long_log_is_set_aside(tmp_path: Path):

@@ -229,7 +229,12 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     program = Agent(tmp_path)
     config = tmp_path / "config.toml"
     config.write_text("# mine\n[server]\nport = 9000  # chosen\n")
-    program.variables = {"VAULT_AGENT_CONFIG": str(config)}
+    (tmp_path / "notes" / "desk").mkdir(parents=True)
+    root = str(tmp_path / "notes")
+    program.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_VAULT_ROOT": root}
+    missing = program.run("agents", "add", "claude", "--folder", "no such")
+    assert missing.returncode == 2
+    assert missing.stderr.startswith("AGENT_FOLDER_NOT_FOUND: ")
     key = program.run("agents", "add", "claude", "--folder", "desk").stdout.strip()
     assert len(key) >= 32
     assert key not in config.read_text()

@@ -7,6 +7,7 @@ import asyncclick as click
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.layers import config_path
+from vault_agent.errors import Misconfigured
 
 
 @click.group("agents", cls=Group)
@@ -26,8 +27,14 @@ def command() -> None:
 @click.pass_obj
 async def add(invocation: Invocation, name: str, folder: str, deny: tuple[str, ...]) -> None:
     """Add an agent and print its key, once. Restart the server afterwards."""
+    from vault_agent.config import build_config
     from vault_agent.config.edit_agents import add_agent
 
+    root = build_config(invocation.layers()).vault.root
+    if root is not None and root.is_dir() and not (root / folder).is_dir():
+        raise Misconfigured(
+            "AGENT_FOLDER_NOT_FOUND", "The vault has no such folder. The agent was not added."
+        )
     _show_key(invocation, name, add_agent(config_path(invocation.config), name, folder, deny))
 
 

@@ -67,7 +67,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
     if config_file is not None:
         environment[CONFIG_ENV] = str(config_file)
     for name, value in given.values.items():
-        if KEYS[name].secret or value is True:  # a switch has a flag of another name
+        if KEYS[name].secret or isinstance(value, bool):  # a switch has a flag of another name
             environment[KEYS[name].environment] = str(value)
         elif name in FLAGS:
             arguments += [FLAGS[name], str(value)]
