@@ -131,8 +131,11 @@ def test_a_start_from_another_folder_keeps_paths_and_hides_the_key(
     variables = {"VAULT_AGENT_INDEX_DIR": "data"}
     monkeypatch.setenv("VAULT_AGENT_INDEX_DIR", "data")
     flags = {
-        "vault.root": "notes", "server.api_key": "a-secret", "server.port": 1,
-        "watch.enabled": False, "mcp.enabled": True,
+        "vault.root": "notes",
+        "server.api_key": "a-secret",
+        "server.port": 1,
+        "watch.enabled": False,
+        "mcp.enabled": True,
     }
     how = detached.start_of(read_layers(flags, None, variables), tmp_path / "my.toml")
     assert how.arguments == ("serve", "--vault-root", str(tmp_path / "notes"), "--port", "1")

@@ -22,6 +22,7 @@ from vault_agent.cli.terminal import (
     say,
     style,
     tell,
+    warn,
 )
 from vault_agent.config import rules
 from vault_agent.config.keys import CONFIG_ENV
@@ -186,7 +187,7 @@ async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: b
 
 
 async def _follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
-    """Show the progress of the first index, so that the next command can search it.
+    """Show the progress of the first index, or why the index can't be used.
 
     Ctrl-C leaves the server and the job running.
     """
@@ -195,10 +196,13 @@ async def _follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     from vault_agent.config.connection import connection
 
     async with Client(endpoint, connection(layers).api_key) as client:
-        health = (await client.health()).data
+        reply = await client.health()
+        health = reply.data
         if not health.index.available and health.running_job is not None:
             await follow(client, health.running_job, as_json=False)
             say()
+        elif not health.index.available:
+            warn(reply.warnings)  # the index can't be used: they say what to do
 
 
 async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
     if meta.vault != vault:
         raise incompatible("it belongs to another vault")
     if meta.fingerprint.partition(".")[0] != fingerprint.partition(".")[0]:
-        raise incompatible("the settings that decide what is indexed have changed")
+        raise incompatible("settings of the index, or the version of vault-agent, have changed")
 
 
 def incompatible(reason: str) -> IndexUnavailable:
