@@ -172,7 +172,7 @@ class _Scan:
 
     async def _search_note(self, note: ScannedNote, line: int, deadline: float) -> Place | None:
         """Collect the lines of a note after `line`, page by page."""
-        index = 0
+        index, begin = 0, line
         while self._count < self._most_of_note:
             async with self._snapshot.connection() as connection:
                 chunks = await reading.chunks_from(
@@ -194,8 +194,9 @@ class _Scan:
                 return None
             last = chunks[-1]
             index = (last.key & (MAX_CHUNKS - 1)) + 1
-            if time.monotonic() > deadline:
-                end = last.start_line + last.text.count(b"\n")
+            end = last.start_line + last.text.count(b"\n")
+            # Each page starts at the first chunk, so it must get further than the page before.
+            if end - 1 > begin and time.monotonic() > deadline:
                 return Place(note_key(note.path), end - 1, self._count)
         return None
 
