@@ -64,12 +64,23 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
     made.write(
         "desk/private/Diary.md", "# Diary\n\nThe lantern secret of the diary. #lantern/secret\n"
     )
+    made.write("desk/Locked.md", "# Locked\n\nThe lantern that is locked. [[Note 3]]\n")
     made.write("Outside.md", "# Outside\n\nThe lantern outside, near the harbour. [[Note 1]]\n")
     made.write("desktop/Other.md", "# Other\n\nThe lantern of another desk.\n")
     config = made.home / "config.toml"
     made.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_SERVER_API_KEY": KEY}
     config.write_text("# mine\n[server]\nlog_level = 'debug'\n")
-    added = made.run("agents", "add", "desk", "--folder", "/desk/", "--deny", "desk/private")
+    added = made.run(
+        "agents",
+        "add",
+        "desk",
+        "--folder",
+        "/desk/",
+        "--deny",
+        "desk/private",
+        "--deny",
+        "desk/lockeD",
+    )
     assert added.returncode == 0, added.stderr
     made.agent_key = added.stdout.strip()
     made.private.add("the agent's key", made.agent_key)
@@ -140,6 +151,8 @@ def test_paths_are_relative_to_the_folder(desk):
         "Outside.md",
         "Other",
         "Diary",
+        "Locked",
+        "locked.md",
         "private/Diary.md",
         "desk/private/Diary.md",
         "About nothing at all",
