@@ -59,6 +59,7 @@ class EmbeddingEndpoint:
         self._script: deque[Misbehaviour | None] = deque()
         self._turns = asyncio.Semaphore(at_once)
         self._runner: web.AppRunner | None = None
+        self._handlers: set[asyncio.Task] = set()
 
     @property
     def url(self) -> str:
@@ -95,6 +96,9 @@ class EmbeddingEndpoint:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+        for handler in self._handlers:  # the runner leaves those that take too long
+            handler.cancel()
+        await asyncio.gather(*self._handlers, return_exceptions=True)
 
     def vector(self, text: str) -> np.ndarray:
         return hashed_vector(f"{text} {self.salt}".strip(), self.dimension)
@@ -110,6 +114,8 @@ class EmbeddingEndpoint:
         body = await request.json()
         texts = body["input"]
         self.requests.append(texts)
+        self._handlers.add(handler := asyncio.current_task())
+        handler.add_done_callback(self._handlers.discard)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

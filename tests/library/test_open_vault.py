@@ -6,7 +6,7 @@ import asyncio
 import gc
 import os
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,9 +131,10 @@ def processes() -> set[int]:
     while pending:
         parent = pending.pop()
         for task in Path(f"/proc/{parent}/task").iterdir():
-            children = [int(child) for child in (task / "children").read_text().split()]
-            pending += children
-            found |= set(children)
+            with suppress(FileNotFoundError):  # the thread has ended
+                children = [int(child) for child in (task / "children").read_text().split()]
+                pending += children
+                found |= set(children)
     return found
 
 
