@@ -130,9 +130,9 @@ def processes() -> set[int]:
     pending = [os.getpid()]
     while pending:
         parent = pending.pop()
-        for task in Path(f"/proc/{parent}/task").iterdir():
-            with suppress(FileNotFoundError):  # the thread has ended
-                children = [int(child) for child in (task / "children").read_text().split()]
+        for task in Path(f"/proc/{parent}/task").glob("*/children"):
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+                children = [int(child) for child in task.read_text().split()]
                 pending += children
                 found |= set(children)
     return found
