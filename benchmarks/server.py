@@ -41,7 +41,7 @@ class Caller:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection. The next request opens another one."""
         self._connection.close()
 
     def call(self, method: str, path: str, body: object = None) -> Any:
@@ -103,6 +103,7 @@ class Server:
         self.start_seconds = time.perf_counter() - started
         self._caller = Caller(self.port)
         self.call, self.search = self._caller.call, self._caller.search
+        self.hang_up = self._caller.close
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -166,6 +166,7 @@ def idle(server: Server, seconds: float) -> float:
     """Return the share of a core that the server and its processes use while nothing happens."""
     before = cpu_seconds(server.process.pid)
     time.sleep(seconds)
+    server.hang_up()  # the server closes idle connections
     return (cpu_seconds(server.process.pid) - before) / seconds
 
 
