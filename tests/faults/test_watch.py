@@ -106,10 +106,12 @@ def processes(program: Program, name: str) -> list[int]:
     """Return the server's processes of one kind: watcher or keeper."""
     found = []
     for task in Path(f"/proc/{program.server.pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            with suppress(OSError):
-                if name in Path(f"/proc/{child}/cmdline").read_text():
-                    found.append(int(child))
+        with suppress(OSError):  # a thread or a process has ended
+            found += [
+                int(child)
+                for child in (task / "children").read_text().split()
+                if name in Path(f"/proc/{child}/cmdline").read_text()
+            ]
     return found
 
 
