@@ -21,6 +21,8 @@ class Scope:
 
     def contains(self, path: str) -> bool:
         """Whether a note with this path lies in the scope."""
+        if not (self.folder or self.deny):
+            return True  # the whole vault: lists ask for each of its notes
         path = _comparable(path)
         if self.folder and not path.startswith(f"{_comparable(self.folder)}/"):
             return False
