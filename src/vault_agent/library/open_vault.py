@@ -406,9 +406,9 @@ class OpenVault:
         """Ask an embedding run to pause briefly, so that a search can use the endpoint."""
         self._keeper.announce_query()
 
-    async def listening_at(self, address: str) -> None:
+    async def listening_at(self, address: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
-        await asyncio.to_thread(self._directory.note_address, address)
+        await asyncio.to_thread(self._directory.note_address, address, until_idle=until_idle)
 
     def _open_vault(self) -> VaultRoot:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""

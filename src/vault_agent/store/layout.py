@@ -103,9 +103,9 @@ class IndexDirectory:
         """Record whose index this is, for the list of all indexes."""
         note_vault(self.path, root)
 
-    def note_address(self, endpoint: str) -> None:
+    def note_address(self, endpoint: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
-        note_address(self.path, endpoint)
+        note_address(self.path, endpoint, until_idle=until_idle)
 
     def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
         """Hold the writer's lock.
