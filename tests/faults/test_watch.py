@@ -205,7 +205,7 @@ def test_files_written_while_the_watcher_stands_still_are_found(program: Program
     for pid in stopped:
         with suppress(ProcessLookupError):  # the server replaces a keeper that stands still
             os.kill(pid, signal.SIGCONT)
-    until(lambda: program.call("GET", "/health").data["notes"] == 50_010, 4 * PATIENCE)
+    until(lambda: program.call("GET", "/health").data["index"]["notes"] == 50_010, 4 * PATIENCE)
     settle(program)
     assert_nothing_is_left_to_find(program)
 
