@@ -288,9 +288,9 @@ def test_many_patterns_read_the_paths_once_and_admit_the_same_notes(tmp_path: Pa
     for name in ("_best", "first"):
         method = getattr(Shelf, name)
 
-        def record(shelf, query, limit, method=method):
+        def record(shelf, query, limit, *more, method=method):
             asked.append(repr(query))
-            return method(shelf, query, limit)
+            return method(shelf, query, limit, *more)
 
         monkeypatch.setattr(Shelf, name, record)
     filters = Filters(paths=patterns)
