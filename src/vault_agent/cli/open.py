@@ -14,6 +14,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.editors import editor_command
+from vault_agent.cli.here import root_of
 from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
 from vault_agent.cli.names import find, look_up
 from vault_agent.cli.terminal import clean, envelope, tell
@@ -57,14 +58,15 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
         if place.path is None:
             place = (await look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
         line = place.line or await _line_of(client, place)
-        served = client.vault
+        served, name_of_vault = client.vault, client.vault_name
     vault = local_vault(layers, served)
     if vault is None:
         raise Misconfigured(
             "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
         )
-    file = _file(vault.root, place.path or "")
-    way = _way(way, vault.root)
+    root = (root_of(name_of_vault) if name_of_vault is not None else None) or vault.root
+    file = _file(root, place.path or "")
+    way = _way(way, root)
     if way == "editor":
         _edit(str(file), line)
     else:

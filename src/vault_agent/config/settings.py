@@ -111,6 +111,14 @@ class WatchSettings(_Section):
     embed_delay_seconds: Annotated[Count, Field(ge=0, le=3_600)] = 5
 
 
+class VaultsSettings(_Section):
+    """Vaults besides `vault.root`. Off by default."""
+
+    enabled: Switch = False
+    global_root: Folder | None = None
+    max_open: Annotated[Count, Field(ge=1, le=64)] = 8
+
+
 class SearchSettings(_Section):
     """The limits of searches."""
 
@@ -163,6 +171,7 @@ class Config(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     watch: WatchSettings = WatchSettings()
+    vaults: VaultsSettings = VaultsSettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()

@@ -13,6 +13,7 @@ from vault_agent.search.grep import grep
 from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import list_tasks
+from vault_agent.store.index import lists as reading
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
 
     Read: TypeAlias = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
     """Answers from the current snapshot, and again if a run replaces it meanwhile."""
+
+
+async def _types(now: Snapshot) -> dict[str, int]:
+    async with now.connection() as connection:
+        return await reading.count_types(connection)
 
 
 _SCANS = 2
@@ -78,6 +84,11 @@ class Lists:
         """Return a page of notes, after the place `start`."""
         found: NoteList = await self._read(lambda now: list_notes(now, query, start))
         return replace(found, warnings=(*self._warnings(), *found.warnings))
+
+    async def types(self) -> dict[str, int]:
+        """Return the number of notes of each type; "" for notes without one."""
+        found: dict[str, int] = await self._read(_types)
+        return found
 
     async def tasks(self, query: TaskQuery, start: TaskPlace | None = None) -> TaskList:
         """Return a page of tasks, after the place `start`."""

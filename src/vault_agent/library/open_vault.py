@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
@@ -47,12 +48,14 @@ from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from vault_agent.config import Config
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
     from vault_agent.library.keeper_process import Keeper, RunEvent
+    from vault_agent.library.library import Library
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
@@ -88,6 +91,7 @@ class Shared:
     embedder: HttpEmbedder | None
     endpoint: EndpointSettings | None  # of the embedder; None without embeddings
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
 
 
 class OpenVault:
@@ -107,11 +111,17 @@ class OpenVault:
     ) -> None:
         self.config = config
         self.news = News()
-        self.jobs = Jobs(store, lambda report: shared.on_crash("server", report), self.news.add)
+        self.jobs = Jobs(
+            store, lambda report: shared.on_crash("server", report), self.news.add, shared.turn
+        )
+        self.address = DEFAULT
+        """What requests call it: `default`, or the address of a registered vault."""
+        self.library: Library | None = None
+        """The library that opened it."""
         self._exclusions = exclusions
         self._directory = directory
         self._index = index
-        self._keeper = keeper
+        self.keeper = keeper
         self._embeddings = Embeddings(
             shared.embedder, shared.endpoint, index, keeper, task.directory
         )
@@ -151,6 +161,16 @@ class OpenVault:
         """The identity of the vault: a hash of its resolved root."""
         return self._task.vault
 
+    @property
+    def embedder(self) -> HttpEmbedder | None:
+        """The embedding client, or None if embeddings are off."""
+        return self._embeddings.embedder
+
+    @property
+    def workplace(self) -> Path:
+        """The folder of the index, for files that live as long as a request."""
+        return self._directory.path
+
     # --- reading -------------------------------------------------------------------------------
 
     async def search(self, query: SearchQuery) -> Answer:
@@ -160,7 +180,7 @@ class OpenVault:
                 now,
                 query,
                 embedder=self._embeddings.embedder,
-                warnings=self._warnings(),
+                warnings=self.warnings(),
                 indexing=self._indexing,
             )
         )
@@ -176,7 +196,7 @@ class OpenVault:
                 now,
                 query,
                 embeddings=embeddings,
-                warnings=self._warnings(),
+                warnings=self.warnings(),
                 indexing=self._indexing,
             )
         )
@@ -198,7 +218,7 @@ class OpenVault:
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
-            lambda now: fetch.chunk(now, note_id, index, warnings=self._warnings())
+            lambda now: fetch.chunk(now, note_id, index, warnings=self.warnings())
         )
 
     async def attachment(self, path: str) -> AttachmentInfo:
@@ -298,7 +318,7 @@ class OpenVault:
 
     async def is_same_vault(self) -> bool:
         """Whether the folder at the vault's path has most of the indexed notes."""
-        answer = await self._keeper.ask(Compare(self._task))
+        answer = await self.keeper.ask(Compare(self._task))
         return isinstance(answer, Compared) and answer.same_vault
 
     async def wait_for(self, generation: int, revision: int) -> None:
@@ -326,7 +346,8 @@ class OpenVault:
                 progress.warn(event.warning)
             self._hear(event)
 
-        self._keeper.finish_embedding()  # this job makes what is missing, and shows it
+        # This job makes what is missing, and shows it.
+        self.keeper.finish_embedding(self._task.directory)
         try:
             run = await self._run(replace(self._task, rebuild=kind is JobKind.REINDEX), hear)
             indexed = True
@@ -342,7 +363,7 @@ class OpenVault:
         )
         if made is None:
             return run.summary
-        await self._refresh()
+        await self.refresh()
         return replace(
             run.summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
         )
@@ -350,12 +371,12 @@ class OpenVault:
     async def _run(self, task: IndexTask, on_event: Callable[[RunEvent], object]) -> IndexRun:
         """Run the task in the keeper, serve the published index, and remove old files."""
         try:
-            run = await self._keeper.run(Index(task), on_event)
-            await self._refresh()
+            run = await self.keeper.run(Index(task), on_event)
+            await self.refresh()
             self._index.check()  # the run may not have seen the damage that keeps it from serving
         except BaseException:
             # The run may have published before it failed.
-            await to_its_end(quietly(self._refresh()))
+            await to_its_end(quietly(self.refresh()))
             raise
         finally:
             await in_thread(sweep, self._index, self._directory)
@@ -367,12 +388,12 @@ class OpenVault:
             self._background.spawn(self._serve, event.run, on_served)
 
     async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
-        await self._refresh()
+        await self.refresh()
         if run is not None:
             self.news.add(revision_of(run))
             on_served()
 
-    async def _refresh(self) -> None:
+    async def refresh(self) -> None:
         """Serve the newest complete state, and wake all who wait for it."""
         try:
             # Not cancelled: it opens files.
@@ -404,7 +425,7 @@ class OpenVault:
 
     def announce_query(self) -> None:
         """Ask an embedding run to pause briefly, so that a search can use the endpoint."""
-        self._keeper.announce_query()
+        self.keeper.announce_query()
 
     async def listening_at(self, address: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
@@ -417,7 +438,7 @@ class OpenVault:
     async def _read(self, action: Callable[[Snapshot], Awaitable[Reply]]) -> Reply:
         """Answer from the current snapshot. If a run replaces it meanwhile, try the next one."""
         for _ in range(MAX_ATTEMPTS):
-            async with self._snapshot() as snapshot:
+            async with self.snapshot() as snapshot:
                 try:
                     return await action(snapshot)
                 except SnapshotOutdated:
@@ -426,11 +447,16 @@ class OpenVault:
                     # One request is not proof. Every page is read before an index is set aside.
                     self._checks.verify_soon()
                     raise
-            await self._refresh()
+            await self.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
     @asynccontextmanager
-    async def _snapshot(self) -> AsyncIterator[Snapshot]:
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """Lend the current revision, for a search over several vaults.
+
+        Raises:
+            IndexUnavailable: why it is not served.
+        """
         self._checks.compare_if_due()
         try:
             async with self._index.snapshot() as snapshot:
@@ -458,7 +484,7 @@ class OpenVault:
         """Whether a job runs, which may be creating what is missing."""
         return self.jobs.running is not None
 
-    def _warnings(self) -> tuple[Warning, ...]:
+    def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
         return (*self._checks.warnings(), *self.watch.warnings())
 

@@ -9,13 +9,13 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import graph, links, lists, operations
+from vault_agent.api import graph, links, lists, operations, vaults
 from vault_agent.api.operation import Operation
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers
 from vault_agent.server.body import check_media, check_size, read_model
 from vault_agent.server.handlers import Call
-from vault_agent.server.keys import TRACE
+from vault_agent.server.keys import LIBRARY, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
 from vault_agent.wire.queries import repeatable
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import Model
 
 _PARTS = re.compile(r"\{(\w+)\}")
+_VAULT = "vault"
+_OF_VAULT = f"/vaults/{{{_VAULT}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Route:
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
-        request[TRACE].route = self.path
+        request[TRACE].route = self.path if _VAULT not in request.match_info else self.of_vault
         check_media(request)
         check_size(request)
         if not self.takes_body and request.body_exists:
@@ -76,7 +78,23 @@ class Route:
             sent = await read_model(request, self.request)
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
-        return await self.handler(Call(request, self.operation, sent, self.status))
+        library = request.app[LIBRARY]
+        name = request.match_info.get(_VAULT)
+        if name is None:
+            return await self._answer(request, library.default, sent)
+        async with library.vault(name) as vault:
+            return await self._answer(request, vault, sent)
+
+    async def _answer(
+        self, request: web.Request, vault: OpenVault, sent: Any
+    ) -> web.StreamResponse:
+        call = Call(request, vault, self.operation, sent, self.status, _prefix(request))
+        return await self.handler(call)
+
+    @property
+    def of_vault(self) -> str:
+        """The same path below that of a vault."""
+        return f"{_OF_VAULT}{self.path}"
 
     @property
     def request(self) -> type[Model]:
@@ -121,6 +139,7 @@ DESCRIPTION = Operation("openapi", NoParams, _describe)
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", operations.HEALTH),
+    Route("GET", "/vaults", vaults.VAULTS),
     Route("POST", "/search", operations.SEARCH, body=True),
     Route("POST", "/related", operations.RELATED, body=True),
     Route("GET", "/notes/{noteId}", operations.NOTE, tagged=True),
@@ -178,19 +197,31 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
+OF_THE_SERVER = ("/vaults", "/openapi.json")
+"""The routes that are not about one vault."""
+
+
 def add_routes(router: web.UrlDispatcher) -> None:
-    """Register the routes, and the replies to unknown methods and paths."""
+    """Register the routes, each also for a named vault, and the replies to unknown ones."""
     for pattern in dict.fromkeys(route.pattern for route in ROUTES):
-        resource = router.add_resource(pattern)
-        methods: list[str] = []
-        for route in ROUTES:
-            if route.pattern == pattern:
-                methods += ["GET", "HEAD"] if route.method == "GET" else [route.method]
-                resource.add_route(route.method, _entry(route), expect_handler=_expect)
-                if route.method == "GET":
-                    resource.add_route("HEAD", _entry(route), expect_handler=_expect)
-        resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
+        _add(router, pattern, pattern)
+    for pattern in dict.fromkeys(route.pattern for route in ROUTES):
+        if pattern not in OF_THE_SERVER:
+            _add(router, pattern, f"{_OF_VAULT}{pattern}")
     router.add_route("*", "/{path:(?s:.*)}", _unknown, expect_handler=_expect)
+
+
+def _add(router: web.UrlDispatcher, pattern: str, place: str) -> None:
+    """Register the routes with this pattern at a place."""
+    resource = router.add_resource(place)
+    methods: list[str] = []
+    for route in ROUTES:
+        if route.pattern == pattern:
+            methods += ["GET", "HEAD"] if route.method == "GET" else [route.method]
+            resource.add_route(route.method, _entry(route), expect_handler=_expect)
+            if route.method == "GET":
+                resource.add_route("HEAD", _entry(route), expect_handler=_expect)
+    resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
 
 
 def _entry(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
@@ -227,14 +258,22 @@ def _path_values(route: Route, request: web.Request) -> dict[str, str]:
     aiohttp keeps escapes that are not UTF-8 as text, which would name another file.
     """
     values = dict(request.match_info)
+    values.pop(_VAULT, None)
     if "path" in values:
-        prefix = route.path.partition("{")[0]
+        prefix = _prefix(request) + route.path.partition("{")[0]
         raw = request.rel_url.raw_path.removeprefix(prefix)
         try:
             values["path"] = unquote_to_bytes(raw).decode("utf-8")
         except UnicodeError:
             raise InvalidRequest("INVALID_PATH", "The path's escapes are not UTF-8.") from None
     return values
+
+
+def _prefix(request: web.Request) -> str:
+    """Return the beginning of a path that names a vault, as it was sent, or ""."""
+    if _VAULT not in request.match_info:
+        return ""
+    return "/".join(request.rel_url.raw_path.split("/", 3)[:3])
 
 
 def _query_values(

@@ -128,6 +128,10 @@ class FiltersBody(Model):
         )
 
 
+_VaultName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+VaultNames = Annotated[tuple[_VaultName, ...], Field(max_length=8)]
+
+
 class _RankingBody(Model):
     mode: Mode | None = Field(
         default=None, description="If omitted, the best available mode. The reply says which."
@@ -135,6 +139,11 @@ class _RankingBody(Model):
     limit: Limit = Field(default=10, description="A JSON integer: 10, not 10.0.")
     filters: FiltersBody = FiltersBody()
     explain: bool = Field(default=False, description="Show how each score is made.")
+    vaults: VaultNames = Field(
+        default=(),
+        description="Vaults to search as one, such as `project:NAME` and `global`; 1 to 8. If"
+        " omitted, that of the path.",
+    )
     fields: ResultFields = Field(
         default="full", description="With `compact`, ten results fit into 1.5 KB."
     )
