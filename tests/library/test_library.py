@@ -6,11 +6,12 @@ import asyncio
 import json
 import sys
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.endpoint import EmbeddingEndpoint
 from tests.library.test_open_vault import processes
+from tests.library.test_watch import command_of
 from tests.library.vaults import World, indexed
 
 from vault_agent.config import Config
@@ -19,6 +20,7 @@ from vault_agent.config.registry import Registered, Role, add_vault, forget_vaul
 from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
 from vault_agent.library import library as module
 from vault_agent.library.library import open_library
+from vault_agent.library.open_vault import OpenVault
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
@@ -194,24 +196,34 @@ async def test_a_locked_index_fails_its_vault_alone(world: World):
         assert await paths(library, "global", "quinces") == ["b.md"]
 
 
-async def test_index_jobs_of_all_vaults_take_turns(world: World):
+async def test_index_jobs_of_all_vaults_take_turns(world: World, monkeypatch: pytest.MonkeyPatch):
     for name in ("one", "two"):
         world.project(name, {f"{number}.md": f"note {number}" for number in range(40)})
+    at_work: list[int] = [0]
+    run_job = OpenVault._run_job
+
+    async def counted(vault: OpenVault, *arguments: Any) -> Any:
+        at_work.append(at_work[-1] + 1)
+        try:
+            return await run_job(vault, *arguments)
+        finally:
+            at_work.append(at_work[-1] - 1)
+
+    monkeypatch.setattr(OpenVault, "_run_job", counted)
     async with world.library() as library, AsyncExitStack() as stack:
-        vaults = [library.default]
-        for name in ("one", "two"):
-            vault = await stack.enter_async_context(library.vault(f"project:{name}"))
-            vaults.append(await indexed(vault))
+        lent = [library.vault(f"project:{name}") for name in ("one", "two")]
+        vaults = [library.default, *[await stack.enter_async_context(each) for each in lent]]
+        for vault in vaults:
+            await indexed(vault)
         for vault in vaults:
             await vault.submit(JobKind.REINDEX)
-        most = 0
-        while any(vault.jobs.running for vault in vaults):
-            states = [vault.jobs.running.state for vault in vaults if vault.jobs.running]
-            most = max(most, states.count(JobState.RUNNING))
-            await asyncio.sleep(0.005)
-        assert most == 1
+        states = [vault.jobs.running.state for vault in vaults if vault.jobs.running]
+        assert states.count(JobState.QUEUED) >= 2
         for vault in vaults:
+            await indexed(vault)
             assert (await vault.jobs.list())[0].state is JobState.SUCCEEDED
+    assert at_work.count(1) == 6
+    assert max(at_work) == 1
 
 
 async def test_a_queued_job_can_be_cancelled(world: World):
@@ -234,7 +246,7 @@ async def test_all_vaults_share_one_indexing_process(world: World):
         for name in ("one", "two", "three"):
             await paths(library, f"project:{name}", "quinces")
         await asyncio.sleep(0.5)  # checks after the start
-        assert len([each for each in processes() if "keeper" in each]) <= 1
+        assert len([pid for pid in processes() if "keeper" in command_of(pid)]) == 1
 
 
 async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(world: World):

@@ -11,6 +11,7 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.context import gather
 from vault_agent.search.grep import grep
 from vault_agent.search.lists import list_notes
+from vault_agent.search.named import note_with_id
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import list_tasks
 from vault_agent.store.index import lists as reading
@@ -78,6 +79,15 @@ class Lists:
         found: Named = await self._read(
             lambda now: resolve(now, name, roots=self._roots, scope=scope)
         )
+        return found
+
+    async def note_id_of(self, value: str, scope: Scope = EVERYTHING) -> str:
+        """Return the ID of the note of `scope` whose frontmatter has this `id`.
+
+        Raises:
+            NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
+        """
+        found: str = await self._read(lambda now: note_with_id(now, value, scope))
         return found
 
     async def notes(self, query: ListQuery, start: ListPlace | None = None) -> NoteList:

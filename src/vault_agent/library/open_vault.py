@@ -417,11 +417,20 @@ class OpenVault:
         if self._index.meta is None and self._index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
+        if self.address != DEFAULT and self._made_otherwise:
+            # Nobody would be asked to rebuild it: commands are mostly about the default vault.
+            await self.submit(JobKind.REINDEX, trigger=Trigger.START)
+            return
         self._checks.verify_soon()
         if self._index.has_other_exclusions or (
             self._index.meta is not None and self.config.index.at_start and not watched
         ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
+
+    @property
+    def _made_otherwise(self) -> bool:
+        """Whether the index is not served, and a run that looks for changes would not help."""
+        return self._index.refusal is not None and not self._index.has_other_exclusions
 
     def announce_query(self) -> None:
         """Ask an embedding run to pause briefly, so that a search can use the endpoint."""

@@ -54,6 +54,7 @@ class Filters:
     properties: tuple[tuple[str, str], ...] = ()  # all names; any value of one name
     places: tuple[str, ...] = ()  # as `paths`, else parts of paths; any of them
     files: tuple[str, ...] = ()  # parts of file names, or globs; any of them
+    about: tuple[str, ...] = ()  # paths, folders or names in the property `files`; any of them
     after: str | None = None  # ISO dates, inclusive
     before: str | None = None
     scope: Scope = EVERYTHING  # of the caller

@@ -38,7 +38,7 @@ def _of_form(pattern: str, rule: LiteralString) -> tuple[AfterValidator, WithJso
             raise PydanticCustomError("form", rule)
         return text
 
-    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^({pattern})$"})
 
 
 def _flag(value: object) -> bool:
@@ -62,14 +62,20 @@ def _number(value: object) -> int:
     return int(written)
 
 
+_BY_ID = r"id:[^\s:/]{1,200}"
+"""A note by the `id` of its frontmatter."""
+
 NoteId = Annotated[
     str,
-    *_of_form(r"[0-9a-f]{32}", "must be a note's ID, 32 digits from 0 to f: take it from a result"),
+    *_of_form(
+        rf"[0-9a-f]{{32}}|{_BY_ID}",
+        "must be a note's ID, 32 digits from 0 to f: take it from a result",
+    ),
 ]
 NoteOrChunkId = Annotated[
     str,
     *_of_form(
-        rf"[0-9a-f]{{32}}(:{_CHUNK_NUMBER})?",
+        rf"[0-9a-f]{{32}}(:{_CHUNK_NUMBER})?|{_BY_ID}",
         "must be the ID of a note or chunk: take it from a result",
     ),
 ]
@@ -112,6 +118,13 @@ class FiltersBody(Model):
         default_factory=dict,
         description="Values of frontmatter properties. All must match. A list matches by any value",
     )
+    files: _FilterList = Field(
+        default=(),
+        description="Paths, folders or file names in `files` of the frontmatter. One must match.",
+    )
+    projects: _FilterList = Field(default=(), description="Values of `project`. One must match.")
+    sessions: _FilterList = Field(default=(), description="Values of `session`. One must match.")
+    statuses: _FilterList = Field(default=(), description="Values of `status`. One must match.")
     after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
 
@@ -121,7 +134,13 @@ class FiltersBody(Model):
             paths=self.paths,
             tags=self.tags,
             types=self.types,
-            properties=tuple(self.properties.items()),
+            properties=(
+                *self.properties.items(),
+                *(("project", each) for each in self.projects),
+                *(("session", each) for each in self.sessions),
+                *(("status", each) for each in self.statuses),
+            ),
+            about=self.files,
             after=self.after,
             before=self.before,
             scope=scope,

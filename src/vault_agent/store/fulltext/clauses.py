@@ -103,6 +103,8 @@ class Clauses:
         for patterns, clause in self._patterns(filters):
             if patterns:
                 clauses.append(any_of([clause(pattern) for pattern in patterns]))
+        if filters.about:
+            clauses.append(any_of([self._about(each) for each in dict.fromkeys(filters.about)]))
         if filters.after is not None or filters.before is not None:
             clauses.append(self._days(filters.after, filters.before))
         if filters.scope != EVERYTHING:
@@ -183,6 +185,19 @@ class Clauses:
 
     def _property(self, name: str, value: str) -> Query:
         return self._raw("property", property_key(name, value))
+
+    def _about(self, file: str) -> Query:
+        """Return the notes whose `files` have a path, a folder of a path, or a file's name."""
+        comparable = comparable_path(file.replace("\\", "/").removeprefix("./"))
+        if not comparable:
+            return Query.empty_query()
+        start = _literal(property_key("files", ""))
+        try:
+            return Query.regex_query(
+                self._schema, "property", f"{start}(.*/)?{_literal(comparable)}(/.*)?"
+            )
+        except ValueError:  # the automaton is over the engine's limit
+            raise _too_complex() from None
 
     def _is_known(self, comparable: str) -> bool:
         names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
