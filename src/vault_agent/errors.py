@@ -65,7 +65,7 @@ class Busy(VaultAgentError):
 
 
 class Conflict(VaultAgentError):
-    """A write was refused because the note has changed."""
+    """The note, as it is now, does not allow this change."""
 
 
 class TooLarge(VaultAgentError):
@@ -118,6 +118,7 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_QUERY": Code(InvalidRequest, 400, 2),
     "INVALID_MODE": Code(InvalidRequest, 400, 2),
     "REGEX_UNSUPPORTED": Code(InvalidRequest, 400, 2),
+    "REGEX_INVALID": Code(InvalidRequest, 400, 2),
     "INVALID_LIMIT": Code(InvalidRequest, 400, 2),
     "INVALID_ID": Code(InvalidRequest, 400, 2),
     "INVALID_FILTER": Code(InvalidRequest, 400, 2),
@@ -156,6 +157,8 @@ CODES: Final[dict[str, Code]] = {
     ),
     "NOTE_AMBIGUOUS": Code(NotFound, 404, 4, "Give its path."),
     "HEADING_NOT_FOUND": Code(NotFound, 404, 4, "Name one of its headings."),
+    "BLOCK_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again for the names of its blocks."),
+    "TEXT_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again, and copy the text exactly."),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
@@ -181,6 +184,22 @@ CODES: Final[dict[str, Code]] = {
     ),
     "WRITE_CONFLICT": Code(Conflict, 409, 7, "Read the note again, then repeat the change."),
     "NOTE_BUSY": Code(Conflict, 409, 7, "Try again in a moment."),
+    "ENCODING_NOT_WRITABLE": Code(
+        Conflict, 409, 1, "Save it as UTF-8 in an editor, then repeat the change."
+    ),
+    "FRONTMATTER_INVALID": Code(
+        Conflict, 409, 1, "Correct it in an editor, then repeat the change."
+    ),
+    "FRONTMATTER_KEY_AMBIGUOUS": Code(
+        Conflict, 409, 1, "Remove all but one of them in an editor, then repeat the change."
+    ),
+    "HEADING_AMBIGUOUS": Code(Conflict, 409, 1, "Name one by its headingId."),
+    "MATCH_COUNT_MISMATCH": Code(
+        Conflict, 409, 1, "Give this number as expectedCount, or search for more of the text."
+    ),
+    "EDIT_NOT_PROVEN": Code(
+        Failed, 500, 1, "The note is unchanged. Make the change in an editor, and report this."
+    ),
     "NOTE_TOO_LARGE": Code(
         TooLarge, 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
     ),
