@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import yaml
 
@@ -200,18 +200,17 @@ def _root(block: Block) -> Node | None:
     """Return the value of the only document, or None if there is none."""
     root: Node | None = None
     stack: list[Node] = []
-    # The types of the events' places are not those that a string gives.
-    for event in cast("Iterator[Any]", yaml.parse(block.text, Loader=_LOADER)):
+    for event in yaml.parse(block.text, Loader=_LOADER):
         if isinstance(event, yaml.CollectionEndEvent):
             node = stack.pop()
             if node.event.flow_style:
-                node.end = event.end_mark.index
+                _, node.end = _place(event)
             elif node.children:
                 node.end = node.children[-1].end
             continue
         if not isinstance(event, yaml.NodeEvent):
             continue
-        start, end = event.start_mark.index, event.end_mark.index
+        start, end = _place(event)
         node = Node(event, start, end, [])
         if stack:
             stack[-1].children.append(node)
@@ -224,6 +223,11 @@ def _root(block: Block) -> Node | None:
                 block.refuse("The frontmatter is nested too deeply", start)
             stack.append(node)
     return root
+
+
+def _place(event: Any) -> tuple[int, int]:
+    """Return where an event starts and ends. Of text there is always a place."""
+    return event.start_mark.index, event.end_mark.index
 
 
 def _text(key: Node) -> str:
