@@ -130,6 +130,7 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_PATH": Code(
         InvalidRequest, 400, 2, "Give a path relative to the vault, such as Folder/name."
     ),
+    "INVALID_NOTE_NAME": Code(InvalidRequest, 400, 2, "Use {name} instead."),
     "RANGE_NOT_SATISFIABLE": Code(InvalidRequest, 416, 2),
     "UNAUTHORIZED": Code(Unauthorized, 401, 3, "Send it as Authorization: Bearer."),
     "API_KEY_REQUIRED": Code(
