@@ -37,14 +37,20 @@ _MEANING = {
     401: "The key is missing or wrong.",
     403: "The caller may not do this, or the file may not be served.",
     404: "Not found.",
-    409: "The index is missing, unusable or busy.",
-    410: "The list has changed since its first page.",
+    409: "The index is missing, unusable or busy, or the note does not allow this.",
+    410: "It has changed or expired.",
+    412: "The note has changed since it was read.",
     413: "Over a size limit.",
     415: "Not application/json in UTF-8.",
     416: "The range is outside the attachment.",
     421: "The Host header names another server.",
+    422: "The request does not fit an earlier one.",
+    428: "The request must say more.",
+    429: "Too many writes.",
     500: "A defect of the server.",
+    502: "What was written could not be read back.",
     503: "A required resource is not available at the moment.",
+    507: "The disk is full.",
 }
 
 
