@@ -1,0 +1,1 @@
+"""Writing: edits of notes, moves, undo, tasks and templates."""
