@@ -131,7 +131,7 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_PATH": Code(
         InvalidRequest, 400, 2, "Give a path relative to the vault, such as Folder/name."
     ),
-    "INVALID_NOTE_NAME": Code(InvalidRequest, 400, 2),
+    "INVALID_NOTE_NAME": Code(InvalidRequest, 400, 2, "Use {name} instead."),
     "TEMPLATE_VARIABLE_MISSING": Code(InvalidRequest, 400, 2),
     "IDEMPOTENCY_KEY_REUSED": Code(InvalidRequest, 422, 2, "Use a new key for another request."),
     "EXPECTED_HASH_REQUIRED": Code(

@@ -1,1 +1,1 @@
-"""Writing: edits of notes, moves, undo, tasks and templates."""
+"""Changes of notes: permission, the one path of every write, moves, undo, recovery."""
