@@ -113,18 +113,22 @@ def changes(source: str, links: Iterable[Link], names: Names) -> Iterator[tuple[
             yield link, was
 
 
-def rewritten(note: bytes, source: str, names: Names) -> Rewritten:
+def rewritten(
+    note: bytes, source: str, names: Names, parsed: ParsedNote | None = None
+) -> Rewritten:
     """Return the splices after which each link of a note leads to the same file as before.
 
-    `source` is the path of the note before the change. The result is proven: the note is parsed
+    `source` is the path of the note before the change, and `parsed` the note if it was parsed
+    already. The result is proven: the note is parsed
     again, and has the same links, which lead to the same files.
 
     Raises:
         Conflict: `LINK_NOT_EXPRESSIBLE` if a link can't be written so that it leads to its file;
             `ENCODING_NOT_WRITABLE` if a link must be rewritten and the note isn't UTF-8.
     """
-    text = editable(note)
-    parsed = parse_note(text.text, path=source, origin=text.origin)
+    if parsed is None:
+        text = editable(note)
+        parsed = parse_note(text.text, path=source, origin=text.origin)
     there = names.place(source)
     counts = _Counts()
     found: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
