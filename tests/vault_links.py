@@ -23,18 +23,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _FRONTMATTER = re.compile(
-    r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S | re.M
+    r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
 _WIKILINK = re.compile(r"(!?)\[\[((?:[^\[\]\n]|\[(?!\[)|\](?!\]))+)\]\]")
 _INLINE = re.compile(
-    r"\]\(\s*(?:<([^<>\n]*)>|([^\s]*))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)\Z", re.S
+    r"\]\(\s*(?:<([^<>\n]*)>|([^\s]*))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)\Z", re.DOTALL
 )
 _REFERENCE = re.compile(r"\[([^\[\]]+)\](?:\[\])?\Z")
 _DEFINITION = re.compile(
-    r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*\[((?:\\.|[^\[\]])+)\]:[ \t]*\n?[ \t>]*(?:<([^<>\n]*)>|(\S+))",
-    re.M,
+    r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*\[((?:\\.|[^\[\]])+)\]:"
+    r"[ \t]*\n?[ \t>]*(?:<([^<>\n]*)>|(\S+))",
+    re.MULTILINE,
 )
-_COMMENT = re.compile(r"%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)", re.S)
+_COMMENT = re.compile(r"%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?=\S)|//")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 

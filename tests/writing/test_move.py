@@ -14,10 +14,11 @@ from tests.vault_links import Vault as Links
 from tests.vault_links import compare
 
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
+from vault_agent.markdown.edit import spliced
 from vault_agent.store.current import CurrentIndex
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.move import LargeMove, MoveRequest, plan_move
-from vault_agent.writing.transaction import Edit, Move
+from vault_agent.writing.transaction import Edit, Move, Planned
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -215,11 +216,21 @@ async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
     vault = Vault(tmp_path)
     vault.write("a/Old.md", "[x](./X.md)")
     vault.write("a/X.md")
+    vault.write("a/Y.md")
     vault.write("B.md", "[[Old]]")
     async with indexed(vault) as (snapshot, root):
         plan = plan_move(snapshot, root, asked("a/Old.md", "New"))
-    edits = {change.path: change for change in plan.changes if isinstance(change, Edit)}
-    assert edits["B.md"].plan is not None and edits["New.md"].plan is not None
+        edits = {change.path: change for change in plan.changes if isinstance(change, Edit)}
+
+        def anew(path: str, note: bytes) -> bytes:
+            again = edits[path].plan
+            assert again is not None
+            edit = again(note)
+            assert isinstance(edit, Planned)
+            return spliced(note, edit.splices)
+
+        assert anew("B.md", b"x [[Old]] y") == b"x [[New]] y"
+        assert anew("New.md", b"[y](./Y.md)") == b"[y](./a/Y.md)"
 
 
 async def test_random_moves_in_vaults_of_all_languages(tmp_path: Path):
