@@ -140,6 +140,7 @@ CODES: Final[dict[str, Code]] = {
     "CONFIRM_REQUIRED": Code(InvalidRequest, 428, 2, "Repeat the request with `confirm: true`."),
     "RANGE_NOT_SATISFIABLE": Code(InvalidRequest, 416, 2),
     "UNAUTHORIZED": Code(Unauthorized, 401, 3, "Send it as Authorization: Bearer."),
+    "SESSION_ENDED": Code(Unauthorized, 401, 3, "Run `vault-agent ui` to open the page again."),
     "API_KEY_REQUIRED": Code(
         Unauthorized,
         None,
@@ -198,6 +199,7 @@ CODES: Final[dict[str, Code]] = {
     "SERVER_BUSY": Code(Busy, 503, 5, "Try again in a moment."),
     "WRITE_RATE_LIMITED": Code(Busy, 429, 5, "Wait a minute, or raise write.max_per_minute."),
     "RECOVERY_PENDING": Code(Busy, 503, 5, "Try again in a moment."),
+    "TOO_MANY_REQUESTS": Code(Busy, 429, 5, "Wait a minute, then try again."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),
