@@ -159,11 +159,13 @@ async def change(
     """
     body = {**body, **chosen.body()}
     if not asks or chosen.dry_run:
-        return _report(invocation, await client.writing.write(operation, body))
+        _report(invocation, await client.writing.write(operation, body))
+        return None
     shown = await client.writing.write(operation, {**body, "dryRun": True})
     data = shown.envelope["data"]
     if not data["changed"]:
-        return _report(invocation, shown)
+        _report(invocation, shown)
+        return None
     before = None
     if not chosen.yes:
         _require_answers(invocation)
@@ -181,7 +183,8 @@ async def change(
         if error.code == "HASH_MISMATCH" and before is not None:
             await _tell_changes(client, data, before)
         raise
-    return _report(invocation, reply, with_warnings=chosen.yes)
+    _report(invocation, reply, with_warnings=chosen.yes)
+    return None
 
 
 def _require_answers(invocation: Invocation) -> None:
@@ -263,9 +266,7 @@ def _done(data: Mapping[str, Any]) -> str:
 
 
 def _counts(diff: str) -> tuple[int, int]:
-    lines = [
-        line for line in diff.splitlines() if not re.match(r"(\+\+\+|---) |(\+\+\+|---)$", line)
-    ]
+    lines = diff.splitlines()[2:]  # without the names of the files
     return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
 
 
