@@ -40,6 +40,8 @@ CONTRACT = {
     "GET /notes", "GET /tasks",
     "POST /context",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
+    "POST /write/tags", "POST /write/section",
+    "GET /notes/{noteId}/outline", "GET /notes/{noteId}/frontmatter",
     "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip

@@ -38,6 +38,7 @@ from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
 from vault_agent.model.writing import PENDING, IndexState
 from vault_agent.search import fetch
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
@@ -61,8 +62,10 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
@@ -201,6 +204,16 @@ class OpenVault:
             return await self._read(
                 lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
+
+    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
+        """Return the headings and blocks of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_outline(now, root, note_id, scope))
+
+    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
+        """Return the frontmatter of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
