@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.text.names import fold
 
 from .address import Address, find_block, find_section, matching, without_marks
-from .edit import Change, before, editable, line_end_of, not_proven, spliced
+from .edit import (
+    Change,
+    before,
+    editable,
+    has_last_lines,
+    line_end_of,
+    not_proven,
+    spliced,
+)
 from .sections import outline
 
 if TYPE_CHECKING:
@@ -115,6 +123,27 @@ def edit_section(
     return SectionEdit(
         splices, section_hash(text.text, section), section_hash(after, now) if now else None
     )
+
+
+def section_ends_with(note: bytes, address: Address, content: str, *, deep: bool = False) -> bool:
+    """Whether the last lines of a section are a text, where `append` puts it.
+
+    Without such a section, they are not.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`.
+    """
+    text = editable(note).text
+    found = outline(text)
+    try:
+        if address.block_id:
+            block = find_block(found, address.block_id)
+            return has_last_lines(text[block.start : block.text_end], content)
+        section = find_section(found, address)
+    except (NotFound, Conflict, InvalidRequest):
+        return False
+    end = _content_end(text, section.content, section.end if deep else section.own_end)
+    return has_last_lines(text[section.content : end], content)
 
 
 def _in_section(

@@ -10,7 +10,7 @@ from vault_agent.text.names import fold
 
 from . import frontmatter, links, tags
 from .edit import Change, before, editable, insertable, not_proven, spliced
-from .keys import read_keys, set_keys
+from .keys import keys_of, set_keys
 from .structure import scan
 from .tags import tag_spans
 
@@ -56,7 +56,7 @@ def edit_tags(
         raise InvalidRequest("INVALID_REQUEST", "A tag is to be added and to be removed.")
     text = editable(note)
     in_text = _in_text(text, wanted, unwanted) if where != "frontmatter" else ()
-    in_keys = _in_keys(note, wanted, unwanted) if where != "inline" else ()
+    in_keys = _in_keys(text, wanted, unwanted) if where != "inline" else ()
     return (*in_keys, *in_text)
 
 
@@ -74,9 +74,9 @@ def _named(names: Iterable[str]) -> dict[str, str]:
 # --- frontmatter ----------------------------------------------------------------------------------
 
 
-def _in_keys(note: bytes, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
+def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
     values: dict[str, Json] = {}
-    for name, value in read_keys(note).items():
+    for name, value in keys_of(text.text).items():
         if name.lower() in values:
             raise Conflict("FRONTMATTER_KEY_AMBIGUOUS", "The frontmatter has a key for tags twice.")
         if name.lower() in _KEYS:
@@ -88,7 +88,7 @@ def _in_keys(note: bytes, wanted: dict[str, str], unwanted: dict[str, str]) -> t
     if missing:
         key = there[0] if there else "tags"
         changed[key] = _with(changed.get(key), missing)
-    return set_keys(note, changed)
+    return set_keys(text.note, changed)
 
 
 def _tags_of(value: Json) -> list[str]:
