@@ -65,7 +65,7 @@ class Busy(VaultAgentError):
 
 
 class Conflict(VaultAgentError):
-    """A write was refused because of what is there now: a change, another note, its form."""
+    """The note, as it is now, does not allow this change."""
 
 
 class TooLarge(VaultAgentError):
@@ -140,6 +140,7 @@ CODES: Final[dict[str, Code]] = {
     "CONFIRM_REQUIRED": Code(InvalidRequest, 428, 2, "Repeat the request with `confirm: true`."),
     "RANGE_NOT_SATISFIABLE": Code(InvalidRequest, 416, 2),
     "UNAUTHORIZED": Code(Unauthorized, 401, 3, "Send it as Authorization: Bearer."),
+    "SESSION_ENDED": Code(Unauthorized, 401, 3, "Run `vault-agent ui` to open the page again."),
     "API_KEY_REQUIRED": Code(
         Unauthorized,
         None,
@@ -178,8 +179,8 @@ CODES: Final[dict[str, Code]] = {
     ),
     "NOTE_AMBIGUOUS": Code(NotFound, 404, 4, "Give its path."),
     "HEADING_NOT_FOUND": Code(NotFound, 404, 4, "Name one of its headings."),
-    "BLOCK_NOT_FOUND": Code(NotFound, 404, 4),
-    "TEXT_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again: it may have changed."),
+    "BLOCK_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again for the names of its blocks."),
+    "TEXT_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again, and copy the text exactly."),
     "TASK_NOT_FOUND": Code(NotFound, 404, 4, "List the tasks again: the note has changed."),
     "TEMPLATE_NOT_FOUND": Code(NotFound, 404, 4),
     "WRITE_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent writes` to list the writes."),
@@ -198,6 +199,7 @@ CODES: Final[dict[str, Code]] = {
     "SERVER_BUSY": Code(Busy, 503, 5, "Try again in a moment."),
     "WRITE_RATE_LIMITED": Code(Busy, 429, 5, "Wait a minute, or raise write.max_per_minute."),
     "RECOVERY_PENDING": Code(Busy, 503, 5, "Try again in a moment."),
+    "TOO_MANY_REQUESTS": Code(Busy, 429, 5, "Wait a minute, then try again."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),
@@ -216,14 +218,20 @@ CODES: Final[dict[str, Code]] = {
     "NOTE_IN_CONFLICT": Code(Conflict, 409, 1, "Resolve the conflict that is marked in it first."),
     "NOTE_NOT_LOCAL": Code(Conflict, 409, 1, "Download it first: open it once on this computer."),
     "FILE_IN_USE": Code(Conflict, 409, 1, "Close it there, or try again in a moment."),
-    "ENCODING_NOT_WRITABLE": Code(Conflict, 409, 1, "Save it as UTF-8 first."),
-    "FRONTMATTER_INVALID": Code(Conflict, 409, 1, "Correct the frontmatter first."),
-    "FRONTMATTER_KEY_AMBIGUOUS": Code(Conflict, 409, 1, "Remove all but one of them first."),
+    "ENCODING_NOT_WRITABLE": Code(
+        Conflict, 409, 1, "Save it as UTF-8 in an editor, then repeat the change."
+    ),
+    "FRONTMATTER_INVALID": Code(
+        Conflict, 409, 1, "Correct it in an editor, then repeat the change."
+    ),
+    "FRONTMATTER_KEY_AMBIGUOUS": Code(
+        Conflict, 409, 1, "Remove all but one of them in an editor, then repeat the change."
+    ),
     "HEADING_AMBIGUOUS": Code(
-        Conflict, 409, 1, "Name the headings above it too, or give its `headingId`."
+        Conflict, 409, 1, "Name one by its headingId, or with the headings above it."
     ),
     "MATCH_COUNT_MISMATCH": Code(
-        Conflict, 409, 1, "Search for more of the text, or expect this number."
+        Conflict, 409, 1, "Give this number as expectedCount, or search for more of the text."
     ),
     "TASK_AMBIGUOUS": Code(Conflict, 409, 1, "List the tasks again: the note has changed."),
     "RECURRENCE_UNSUPPORTED": Code(Conflict, 409, 1, "Complete it in your editor."),
@@ -264,7 +272,9 @@ CODES: Final[dict[str, Code]] = {
         Failed, 503, 1, "Restart the server: it sets the record aside and starts a new one."
     ),
     "INTERNAL_ERROR": Code(Failed, 500, 1),
-    "EDIT_NOT_PROVEN": Code(Failed, 500, 1, "Nothing was written. Please report this."),
+    "EDIT_NOT_PROVEN": Code(
+        Failed, 500, 1, "The note is unchanged. Make the change in an editor, and report this."
+    ),
     "WRITE_NOT_VERIFIED": Code(
         Failed, 502, 1, "Look at the note. The text before is kept: `vault-agent undo` restores it."
     ),

@@ -81,6 +81,11 @@ def bounds(text: str) -> Bounds:
     return Bounds(closing.end(), opening.end(), closing.start())
 
 
+def opens(text: str) -> bool:
+    """Whether a text starts like one with frontmatter, even if none follows."""
+    return _OPENING.match(text, 1 if text.startswith("\ufeff") else 0) is not None
+
+
 def read(text: str) -> Frontmatter:
     """Split the frontmatter off `text`, as `bounds` finds it, and read it. Never raises."""
     end, start, fence = bounds(text)

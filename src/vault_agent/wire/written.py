@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, JsonValue
 
+from vault_agent.model.identifiers import identify
 from vault_agent.wire.base import Model
+
+if TYPE_CHECKING:
+    from vault_agent.model.writing import Written
+
+MAX_FILES = 200
+"""Files that a reply lists."""
 
 
 class IndexState(Model):
@@ -59,6 +67,26 @@ class WriteData(Model):
     file_count: int = Field(default=0, description="All other files that were changed.")
     line: int | None = Field(default=None, description="The line of a task, from 1.")
     index: IndexState = IndexState(state="pending")
+
+
+def write_data(written: Written) -> WriteData:
+    """Return the reply to a write."""
+    given: dict[str, Any] = {
+        each.name: getattr(written, each.name)
+        for each in fields(written)
+        if each.name in WriteData.model_fields
+    }
+    index = written.index
+    given["index"] = IndexState(
+        state="indexed" if index.indexed else "pending",
+        generation=index.generation,
+        revision=index.revision,
+    )
+    given["files"] = tuple(
+        ChangedFile.model_validate(each, from_attributes=True) for each in written.files[:MAX_FILES]
+    )
+    is_note = written.path.lower().endswith((".md", ".markdown"))
+    return WriteData(**given, note_id=identify(written.path) if is_note else None)
 
 
 # --- reading --------------------------------------------------------------------------------------
