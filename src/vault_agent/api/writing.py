@@ -200,9 +200,10 @@ CREATE_CODES = (
 """Codes of every new note."""
 
 
-def _operation(
+def write_operation(
     name: str, request: type[Any], run: Any, codes: tuple[str, ...]
 ) -> Operation[Any, Found]:
+    """Return an operation that changes notes."""
     return Operation(
         name,
         request,
@@ -215,19 +216,19 @@ def _operation(
     )
 
 
-WRITE_NOTE = _operation(
+WRITE_NOTE = write_operation(
     "write_note",
     WriteNoteBody,
     _note,
     (*EDIT_CODES, *CREATE_CODES, "EXPECTED_HASH_REQUIRED", "FRONTMATTER_INVALID"),
 )
-SET_FRONTMATTER = _operation(
+SET_FRONTMATTER = write_operation(
     "write_frontmatter",
     FrontmatterBody,
     _frontmatter,
     (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
 )
-REPLACE = _operation(
+REPLACE = write_operation(
     "write_replace",
     ReplaceBody,
     _replace,

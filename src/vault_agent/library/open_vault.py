@@ -24,6 +24,7 @@ from vault_agent.indexing.protocol import (
     Verify,
     Warned,
 )
+from vault_agent.library.authoring import Authoring
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
@@ -152,6 +153,9 @@ class OpenVault:
         )
 
         self.writing = Writing(self._open_vault, self._follow)
+        self.authoring = Authoring(
+            self.writing, self.lists, self._open_vault, lambda _: (), config.write
+        )
 
     @property
     def identity(self) -> str:

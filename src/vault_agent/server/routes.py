@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import graph, links, lists, operations, writing
+from vault_agent.api import authoring, graph, links, lists, operations, writing
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers, ui
@@ -227,6 +227,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
     Route("GET", "/graph/central", graph.CENTRAL),
     Route("GET", "/graph/communities", graph.COMMUNITIES),
+    Route("GET", "/templates", authoring.TEMPLATES),
+    Route("GET", "/devlog", authoring.DEVLOG),
+    Route("GET", "/decisions", authoring.DECISIONS),
     Route("POST", "/index", operations.INDEX, body=None, status=202),
     Route("POST", "/reindex", operations.REINDEX, body=None, status=202),
     Route("GET", "/jobs", operations.JOBS),
@@ -242,6 +245,11 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/write/note", writing.WRITE_NOTE, body=True),
     Route("POST", "/write/frontmatter", writing.SET_FRONTMATTER, body=True),
     Route("POST", "/write/replace", writing.REPLACE, body=True),
+    Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
+    Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
+    Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
+    Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
+    Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
