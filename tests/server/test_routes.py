@@ -40,6 +40,8 @@ CONTRACT = {
     "GET /notes", "GET /tasks",
     "POST /context",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
+    "POST /write/tags", "POST /write/section",
+    "GET /notes/{noteId}/outline", "GET /notes/{noteId}/frontmatter",
     "POST /write/tasks/add", "POST /write/tasks/set",
     "POST /write/template", "POST /write/devlog", "POST /write/adr",
     "GET /templates", "GET /devlog", "GET /decisions",

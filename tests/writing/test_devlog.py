@@ -6,7 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.writing.opened import OpenedVault, write
+from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.scope import EVERYTHING, Scope

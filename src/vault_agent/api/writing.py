@@ -6,22 +6,34 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Appended, Right, Write
 from vault_agent.wire.base import dump
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.writing import (
     FrontmatterBody,
+    NoteParams,
     ReplaceBody,
+    SectionBody,
+    TagsBody,
     WriteBody,
     WriteNoteBody,
 )
-from vault_agent.wire.written import WriteData, write_data
+from vault_agent.wire.written import (
+    BlockData,
+    FrontmatterData,
+    HeadingData,
+    OutlineData,
+    WriteData,
+    write_data,
+)
 from vault_agent.writing import notes
+from vault_agent.writing.sections import edit_section
+from vault_agent.writing.tags import change_tags
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -100,10 +112,7 @@ def found(written: Written) -> Found:
 async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     """Create a note, or append, prepend, overwrite or upsert its text."""
     mode, content = sent.mode, sent.content
-    right = _RIGHTS[mode]
-    if mode == "overwrite" and caller.kind is CallerKind.WEB:
-        right = Right.EDIT  # a person who sees the text that is replaced
-    write = asked(caller, sent, mode, right, hash_required=mode == "overwrite")
+    write = asked(caller, sent, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
     if mode in ("append", "upsert"):
         appended = None if sent.allow_repeat else Appended(content.encode())
         write = replace(write, retries=True, appended=appended)
@@ -157,6 +166,57 @@ async def _replace(vault: OpenVault, caller: Caller, sent: ReplaceBody) -> Found
         expected_count=sent.expected_count,
     )
     return found(written)
+
+
+async def _tags(vault: OpenVault, caller: Caller, sent: TagsBody) -> Found:
+    """Add and remove tags of a note."""
+    path = await path_of(vault, caller, sent)
+    write = asked(caller, sent, "tags", Right.EDIT, retries=True)
+    written = await change_tags(
+        vault.writing, path, write, add=sent.add, remove=sent.remove, where=sent.where
+    )
+    return found(written)
+
+
+async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found:
+    """Change a section or a block of a note."""
+    path = await path_of(vault, caller, sent)
+    address = Address(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
+    # Of the rights, a section has only this one: the rest of the note is there before and after.
+    write = asked(caller, sent, "section", Right.EDIT)
+    written = await edit_section(
+        vault.writing,
+        path,
+        write,
+        address,
+        sent.action,
+        content=sent.content,
+        create_if_missing=sent.create_if_missing,
+        deep=sent.deep,
+        allow_repeat=sent.allow_repeat,
+    )
+    return found(written)
+
+
+async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
+    """Return the headings and blocks of a note, with the IDs and hashes for changes."""
+    known = await vault.outline(sent.note_id, caller.scope)
+    data = OutlineData(
+        note_id=known.note_id,
+        path=known.path,
+        headings=tuple(
+            HeadingData.model_validate(each, from_attributes=True) for each in known.headings
+        ),
+        blocks=tuple(BlockData.model_validate(each, from_attributes=True) for each in known.blocks),
+    )
+    return Found(Reply[OutlineData](data=data))
+
+
+async def _read_frontmatter(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
+    """Return the frontmatter of a note as JSON."""
+    known = await vault.frontmatter(sent.note_id, caller.scope)
+    data = FrontmatterData(note_id=known.note_id, path=known.path, frontmatter=known.values)
+    return Found(Reply[FrontmatterData](data=data))
 
 
 _DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")
@@ -242,5 +302,44 @@ REPLACE = write_operation(
     ),
 )
 
-WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (WRITE_NOTE, SET_FRONTMATTER, REPLACE)
+CHANGE_TAGS = write_operation(
+    "write_tags",
+    TagsBody,
+    _tags,
+    (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
+)
+SECTION = write_operation(
+    "write_section",
+    SectionBody,
+    _section,
+    (
+        *EDIT_CODES,
+        "EXPECTED_HASH_REQUIRED",
+        "HEADING_NOT_FOUND",
+        "HEADING_AMBIGUOUS",
+        "BLOCK_NOT_FOUND",
+    ),
+)
+_READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")
+OUTLINE = Operation(
+    "outline", NoteParams, _outline, (Reply[OutlineData],), _READ_CODES, scoped=True
+)
+FRONTMATTER = Operation(
+    "frontmatter",
+    NoteParams,
+    _read_frontmatter,
+    (Reply[FrontmatterData],),
+    (*_READ_CODES, "FRONTMATTER_INVALID"),
+    scoped=True,
+)
+
+WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    OUTLINE,
+    FRONTMATTER,
+    WRITE_NOTE,
+    SET_FRONTMATTER,
+    CHANGE_TAGS,
+    REPLACE,
+    SECTION,
+)
 """In the order of the reference."""

@@ -12,7 +12,7 @@ from vault_agent.writing.tasks import add_task, set_task
 from vault_agent.writing.templates import create_from_template, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from vault_agent.config.settings import WriteSettings
     from vault_agent.library.lists import Lists
@@ -32,26 +32,24 @@ class Authoring:
     The folders are those of the caller's part of the vault. Times are local.
 
     Args:
-        writing: what writes.
+        writing: returns what writes, if that is on.
         lists: finds tasks in the index.
         open_root: opens the vault.
-        logged: returns the paths below a folder that the log of writes knows.
         settings: `[write]` of the configuration.
     """
 
     def __init__(
         self,
-        writing: Writing,
+        writing: Callable[[], Writing],
         lists: Lists,
         open_root: Callable[[], VaultRoot],
-        logged: Callable[[str], Iterable[str]],
         settings: WriteSettings,
     ) -> None:
         self._writing = writing
         self._lists = lists
         self._open_root = open_root
         self._settings = settings
-        self._records = Records(writing, open_root, logged)
+        self._records = Records(open_root)
 
     async def add_task(
         self,
@@ -64,7 +62,7 @@ class Authoring:
     ) -> Written:
         """Add a task to a note. Raises as `vault_agent.writing.tasks.add_task`."""
         return await add_task(
-            self._writing,
+            self._writing(),
             path,
             write,
             task,
@@ -82,7 +80,7 @@ class Authoring:
             return await self._lists.open_tasks(ids, scope)
 
         return await set_task(
-            self._writing,
+            self._writing(),
             path,
             write,
             wanted,
@@ -109,7 +107,7 @@ class Authoring:
         Raises as `vault_agent.writing.templates.create_from_template`.
         """
         return await create_from_template(
-            self._writing,
+            self._writing(),
             self._open_root,
             write,
             path,
@@ -125,7 +123,7 @@ class Authoring:
     ) -> Written:
         """Add a line to the devlog. Raises as `vault_agent.writing.devlog.add_entry`."""
         return await add_entry(
-            self._writing,
+            self._writing(),
             write,
             scope.outer(self._settings.devlog_folder),
             kind=kind,
@@ -154,6 +152,7 @@ class Authoring:
     ) -> Written:
         """Create a decision record. Raises as `Records.create`."""
         return await self._records.create(
+            self._writing(),
             write,
             scope.outer(self._settings.adr_folder),
             title=title,

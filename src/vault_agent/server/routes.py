@@ -198,6 +198,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/search", operations.SEARCH, body=True),
     Route("POST", "/related", operations.RELATED, body=True),
     Route("GET", "/notes/{noteId}", operations.NOTE, tagged=True),
+    Route("GET", "/notes/{noteId}/outline", writing.OUTLINE),
+    Route("GET", "/notes/{noteId}/frontmatter", writing.FRONTMATTER),
     Route("GET", "/chunks/{noteId}/{chunkIndex}", operations.CHUNK, tagged=True),
     Route(
         "GET",
@@ -244,7 +246,9 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/jobs/{jobId}", operations.CANCEL_JOB),
     Route("POST", "/write/note", writing.WRITE_NOTE, body=True),
     Route("POST", "/write/frontmatter", writing.SET_FRONTMATTER, body=True),
+    Route("POST", "/write/tags", writing.CHANGE_TAGS, body=True),
     Route("POST", "/write/replace", writing.REPLACE, body=True),
+    Route("POST", "/write/section", writing.SECTION, body=True),
     Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
     Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
     Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
