@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.operation import Found, Operation
 from vault_agent.api.writing import (
     CREATE_CODES,
     EDIT_CODES,
@@ -20,6 +19,7 @@ from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, Mov
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
+    from vault_agent.api.operation import Found, Operation
     from vault_agent.library.open_vault import OpenVault
 
 
@@ -83,4 +83,3 @@ ATTACH = write_operation(
 
 FILE_OPERATIONS: tuple[Operation[Any, Any], ...] = (MOVE, DELETE, FOLDER, ATTACH)
 """In the order of the reference."""
-

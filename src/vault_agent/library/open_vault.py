@@ -24,9 +24,11 @@ from vault_agent.indexing.protocol import (
     Verify,
     Warned,
 )
+from vault_agent.library.authoring import Authoring
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
+from vault_agent.library.files import LinksOfVault
 from vault_agent.library.health import health
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.links import Links
@@ -48,6 +50,7 @@ from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_t
 from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.files import Files
 from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
@@ -157,6 +160,7 @@ class OpenVault:
         )
 
         self.writing: Writing = None  # type: ignore[assignment]  # set at the start if it is on
+        self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
 
     @property
     def identity(self) -> str:
@@ -254,6 +258,12 @@ class OpenVault:
             watch=self.watch,
         )
 
+    @property
+    def files(self) -> Files:
+        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
+        index = LinksOfVault(self._index_changes, self._snapshot)
+        return Files(self.writing, index, self._open_vault, self.config.write.max_move_notes)
+
     # --- runs -----------------------------------------------------------------------------------
 
     async def submit(
@@ -336,6 +346,11 @@ class OpenVault:
         if batch.paths is None:
             self._checks.run_succeeded()
         return run
+
+    async def _index_changes(self) -> None:
+        """Index all changes of the vault since the last run. It is not a job."""
+        await self._run(self._task, self._hear)
+        self._checks.run_succeeded()
 
     async def embed(self) -> bool:
         """Embed the chunks without a vector. Return False if the endpoint fails."""
