@@ -31,7 +31,7 @@ from vault_agent.writing.undo import UNDO
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from vault_agent.model.writing import LoggedWrite
+    from vault_agent.model.writing import LoggedWrite, Writer
     from vault_agent.system.crash import CrashReport
     from vault_agent.writing.journal import Journal
     from vault_agent.writing.linger import Lingering
@@ -227,6 +227,10 @@ class Writing:
     async def paths_ever(self, folder: str) -> list[str]:
         """Return all paths below a folder that the log has seen, also of files that are gone."""
         return await self._threads.run(self._journal.log.paths_below, folder)
+
+    def may_write(self, caller: Writer, path: str) -> bool:
+        """Whether a path lies in the folders that a caller may write."""
+        return self._journal.permission.allows(caller, path)
 
     # --- running --------------------------------------------------------------------------------
 
