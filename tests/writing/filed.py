@@ -66,6 +66,9 @@ class Vault(opened.Vault):
             path: data for path, data in super().tree().items() if not opened.TEMPORARY.search(path)
         }
 
+    def temporaries(self) -> list[str]:
+        return [path for path in super().tree() if opened.TEMPORARY.search(path)]
+
     def hash(self, path: str) -> str:
         return content_hash(self.bytes(path)).hex()
 
