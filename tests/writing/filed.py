@@ -53,6 +53,7 @@ class Vault(opened.Vault):
                 writing,
                 self,
                 lambda: VaultRoot.open(self.root, self.exclusions),
+                writing.may_write,
                 most_notes,
             )
             try:
