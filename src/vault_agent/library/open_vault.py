@@ -262,7 +262,8 @@ class OpenVault:
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
         index = LinksOfVault(self._index_changes, self._snapshot)
-        return Files(self.writing, index, self._open_vault, self.config.write.max_move_notes)
+        limit = self.config.write.max_move_notes
+        return Files(self.writing, index, self._open_vault, self.writing.may_write, limit)
 
     # --- runs -----------------------------------------------------------------------------------
 
