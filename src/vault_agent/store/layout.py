@@ -6,6 +6,7 @@
         vault.path                 the folder of the notes
         vault.json                 the folder and the uid of a registered vault
         server.log                 the log of servers that run in the background
+        secret  sessions.ended     what sessions of the web page are checked with
         jobs.db                    the record of jobs
         current                    the number of the current generation
         generation-7/
