@@ -12,6 +12,7 @@ from vault_agent.api.files import FILE_OPERATIONS
 from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
+from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.writes import LOG_OPERATIONS
@@ -294,6 +295,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *LINK_OPERATIONS,
     *GRAPH_OPERATIONS,
     *AUTHORING_READS,
+    MEMORY,
     INDEX,
     REINDEX,
     JOBS,

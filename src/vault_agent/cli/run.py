@@ -49,6 +49,7 @@ COMMANDS = (
     "list",
     "tasks",
     "context",
+    "memory",
     "write",
     "section",
     "replace",

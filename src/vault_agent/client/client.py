@@ -428,10 +428,10 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import context, graph, links, lists, replies, watch, written
+    from vault_agent.wire import context, graph, links, lists, memory, replies, watch, written
 
     try:
-        modules = (replies, lists, context, links, graph, watch, written)
+        modules = (replies, lists, context, memory, links, graph, watch, written)
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:

@@ -13,6 +13,7 @@ from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.library.hosted import HostedVault
 from vault_agent.library.known import KnownVaults, state_of
+from vault_agent.library.memory import Memory
 from vault_agent.library.open_vault import OpenVault, Shared
 from vault_agent.library.opening import open_vault
 from vault_agent.library.several import Several
@@ -46,6 +47,7 @@ class Library:
         self._closing_idle: asyncio.Task[None] | None = None
         self.several = Several(self)
         """Searches over several vaults."""
+        self.memory = Memory(self, config.memory)
 
     @property
     def default(self) -> OpenVault:
@@ -89,6 +91,11 @@ class Library:
         hosted = await self._open(entry)
         with hosted.in_use():
             yield await hosted.opened()
+
+    @property
+    def has_several(self) -> bool:
+        """Whether several vaults are switched on."""
+        return self._config.vaults.enabled
 
     def require_several(self) -> None:
         """Raise `FEATURE_DISABLED` if several vaults are switched off."""
