@@ -16,6 +16,9 @@ NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV})
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
 
+DEFAULT_MAX_BODY_BYTES = 1024 * 1024
+"""The default of `write.max_body_bytes`."""
+
 OPENERS = ("auto", "editor", "obsidian", "ui")
 """The values of `cli.open_in`."""
 
@@ -70,6 +73,21 @@ _ALL = (
     Key("vaults.enabled", "whether project vaults and the global vault are served too"),
     Key("vaults.global_root", "the folder of the global vault", path=True),
     Key("vaults.max_open", "most vaults that are open at once"),
+    Key("write.enabled", "whether notes may be changed"),
+    Key("write.folders", "where notes may be changed; . is the whole vault", many=True),
+    Key("write.allow", "what may be done there", many=True),
+    Key("write.quiet_seconds", "a note that somebody else has just changed is waited for"),
+    Key("write.max_note_bytes", "most bytes of a note after a change"),
+    Key("write.max_body_bytes", "most bytes of a request to change a note"),
+    Key("write.max_per_minute", "most writes of one agent in a minute"),
+    Key("write.max_move_notes", "most notes that one move may change"),
+    Key("write.undo_days", "days for which a write can be undone"),
+    Key("write.undo_writes", "most writes that can be undone"),
+    Key("write.undo_bytes", "most bytes that are kept for undo"),
+    Key("write.template_folder", "the folder of your templates"),
+    Key("write.devlog_folder", "the folder of devlogs"),
+    Key("write.adr_folder", "the folder of decision records"),
+    Key("write.tasks_format", "how dates of tasks are written: auto, emoji or dataview"),
     Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
     Key("embedding.enabled", "whether semantic search is on"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),
@@ -91,6 +109,10 @@ _ALL = (
     Key("mcp.toolset", "whose names and arguments the tools have"),
     Key("mcp.max_reply_bytes", "most bytes in a reply of a tool"),
     Key("mcp.idle_minutes", "minutes until a server that an agent started ends by itself"),
+    Key("web.enabled", "whether the server has a web page at /ui/"),
+    Key("web.open_on_serve", "whether `serve` opens the web page"),
+    Key("web.language", "language of the web page: auto, or a tag such as en"),
+    Key("web.math", "whether the web page shows formulas"),
 )
 
 KEYS: dict[str, Key] = {key.name: key for key in _ALL}

@@ -20,6 +20,7 @@ from vault_agent.model.identifiers import identify
 SHORTEST_KEY_OFF_LOOPBACK = 32
 
 _BEARER_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # token68 of RFC 9110
+_LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?")
 
 
@@ -74,6 +75,13 @@ def port(value: object) -> int:
     if number is None or not 0 <= number <= 65535:
         raise ValueError("must be a port from 1 to 65535, or 0 for any free one")
     return number
+
+
+def language(value: object) -> str:
+    """Return a language tag (BCP 47) such as `pt-BR`, or `auto`."""
+    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
+        raise ValueError("must be auto, or a language tag such as en or pt-BR")
+    return value
 
 
 def opener(value: object) -> str:
@@ -176,6 +184,11 @@ def names(value: object) -> tuple[str, ...]:
     return found
 
 
+def once(value: object) -> tuple[str, ...]:
+    """Return names without duplicates."""
+    return tuple(dict.fromkeys(item.strip() for item in text_list(value)))
+
+
 def origins(value: object) -> tuple[str, ...]:
     """Return web origins in normal form, without duplicates."""
     return tuple(dict.fromkeys(origin(item) for item in text_list(value)))
@@ -227,3 +240,11 @@ def vault_folder(value: str) -> str:
     if ".." in parts or "\0" in value or any(":" in part for part in parts[:1]):
         raise ValueError("must be a folder of the vault, relative to it")
     return "/".join(parts)
+
+
+def writable_folders(value: object) -> tuple[str, ...]:
+    """Return folders of the vault that may be written, without duplicates; "" is the vault."""
+    found = tuple(dict.fromkeys(vault_folder(item.strip()) for item in text_list(value)))
+    if any(part.startswith(".") for folder in found for part in folder.split("/")):
+        raise ValueError("must be folders of the vault whose names do not begin with a dot")
+    return found

@@ -39,8 +39,7 @@ async def cluster(task: IndexTask) -> Clustered:
         order = await reading.order(connection)
         links = await reading.edges(connection)
         notes = {row.rowid: row for row in await reading.columns(connection)}
-    positions = {rowid: position for position, (rowid, _) in enumerate(order)}
-    found = communities(Adjacency.of(positions, links))
+    found = communities(Adjacency.of([rowid for rowid, _ in order], *links))
     texts = [_text(notes[rowid]) for rowid, _ in order]
     return Clustered(
         meta.generation,

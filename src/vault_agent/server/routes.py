@@ -9,17 +9,37 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import graph, links, lists, operations, vaults
-from vault_agent.api.operation import Operation
+from vault_agent.api import (
+    authoring,
+    files,
+    graph,
+    links,
+    lists,
+    operations,
+    vaults,
+    writes,
+    writing,
+)
+from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
-from vault_agent.server import handlers
-from vault_agent.server.body import check_media, check_size, read_model
+from vault_agent.server import handlers, ui
+from vault_agent.server.body import (
+    MAX_BODY_BYTES,
+    check_media,
+    check_size,
+    read_body,
+    read_model,
+)
+from vault_agent.server.conditions import MAX_ATTACHMENT_BYTES, with_content, with_headers
 from vault_agent.server.handlers import Call
-from vault_agent.server.keys import LIBRARY, TRACE
+from vault_agent.server.keys import CONFIG, LIBRARY, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
 from vault_agent.wire.queries import repeatable
-from vault_agent.wire.requests import DownloadRequest, NoParams
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
+from vault_agent.wire.web import EndedData, SessionBody, SessionData, TicketBody, TicketData
+from vault_agent.wire.writing import UploadRequest, WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -51,6 +71,7 @@ class Route:
         wider: a request model with fields that only HTTP has, instead of the operation's.
         more_codes: errors that only HTTP has, besides those of every route.
         tagged: whether replies carry an ETag.
+        octets: whether the body is the bytes of a file, and the parameters are in the query string.
     """
 
     method: str
@@ -63,21 +84,27 @@ class Route:
     wider: type[Model] | None = None
     more_codes: tuple[str, ...] = ()
     tagged: bool = False
+    octets: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
         request[TRACE].route = self.path if _VAULT not in request.match_info else self.of_vault
-        check_media(request)
-        check_size(request)
-        if not self.takes_body and request.body_exists:
+        check_media(request, self.octets)
+        if self.operation.needs is not None:
+            check_switch(self.operation.needs, request.app[CONFIG])
+        limit = self._limit(request)
+        check_size(request, limit)
+        if not (self.takes_body or self.octets) and request.body_exists:
             raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
         given = _query_values(request, repeatable(self.request))
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
-            sent = await read_model(request, self.request)
+            sent = with_headers(request, await read_model(request, self.request, limit))
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
+        if self.octets:
+            sent = with_content(request, sent, await read_body(request, limit))
         library = request.app[LIBRARY]
         name = request.match_info.get(_VAULT)
         if name is None:
@@ -95,6 +122,13 @@ class Route:
     def of_vault(self) -> str:
         """The same path below that of a vault."""
         return f"{_OF_VAULT}{self.path}"
+
+    def _limit(self, request: web.Request) -> int:
+        """Return the most bytes of a body."""
+        if self.octets:
+            return MAX_ATTACHMENT_BYTES
+        is_write = issubclass(self.request, WriteBody)
+        return request.app[CONFIG].write.max_body_bytes if is_write else MAX_BODY_BYTES
 
     @property
     def request(self) -> type[Model]:
@@ -134,8 +168,58 @@ async def _describe(_: OpenVault, __: Caller, ___: NoParams) -> None:
     """Describe this interface."""
 
 
+async def _page(_: OpenVault, __: Caller, ___: NoParams) -> None:
+    """Return the web page itself, which holds no data."""
+
+
+async def _asset(_: OpenVault, __: Caller, ___: AttachmentRequest) -> None:
+    """Return a static file of the web page. Its path begins with the version of all of them."""
+
+
+async def _ticket(_: OpenVault, __: Caller, ___: TicketBody) -> None:
+    """Make a ticket that a browser exchanges for a session."""
+
+
+async def _session(_: OpenVault, __: Caller, ___: SessionBody) -> None:
+    """Exchange a ticket for a session of the web page, or renew a session."""
+
+
+async def _sign_out(_: OpenVault, __: Caller, ___: NoParams) -> None:
+    """End all sessions of the web page."""
+
+
 DESCRIPTION = Operation("openapi", NoParams, _describe)
 """Only in HTTP, because other protocols have their own descriptions."""
+
+# Only in HTTP, because they are about browsers. The gate checks the switch of everything in /ui/.
+PAGE = Operation("ui", NoParams, _page, needs="web.enabled")
+PAGE_FILE = Operation(
+    "ui_asset", AttachmentRequest, _asset, codes=("INVALID_PATH",), needs="web.enabled"
+)
+TICKET = Operation(
+    "ui_ticket",
+    TicketBody,
+    _ticket,
+    (Reply[TicketData],),
+    ("TOO_MANY_REQUESTS",),
+    needs="web.enabled",
+)
+SESSION = Operation(
+    "ui_session",
+    SessionBody,
+    _session,
+    (Reply[SessionData],),
+    ("SESSION_ENDED", "TOO_MANY_REQUESTS", "ROUTE_NOT_FOUND"),
+    needs="web.enabled",
+)
+SIGN_OUT = Operation(
+    "ui_sign_out",
+    NoParams,
+    _sign_out,
+    (Reply[EndedData],),
+    ("INDEX_IO_ERROR",),
+    needs="web.enabled",
+)
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", operations.HEALTH),
@@ -143,6 +227,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/search", operations.SEARCH, body=True),
     Route("POST", "/related", operations.RELATED, body=True),
     Route("GET", "/notes/{noteId}", operations.NOTE, tagged=True),
+    Route("GET", "/notes/{noteId}/outline", writing.OUTLINE),
+    Route("GET", "/notes/{noteId}/frontmatter", writing.FRONTMATTER),
     Route("GET", "/chunks/{noteId}/{chunkIndex}", operations.CHUNK, tagged=True),
     Route(
         "GET",
@@ -172,6 +258,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
     Route("GET", "/graph/central", graph.CENTRAL),
     Route("GET", "/graph/communities", graph.COMMUNITIES),
+    Route("GET", "/templates", authoring.TEMPLATES),
+    Route("GET", "/devlog", authoring.DEVLOG),
+    Route("GET", "/decisions", authoring.DECISIONS),
     Route("POST", "/index", operations.INDEX, body=None, status=202),
     Route("POST", "/reindex", operations.REINDEX, body=None, status=202),
     Route("GET", "/jobs", operations.JOBS),
@@ -184,6 +273,24 @@ ROUTES: tuple[Route, ...] = (
         media=("text/event-stream",),
     ),
     Route("DELETE", "/jobs/{jobId}", operations.CANCEL_JOB),
+    Route("POST", "/write/note", writing.WRITE_NOTE, body=True),
+    Route("POST", "/write/frontmatter", writing.SET_FRONTMATTER, body=True),
+    Route("POST", "/write/tags", writing.CHANGE_TAGS, body=True),
+    Route("POST", "/write/replace", writing.REPLACE, body=True),
+    Route("POST", "/write/section", writing.SECTION, body=True),
+    Route("POST", "/write/delete", files.DELETE, body=True),
+    Route("POST", "/write/move", files.MOVE, body=True),
+    Route("POST", "/write/folder", files.FOLDER, body=True),
+    Route("POST", "/write/attachment", files.ATTACH, wider=UploadRequest, octets=True),
+    Route("POST", "/write/undo", writes.UNDO, body=None),
+    Route("GET", "/writes", writes.WRITES),
+    Route("GET", "/writes/{writeId}", writes.WRITE),
+    Route("POST", "/writes/forget", writes.FORGET, body=True),
+    Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
+    Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
+    Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
+    Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
+    Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
@@ -193,6 +300,19 @@ ROUTES: tuple[Route, ...] = (
         handler=handlers.events,
         media=("text/event-stream",),
     ),
+    Route("GET", "/ui/", PAGE, handler=ui.shell, media=("text/html",)),
+    Route("GET", "/ui", PAGE, handler=ui.forward, status=308, media=()),
+    Route(
+        "GET",
+        "/ui/assets/{path}",
+        PAGE_FILE,
+        handler=ui.asset,
+        media=("text/javascript", "text/css"),
+        more_codes=("ROUTE_NOT_FOUND",),
+    ),
+    Route("POST", "/ui/tickets", TICKET, body=None, handler=ui.ticket),
+    Route("POST", "/ui/session", SESSION, body=True, handler=ui.session),
+    Route("DELETE", "/ui/session", SIGN_OUT, handler=ui.sign_out),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 
@@ -244,7 +364,9 @@ def _other_method(
     return other_method
 
 
-async def _unknown(_request: web.Request) -> web.StreamResponse:
+async def _unknown(request: web.Request) -> web.StreamResponse:
+    if ui.is_ui(request.path):
+        check_switch(PAGE.needs or "", request.app[CONFIG])
     raise NotFound("ROUTE_NOT_FOUND", "There is no such route.")
 
 

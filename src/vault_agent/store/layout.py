@@ -6,6 +6,7 @@
         vault.path                 the folder of the notes
         vault.json                 the folder and the uid of a registered vault
         server.log                 the log of servers that run in the background
+        secret  sessions.ended     what sessions of the web page are checked with
         jobs.db                    the record of jobs
         current                    the number of the current generation
         generation-7/
@@ -144,9 +145,9 @@ class IndexDirectory:
                 return
         other.path.rename(self.path)
 
-    def note_address(self, endpoint: str) -> None:
+    def note_address(self, endpoint: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
-        note_address(self.path, endpoint)
+        note_address(self.path, endpoint, until_idle=until_idle)
 
     def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
         """Hold the writer's lock.
