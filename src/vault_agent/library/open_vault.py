@@ -184,6 +184,11 @@ class OpenVault:
         return self.library.address_of(self)
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether notes may be changed in other vaults of the server, but never in this one."""
+        return self.library is not None and self.library.may_write and not self.config.write.enabled
+
+    @property
     def embedder(self) -> HttpEmbedder | None:
         """The embedding client, or None if embeddings are off."""
         return self._embeddings.embedder
