@@ -142,6 +142,7 @@ class FakeServer:
         app.on_response_prepare.append(self._stamp)
         app.router.add_get("/health", self._health)
         app.router.add_post("/search", self._search)
+        app.router.add_post("/vaults/{vault}/search", self._search)
         app.router.add_post("/related", self._related)
         app.router.add_post("/index", self._submit)
         app.router.add_post("/reindex", self._submit)

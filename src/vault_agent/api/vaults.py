@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.api.operation import Found, Operation
-from vault_agent.config.registry import unknown_vault
+from vault_agent.errors import NotFound
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import NoParams
 from vault_agent.wire.vaults import ListedVaultData, VaultsData
@@ -42,7 +42,7 @@ def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Severa
     assert vault.library is not None  # noqa: S101 - set when it was opened
     vault.library.require_several()
     if not caller.may_do_everything:
-        raise unknown_vault(())
+        raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
     return vault.library.several
 
 

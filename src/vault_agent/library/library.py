@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.config import endpoint_settings
-from vault_agent.config.registry import DEFAULT
+from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.library.hosted import HostedVault
@@ -97,6 +97,11 @@ class Library:
         """Whether several vaults are switched on."""
         return self._config.vaults.enabled
 
+    @property
+    def may_write(self) -> bool:
+        """Whether notes may be changed in any vault."""
+        return self._config.write.enabled
+
     def require_several(self) -> None:
         """Raise `FEATURE_DISABLED` if several vaults are switched off."""
         if not self._config.vaults.enabled:
@@ -147,7 +152,7 @@ class Library:
         self._known.require_trust(entry)
         hosted = HostedVault(
             lambda: open_vault(
-                self._config.model_copy(update={"vault": settings_of(self._config, entry)}),
+                config_of(self._config, entry),
                 self._shared,
                 entry=entry,
                 keeper=self.default.keeper,
@@ -235,6 +240,15 @@ async def open_library(
         yield library
 
 
-def settings_of(config: Config, entry: Registered) -> object:
-    """Return the settings of a registered vault: its folder, and no exclusions of the user's."""
-    return config.vault.model_copy(update={"root": entry.root, "exclude": ()})
+def config_of(config: Config, entry: Registered) -> Config:
+    """Return the settings for a registered vault.
+
+    It has its own folder and no exclusions of the user's. Where notes may be changed at all, the
+    vaults of projects and the global one may be changed as a whole, and others never.
+    """
+    root = config.vault.model_copy(update={"root": entry.root, "exclude": ()})
+    if entry.role is Role.OTHER:
+        write = config.write.model_copy(update={"enabled": False})
+    else:
+        write = config.write.model_copy(update={"folders": (".",)})
+    return config.model_copy(update={"vault": root, "write": write})

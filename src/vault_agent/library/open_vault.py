@@ -35,6 +35,7 @@ from vault_agent.library.jobs import Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.refusals import while_running
 from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
@@ -127,10 +128,8 @@ class OpenVault:
         self.jobs = Jobs(
             store, lambda report: shared.on_crash("server", report), self.news.add, shared.turn
         )
-        self.address = DEFAULT
-        """What requests call it: `default`, or the address of a registered vault."""
-        self.library: Library | None = None
-        """The library that opened it."""
+        self.address = DEFAULT  # what requests call it, or the address of a registered vault
+        self.library: Library | None = None  # that opened it
         self._exclusions = exclusions
         self._directory = directory
         self._index = index
@@ -176,6 +175,18 @@ class OpenVault:
     def identity(self) -> str:
         """The identity of the vault: a hash of its resolved root."""
         return self._task.vault
+
+    @property
+    def name(self) -> str | None:
+        """What replies call it, or None for the default vault."""
+        if self.address == DEFAULT or self.library is None:
+            return None
+        return self.library.address_of(self)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether notes may be changed in other vaults of the server, but never in this one."""
+        return self.library is not None and self.library.may_write and not self.config.write.enabled
 
     @property
     def embedder(self) -> HttpEmbedder | None:
@@ -542,22 +553,8 @@ class OpenVault:
             async with self._index.snapshot() as snapshot:
                 yield snapshot
         except IndexUnavailable as error:
-            running = self.jobs.running
-            if error.code == "INDEX_NOT_FOUND" and running is not None:
-                raise IndexUnavailable(
-                    error.code,
-                    "The first index is being built.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            if running is not None and self._index.has_other_exclusions:
-                raise IndexUnavailable(
-                    error.code,
-                    "Notes that are excluded now are being removed from the index.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            raise
+            excluding = self._index.has_other_exclusions
+            raise while_running(error, self.jobs.running, excluding=excluding) from None
 
     @property
     def _indexing(self) -> bool:
