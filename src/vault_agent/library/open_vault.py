@@ -10,10 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from vault_agent.errors import (
-    Failed,
-    IndexUnavailable,
-)
+from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.indexing.protocol import (
     Cluster,
     Compare,
@@ -34,9 +31,10 @@ from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
 from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
+from vault_agent.library.writing import Writes
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
-from vault_agent.model.writing import PENDING, IndexState
+from vault_agent.model.writing import IndexState
 from vault_agent.search import fetch
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
@@ -46,16 +44,15 @@ from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_t
 from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from vault_agent.config import Config
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
     from vault_agent.library.keeper_process import Keeper, RunEvent
+    from vault_agent.library.shared import Shared
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
@@ -66,9 +63,9 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.system.crash import CrashReport
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.writing.write import Writing
 
 Reply = TypeVar("Reply")
 
@@ -82,15 +79,6 @@ class JobOptions:
 
     require_embeddings: bool = False
     fresh_embeddings: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Resources that all vaults of a process share."""
-
-    embedder: HttpEmbedder | None
-    endpoint: EndpointSettings | None  # of the embedder; None without embeddings
-    on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
 
 
 class OpenVault:
@@ -123,6 +111,18 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = Change()
+        self.writes = Writes(
+            config,
+            directory,
+            exclusions,
+            self._open_vault,
+            background,
+            self._follow_paths,
+            embed=self.embed if self._embeddings.enabled else None,
+            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - it is made later
+            on_written=self.news.add,
+            on_crash=lambda report: shared.on_crash("server", report),
+        )
         self._checks = Checks(
             index,
             directory,
@@ -131,6 +131,7 @@ class OpenVault:
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
             watched=lambda: self.watch.is_live or self.watch.state is WatchState.AWAY,
+            written=self.writes.mark,
         )
         self.watch = Watch(
             self,
@@ -140,6 +141,7 @@ class OpenVault:
             background,
             on_change=self.news.add,
             on_crash=shared.on_crash,
+            is_own=self.writes.is_own,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
         self.lists = Lists(
@@ -150,8 +152,6 @@ class OpenVault:
             embedder=shared.embedder,
             indexing=lambda: self._indexing,
         )
-
-        self.writing = Writing(self._open_vault, self._follow)
 
     @property
     def identity(self) -> str:
@@ -237,7 +237,13 @@ class OpenVault:
             checks=self._checks,
             embeddings=self._embeddings,
             watch=self.watch,
+            writing=self.writes,
         )
+
+    @property
+    def writing(self) -> Writing:
+        """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
+        return self.writes.writing
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -270,17 +276,18 @@ class OpenVault:
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
 
-    async def _follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
-        """Index what a write has changed, and return the revision that has it."""
-        if self._index.meta is None:
-            return PENDING
-        try:
-            async with asyncio.timeout(wait_ms / 1000):
-                await self.index_paths(paths)
-        except TimeoutError:
-            return PENDING
-        meta = self._index.meta
-        return PENDING if meta is None else IndexState(meta.generation, meta.revision)
+    async def _follow_paths(
+        self, paths: Sequence[str], on_served: Callable[[IndexState], object]
+    ) -> None:
+        """Index what writes have changed. See `following.Run`."""
+
+        def serve() -> None:
+            if (meta := self._index.meta) is not None:
+                on_served(IndexState(meta.generation, meta.revision))
+
+        task = replace(self._task, paths=tuple(paths))
+        await self._run(task, lambda event: self._hear(event, serve))
+        serve()  # nothing was to be published
 
     async def look(
         self,
@@ -473,12 +480,10 @@ class OpenVault:
             raise
 
     @property
-    def _indexing(self) -> bool:
-        """Whether a job runs, which may be creating what is missing."""
+    def _indexing(self) -> bool:  # a job runs, which may be creating what is missing
         return self.jobs.running is not None
 
     def _warnings(self) -> tuple[Warning, ...]:
-        """Return the warnings for a reply from the index."""
         return (*self._checks.warnings(), *self.watch.warnings())
 
     async def _last_run_was_cut_short(self) -> bool:
