@@ -40,6 +40,10 @@ CONTRACT = {
     "GET /notes", "GET /tasks",
     "POST /context",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
+    "POST /write/tags", "POST /write/section",
+    "POST /write/delete", "POST /write/move", "POST /write/folder", "POST /write/attachment",
+    "POST /write/undo", "GET /writes", "GET /writes/{writeId}", "POST /writes/forget",
+    "GET /notes/{noteId}/outline", "GET /notes/{noteId}/frontmatter",
     "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import Failed, IndexUnavailable
@@ -24,8 +24,9 @@ from vault_agent.indexing.protocol import (
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
+from vault_agent.library.files import LinksOfVault
 from vault_agent.library.health import health
-from vault_agent.library.jobs import Jobs
+from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
@@ -36,6 +37,7 @@ from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
 from vault_agent.model.writing import IndexState
 from vault_agent.search import fetch
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
@@ -58,27 +60,22 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing
 
 Reply = TypeVar("Reply")
 
 MAX_ATTEMPTS = 5
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
-
-
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """The options of an index job."""
-
-    require_embeddings: bool = False
-    fresh_embeddings: bool = False
 
 
 class OpenVault:
@@ -118,6 +115,7 @@ class OpenVault:
             self._open_vault,
             background,
             self._follow_paths,
+            LinksOfVault(self._update, self._snapshot),
             embed=self.embed if self._embeddings.enabled else None,
             on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - it is made later
             on_written=self.news.add,
@@ -202,6 +200,16 @@ class OpenVault:
                 lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
 
+    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
+        """Return the headings and blocks of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_outline(now, root, note_id, scope))
+
+    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
+        """Return the frontmatter of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
+
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
@@ -244,6 +252,11 @@ class OpenVault:
     def writing(self) -> Writing:
         """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
         return self.writes.writing
+
+    @property
+    def files(self) -> Files:
+        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
+        return self.writes.files
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -288,6 +301,10 @@ class OpenVault:
         task = replace(self._task, paths=tuple(paths))
         await self._run(task, lambda event: self._hear(event, serve))
         serve()  # nothing was to be published
+
+    async def _update(self) -> None:
+        """Index all changes of the vault, as a job does, but without a record."""
+        await self._run(self._task, self._hear)
 
     async def look(
         self,

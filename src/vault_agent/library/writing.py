@@ -12,6 +12,7 @@ from vault_agent.errors import Misconfigured
 from vault_agent.library.following import Following
 from vault_agent.model.writing import Right, WriteHealth, WriteLimits
 from vault_agent.store.writes.log import WriteLog
+from vault_agent.writing.files import Files
 from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from vault_agent.system.crash import CrashReport
     from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.files import Index
 
 
 def limits_of(settings: WriteSettings) -> WriteLimits:
@@ -55,6 +57,7 @@ class Writes:
         open_root: Callable[[], VaultRoot],
         background: Background,
         run: Run,
+        links: Index,
         *,
         embed: Callable[[], Awaitable[object]] | None,
         on_unindexed: Callable[[Sequence[str]], object],
@@ -75,7 +78,15 @@ class Writes:
             embed=embed,
             embed_delay=config.watch.embed_delay_seconds,
         )
+        self._links = links
         self._writing: Writing | None = None
+
+    @property
+    def files(self) -> Files:
+        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
+        writing = self.writing
+        most = self._settings.max_move_notes
+        return Files(writing, self._links, self._open_root, writing.may_write, most)
 
     @property
     def writing(self) -> Writing:

@@ -167,6 +167,7 @@ class Written:
     replayed: bool = False
     moved_from: str | None = None
     trash_path: str | None = None
+    broken_links: int = 0  # that lead to a file that was deleted
     files: tuple[WrittenFile, ...] = ()
     file_count: int = 0
     line: int | None = None

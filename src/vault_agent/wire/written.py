@@ -61,6 +61,9 @@ class WriteData(Model):
     )
     moved_from: str | None = Field(default=None, description="The path before a move.")
     trash_path: str | None = Field(default=None, description="Where a deleted note is now.")
+    broken_links: int = Field(
+        default=0, description="How many links lead to the deleted file. They stay."
+    )
     files: tuple[ChangedFile, ...] = Field(
         default=(), description="The other files that were changed: at most 200."
     )
