@@ -117,6 +117,7 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
 async def test_own_writes_do_not_make_the_index_stale(root: Path):
     async with opened(root) as vault:
         await vault.writing.create("Jam.md", CREATE, b"quinces\n")
+        await until(lambda: vault.writes.mark() is not None)
         vault._checks._next_comparison = 0.0
         answer = await vault.search(SearchQuery("quinces"))
         await until(lambda: not vault._checks._comparing)

@@ -44,6 +44,9 @@ CONTRACT = {
     "POST /write/delete", "POST /write/move", "POST /write/folder", "POST /write/attachment",
     "POST /write/undo", "GET /writes", "GET /writes/{writeId}", "POST /writes/forget",
     "GET /notes/{noteId}/outline", "GET /notes/{noteId}/frontmatter",
+    "POST /write/tasks/add", "POST /write/tasks/set",
+    "POST /write/template", "POST /write/devlog", "POST /write/adr",
+    "GET /templates", "GET /devlog", "GET /decisions",
     "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip

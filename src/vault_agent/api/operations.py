@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_agent.api.authoring import AUTHORING_READS, AUTHORING_WRITES
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.files import FILE_OPERATIONS
@@ -286,6 +287,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *LIST_OPERATIONS,
     *LINK_OPERATIONS,
     *GRAPH_OPERATIONS,
+    *AUTHORING_READS,
     INDEX,
     REINDEX,
     JOBS,
@@ -295,6 +297,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *WRITE_OPERATIONS,
     *FILE_OPERATIONS,
     *LOG_OPERATIONS,
+    *AUTHORING_WRITES,
     WATCH,
     SCAN,
     EVENTS,

@@ -21,6 +21,7 @@ from vault_agent.indexing.protocol import (
     Verify,
     Warned,
 )
+from vault_agent.library.authoring import Authoring
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
@@ -115,7 +116,7 @@ class OpenVault:
             self._open_vault,
             background,
             self._follow_paths,
-            LinksOfVault(self._update, self._snapshot),
+            LinksOfVault(self._index_changes, self._snapshot),
             embed=self.embed if self._embeddings.enabled else None,
             on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - it is made later
             on_written=self.news.add,
@@ -150,6 +151,8 @@ class OpenVault:
             embedder=shared.embedder,
             indexing=lambda: self._indexing,
         )
+
+        self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
 
     @property
     def identity(self) -> str:
@@ -218,12 +221,8 @@ class OpenVault:
 
     async def attachment(self, path: str) -> AttachmentInfo:
         """Return the metadata of an attachment."""
-
-        def look() -> AttachmentInfo:
-            with self._open_vault() as root:
-                return describe(root, path)
-
-        return await asyncio.to_thread(look)
+        async with opened_in_thread(self._open_vault) as root:
+            return await asyncio.to_thread(describe, root, path)
 
     async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
         """Open an attachment for reading. The caller must enter it before the next `await`."""
@@ -302,10 +301,6 @@ class OpenVault:
         await self._run(task, lambda event: self._hear(event, serve))
         serve()  # nothing was to be published
 
-    async def _update(self) -> None:
-        """Index all changes of the vault, as a job does, but without a record."""
-        await self._run(self._task, self._hear)
-
     async def look(
         self,
         batch: Batch,
@@ -326,6 +321,11 @@ class OpenVault:
         if batch.paths is None:
             self._checks.run_succeeded()
         return run
+
+    async def _index_changes(self) -> None:
+        """Index all changes of the vault since the last run. It is not a job."""
+        await self._run(self._task, self._hear)
+        self._checks.run_succeeded()
 
     async def embed(self) -> bool:
         """Embed the chunks without a vector. Return False if the endpoint fails."""
@@ -479,22 +479,13 @@ class OpenVault:
             async with self._index.snapshot() as snapshot:
                 yield snapshot
         except IndexUnavailable as error:
-            running = self.jobs.running
-            if error.code == "INDEX_NOT_FOUND" and running is not None:
-                raise IndexUnavailable(
-                    error.code,
-                    "The first index is being built.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            if running is not None and self._index.has_other_exclusions:
-                raise IndexUnavailable(
-                    error.code,
-                    "Notes that are excluded now are being removed from the index.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            raise
+            running, is_missing = self.jobs.running, error.code == "INDEX_NOT_FOUND"
+            if running is None or not (is_missing or self._index.has_other_exclusions):
+                raise
+            what = "Notes that are excluded now are being removed from the index."
+            if is_missing:
+                what = "The first index is being built."
+            raise IndexUnavailable(error.code, what, {"jobId": running.id}, indexing=True) from None
 
     @property
     def _indexing(self) -> bool:  # a job runs, which may be creating what is missing

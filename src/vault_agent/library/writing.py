@@ -84,9 +84,7 @@ class Writes:
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        writing = self.writing
-        most = self._settings.max_move_notes
-        return Files(writing, self._links, self._open_root, writing.may_write, most)
+        return Files(self.writing, self._links, self._open_root, self._settings.max_move_notes)
 
     @property
     def writing(self) -> Writing:

@@ -9,7 +9,16 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import files, graph, links, lists, operations, writes, writing
+from vault_agent.api import (
+    authoring,
+    files,
+    graph,
+    links,
+    lists,
+    operations,
+    writes,
+    writing,
+)
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers, ui
@@ -229,6 +238,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
     Route("GET", "/graph/central", graph.CENTRAL),
     Route("GET", "/graph/communities", graph.COMMUNITIES),
+    Route("GET", "/templates", authoring.TEMPLATES),
+    Route("GET", "/devlog", authoring.DEVLOG),
+    Route("GET", "/decisions", authoring.DECISIONS),
     Route("POST", "/index", operations.INDEX, body=None, status=202),
     Route("POST", "/reindex", operations.REINDEX, body=None, status=202),
     Route("GET", "/jobs", operations.JOBS),
@@ -254,6 +266,11 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/writes", writes.WRITES),
     Route("GET", "/writes/{writeId}", writes.WRITE),
     Route("POST", "/writes/forget", writes.FORGET, body=True),
+    Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
+    Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
+    Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
+    Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
+    Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(

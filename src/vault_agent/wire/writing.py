@@ -362,6 +362,15 @@ class DevlogBody(WriteBody):
     allow_repeat: bool = Field(default=False, description="Add a line again that you just added.")
 
 
+class DevlogRequest(Model):
+    """A request for the last lines of the devlog."""
+
+    topic: Annotated[Line, StringConstraints(max_length=200)] | None = Field(
+        default=None, description="Default: all topics."
+    )
+    limit: whole(1, 1000) = 10  # type: ignore[valid-type]
+
+
 class AdrBody(WriteBody):
     """The body of `POST /write/adr`: the record of a decision, with the next free number."""
 

@@ -24,7 +24,7 @@ from vault_agent.vault.skipped import Skipped
 from vault_agent.writing.built_in import RECORD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from datetime import date
 
     from vault_agent.model.scope import Scope
@@ -51,25 +51,21 @@ class DecisionRecord:
 
 
 class Records:
-    """The decision records of one vault.
+    """The decision records of one vault."""
 
-    `logged` returns the paths below a folder that the log of writes knows, also those of files that
-    are gone.
-    """
-
-    def __init__(
-        self,
-        writing: Writing,
-        open_root: Callable[[], VaultRoot],
-        logged: Callable[[str], Iterable[str]],
-    ) -> None:
-        self._writing = writing
+    def __init__(self, open_root: Callable[[], VaultRoot]) -> None:
         self._open_root = open_root
-        self._logged = logged
         self._numbering = anyio.Lock()  # two at once get two numbers
 
     async def create(
-        self, write: Write, folder: str, *, title: str, content: str | None, today: date
+        self,
+        writing: Writing,
+        write: Write,
+        folder: str,
+        *,
+        title: str,
+        content: str | None,
+        today: date,
     ) -> Written:
         """Create a record with the number after the highest that was ever used.
 
@@ -85,14 +81,17 @@ class Records:
             raise InvalidRequest("INVALID_REQUEST", "A title is one line with letters or digits.")
         insertable(title + (content or ""))
         async with self._numbering:
-            number = await in_thread(self._highest, folder) + 1
+            names = await in_thread(self._names, folder)
+            for below in (folder, f"{TRASH}/{folder}"):
+                names += [path.rpartition("/")[2] for path in await writing.paths_ever(below)]
+            number = max(filter(None, map(_number, names)), default=0) + 1
             for attempt in range(_ATTEMPTS):
                 path = new_path(
                     f"{folder}/ADR-{number + attempt:03}-{name}", existing=folder.count("/") + 1
                 )
                 text = _text(f"ADR-{number + attempt:03}: {title}", content, today)
                 try:
-                    return await self._writing.create(path, write, text.encode())
+                    return await writing.create(path, write, text.encode())
                 except Conflict as error:
                     # Somebody has made the file meanwhile.
                     if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
@@ -103,12 +102,9 @@ class Records:
         """Return the records in a folder in the order of their numbers, at most 2,000."""
         return await in_thread(self._list, folder, scope)
 
-    def _highest(self, folder: str) -> int:
+    def _names(self, folder: str) -> list[str]:
         with self._open_root() as root:
-            names = [*_names(root, folder), *_names(root, f"{TRASH}/{folder}")]
-        logged = (*self._logged(folder), *self._logged(f"{TRASH}/{folder}"))
-        names += [path.rpartition("/")[2] for path in logged]
-        return max((number for name in names if (number := _number(name)) is not None), default=0)
+            return [*_names(root, folder), *_names(root, f"{TRASH}/{folder}")]
 
     def _list(self, folder: str, scope: Scope) -> list[DecisionRecord]:
         found: list[DecisionRecord] = []

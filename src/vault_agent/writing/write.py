@@ -188,10 +188,6 @@ class Writing:
             )
         return await self._followed(written, write)
 
-    def may_write(self, caller: Writer, path: str) -> bool:
-        """Whether a caller may change the note at a path, by its folder alone."""
-        return self._journal.permission.allows(caller, path)
-
     # --- the log --------------------------------------------------------------------------------
 
     async def writes(
@@ -231,6 +227,10 @@ class Writing:
     async def paths_ever(self, folder: str) -> list[str]:
         """Return all paths below a folder that the log has seen, also of files that are gone."""
         return await self._threads.run(self._journal.log.paths_below, folder)
+
+    def may_write(self, caller: Writer, path: str) -> bool:
+        """Whether a path lies in the folders that a caller may write."""
+        return self._journal.permission.allows(caller, path)
 
     # --- running --------------------------------------------------------------------------------
 
