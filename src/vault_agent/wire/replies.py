@@ -12,6 +12,7 @@ from vault_agent.model.search import Mode, Reason
 from vault_agent.wire.base import Model
 from vault_agent.wire.compact import CompactRow
 from vault_agent.wire.watch import WatchData
+from vault_agent.wire.write_state import WriteHealthData
 
 Data = TypeVar("Data")
 
@@ -89,6 +90,7 @@ class HealthData(Model):
         default=(), description="The settings of the features that are on: `watch.enabled`."
     )
     watch: WatchData | None = None
+    write: WriteHealthData | None = None
 
 
 # --- search and related -----------------------------------------------------------------------
