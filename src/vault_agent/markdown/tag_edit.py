@@ -10,7 +10,7 @@ from vault_agent.text.names import fold
 
 from . import frontmatter, links, tags
 from .edit import Change, before, editable, insertable, not_proven, spliced
-from .keys import keys_of, set_keys
+from .keys import Head, changed_keys
 from .structure import scan
 from .tags import tag_spans
 
@@ -75,12 +75,14 @@ def _named(names: Iterable[str]) -> dict[str, str]:
 
 
 def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
+    head = Head(text.text, text.line_end() or "\n")
     values: dict[str, Json] = {}
-    for name, value in keys_of(text.text).items():
-        if name.lower() in values:
+    for entry in head.block.entries:
+        key = (entry.name or "").lower()
+        if key in values:
             raise Conflict("FRONTMATTER_KEY_AMBIGUOUS", "The frontmatter has a key for tags twice.")
-        if name.lower() in _KEYS:
-            values[name.lower()] = value
+        if key in _KEYS:
+            values[key] = entry.value.value()
     there = [key for key in _KEYS if key in values]
     held = {fold(tag) for key in there for tag in _tags_of(values[key])}
     missing = [tag for name, tag in wanted.items() if name not in held]
@@ -88,7 +90,7 @@ def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     if missing:
         key = there[0] if there else "tags"
         changed[key] = _with(changed.get(key), missing)
-    return set_keys(text.note, changed)
+    return changed_keys(text, head, changed)
 
 
 def _tags_of(value: Json) -> list[str]:
