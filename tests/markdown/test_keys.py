@@ -322,9 +322,13 @@ def notes(draw: Any) -> tuple[str, str, list[tuple[str, str]], str]:
     """Return a start, a line end, pieces of YAML with their keys ("" for none), and a body."""
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True))
     pieces = []
+    written = ""
     for name in names:
-        pieces.append(("", draw(st.sampled_from(BETWEEN))))
-        pieces.append((name.strip("'\""), f"{name}:{draw(st.sampled_from(WRITTEN))}\n"))
+        between = draw(st.sampled_from(BETWEEN))
+        # Empty lines behind `|+` are a part of the value.
+        pieces.append(("", between.lstrip("\n") if "|+" in written else between))
+        written = draw(st.sampled_from(WRITTEN))
+        pieces.append((name.strip("'\""), f"{name}:{written}\n"))
     start = draw(st.sampled_from(["", "\ufeff"]))
     ending = draw(st.sampled_from(["\n", "\r\n", "\r"]))
     return start, ending, pieces, draw(st.sampled_from(["", "body", "# h\n\n---\nx\n"]))

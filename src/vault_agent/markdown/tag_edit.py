@@ -148,7 +148,7 @@ def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     changes = _joined(changes)
     missing = [tag for name, tag in wanted.items() if name not in held]
     if missing:
-        changes.append(_addition(text, body, missing, changes))
+        changes.append(_addition(text, body, missing, found, changes))
     splices = text.splices(changes)
     after = editable(spliced(text.note, splices)).text
     expected = [tag for tag, _, _ in found if fold(tag) not in unwanted] + missing
@@ -197,14 +197,21 @@ def _joined(changes: list[Change]) -> list[Change]:
     return found
 
 
-def _addition(text: Text, body: int, missing: list[str], removed: list[Change]) -> Change:
+def _addition(
+    text: Text,
+    body: int,
+    missing: list[str],
+    found: list[tuple[str, int, int]],
+    removed: list[Change],
+) -> Change:
     """Return the change that adds tags at the end of a text."""
     whole = text.text
     ending = text.line_end() or "\n"
     content = " ".join(f"#{tag}" for tag in missing)
     last = body + len(whole[body:].rstrip())
     line = max(whole.rfind("\n", body, last), whole.rfind("\r", body, last)) + 1 or body
-    if _TAG_LINE.match(whole[line:last]) and not (removed and removed[-1].end > line):
+    stays = bool(found) and found[-1][2] == last and not (removed and removed[-1].end >= last)
+    if stays and _TAG_LINE.match(whole[line:last]):
         return Change(last, last, f" {content}")
     between = before(whole[body:], ending, blank_line=True)
     if last == body:  # there is no text
