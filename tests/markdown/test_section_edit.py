@@ -331,7 +331,7 @@ def test_the_time_is_linear(part: str):
             except (NotFound, Conflict):
                 continue
 
-    assert_linear(lambda n: (part * (40_000 * n // len(part)) + "\n# Last\n").encode(), work)
+    assert_linear(lambda n: (part * (8_000 * n // len(part)) + "\n# Last\n").encode(), work)
 
 
 HEADINGS = ["# A", "## B ##", "### é 😀", "## A", "Title\n===", "two\nlines\n---", "###### *x* ^id"]
