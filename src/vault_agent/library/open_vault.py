@@ -24,9 +24,11 @@ from vault_agent.indexing.protocol import (
     Verify,
     Warned,
 )
+from vault_agent.library.authoring import Authoring
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
+from vault_agent.library.files import LinksOfVault
 from vault_agent.library.health import health
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.links import Links
@@ -36,16 +38,20 @@ from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
-from vault_agent.model.writing import PENDING, IndexState
+from vault_agent.model.writing import PENDING, IndexState, Right, WriteLimits
 from vault_agent.search import fetch
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
+from vault_agent.store.writes.log import WriteLog
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
 from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.files import Files
+from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
@@ -61,8 +67,10 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
@@ -151,7 +159,8 @@ class OpenVault:
             indexing=lambda: self._indexing,
         )
 
-        self.writing = Writing(self._open_vault, self._follow)
+        self.writing: Writing = None  # type: ignore[assignment]  # set at the start if it is on
+        self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
 
     @property
     def identity(self) -> str:
@@ -202,6 +211,16 @@ class OpenVault:
                 lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
 
+    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
+        """Return the headings and blocks of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_outline(now, root, note_id, scope))
+
+    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
+        """Return the frontmatter of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
+
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
@@ -239,6 +258,12 @@ class OpenVault:
             watch=self.watch,
         )
 
+    @property
+    def files(self) -> Files:
+        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
+        index = LinksOfVault(self._index_changes, self._snapshot)
+        return Files(self.writing, index, self._open_vault, self.config.write.max_move_notes)
+
     # --- runs -----------------------------------------------------------------------------------
 
     async def submit(
@@ -269,6 +294,25 @@ class OpenVault:
             VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
+
+    def _open_writing(self) -> None:
+        chosen = self.config.write
+        limits = WriteLimits(
+            folders=chosen.folders,
+            allow=frozenset(map(Right, chosen.allow)),
+            quiet_seconds=chosen.quiet_seconds,
+            max_note_bytes=chosen.max_note_bytes,
+            max_per_minute=chosen.max_per_minute,
+            undo_days=chosen.undo_days,
+            undo_writes=chosen.undo_writes,
+            undo_bytes=chosen.undo_bytes,
+        )
+        folder = self._directory.path
+        log = WriteLog.open(folder / "writes.db", folder / "writes" / "before")
+        self.writing = Writing(
+            Journal(self._open_vault, log, limits, self._exclusions), self._follow
+        )
+        self._background.spawn(self.writing.run)
 
     async def _follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         """Index what a write has changed, and return the revision that has it."""
@@ -302,6 +346,11 @@ class OpenVault:
         if batch.paths is None:
             self._checks.run_succeeded()
         return run
+
+    async def _index_changes(self) -> None:
+        """Index all changes of the vault since the last run. It is not a job."""
+        await self._run(self._task, self._hear)
+        self._checks.run_succeeded()
 
     async def embed(self) -> bool:
         """Embed the chunks without a vector. Return False if the endpoint fails."""
@@ -409,6 +458,8 @@ class OpenVault:
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
         self._checks.indexed_at = await self.jobs.last_indexed()
+        if self.config.write.enabled:
+            self._open_writing()
         watched = self.config.watch.enabled
         if watched:
             self.watch.start(embeddings=self._embeddings.enabled)

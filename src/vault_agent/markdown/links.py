@@ -391,6 +391,17 @@ def _destination(destination: str) -> tuple[str, str | None] | None:
     return (path, fragment or None) if path or fragment else None
 
 
+def is_elsewhere(destination: str) -> bool:
+    """Whether the destination of a Markdown link is not in the vault."""
+    return _ELSEWHERE.match(destination) is not None
+
+
+def place_in_vault(destination: str, *, image: bool) -> tuple[LinkKind, str, str | None] | None:
+    """Return kind, path and fragment of a destination within the vault, or None if it has none."""
+    inside = _destination(destination)
+    return inside and (LinkKind.IMAGE if image else LinkKind.MARKDOWN, *inside)
+
+
 def _decoded(text: str) -> str:
     """Percent-decode a text. If the result is not UTF-8, return the text unchanged."""
     if "%" not in text:
