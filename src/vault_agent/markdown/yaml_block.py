@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
 from vault_agent.errors import Conflict
 
-from .yaml_values import scalar_value
+from .yaml_nodes import ALIAS, ENDING, LIST, MAPPING, SCALAR, Events, node_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .yaml_values import Json
+    from .yaml_nodes import Node, Sign
 
 MAX_DEPTH = 100
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -29,103 +26,6 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _BREAKS = "\n\r\x85\u2028\u2029"
 _COLON = re.compile(r"[ \t]*:")
-
-SCALAR: Final = 0
-ALIAS: Final = 1
-LIST: Final = 2
-MAPPING: Final = 3
-END: Final = 4  # of a list or mapping
-
-Sign: TypeAlias = "tuple[Any, ...]"
-"""What an event says: its kind, value or None, style, tag, anchor, and what is implicit.
-
-Of a list or mapping the style is whether it is in brackets. Plain tuples, because a block may have
-30,000 events, and the garbage collector need not look at these.
-"""
-_ENDING: Sign = (END,)
-
-
-@dataclass(slots=True)
-class Events:
-    """The events of a block, and the offsets at which each of them starts and ends."""
-
-    signs: list[Sign] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Node:
-    """A value: its place in the block, and what it contains.
-
-    `end` is the end of its last character. A scalar without characters starts and ends after the
-    indicator before it.
-    """
-
-    sign: Sign
-    start: int
-    end: int
-    children: list[Node]  # of a list its items, of a mapping its keys and values in turn
-
-    @property
-    def is_list(self) -> bool:
-        """Whether it is a list."""
-        return bool(self.sign[0] == LIST)
-
-    @property
-    def in_lines(self) -> bool:
-        """Whether it is a list or mapping whose parts are on lines of their own."""
-        return self.sign[0] in (LIST, MAPPING) and not self.sign[2]
-
-    @property
-    def is_alias(self) -> bool:
-        """Whether it stands for a value elsewhere."""
-        return bool(self.sign[0] == ALIAS)
-
-    @property
-    def style(self) -> str | None:
-        """Of a scalar: its quotation mark, `|` or `>`; None if it is plain."""
-        return self.sign[2] or None if self.sign[0] == SCALAR else None
-
-    @property
-    def tag(self) -> str | None:
-        """The tag that is written before it."""
-        return self.sign[3] or None
-
-    @property
-    def has_anchor(self) -> bool:
-        """Whether it has an anchor, or is an alias."""
-        return self.sign[4] is not None
-
-    def nodes(self) -> Iterator[Node]:
-        """Yield this node and all in it, in the order they are written."""
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting.extend(reversed(node.children))
-
-    def last(self) -> Node:
-        """Return what is written last: this node, or the last one in it if it has no brackets."""
-        node = self
-        while node.in_lines and node.children:
-            node = node.children[-1]
-        return node
-
-    def value(self) -> Json:
-        """Return what is written. An alias, and a scalar with a tag of its own, is text."""
-        kind, value, style, _, anchor, implicit = self.sign
-        if kind == LIST:
-            return [child.value() for child in self.children]
-        if kind == MAPPING:
-            keys, values = self.children[::2], self.children[1::2]
-            return {
-                str(key.sign[1] or ""): each.value()
-                for key, each in reversed([*zip(keys, values, strict=True)])
-            }
-        if kind == ALIAS:
-            return f"*{anchor}"
-        return scalar_value(value, plain=implicit[0] and not style)
 
 
 class Entry:
@@ -146,7 +46,7 @@ class Entry:
     @property
     def key(self) -> Node:
         """The key."""
-        return _node(self._events, self.first, self.value_at)
+        return node_of(self._events, self.first, self.value_at)
 
     @property
     def key_start(self) -> int:
@@ -157,7 +57,7 @@ class Entry:
     def value(self) -> Node:
         """The value."""
         if self._node is None:
-            self._node = _node(self._events, self.value_at, self.after)
+            self._node = node_of(self._events, self.value_at, self.after)
         return self._node
 
     def signs(self) -> list[Sign]:
@@ -223,7 +123,7 @@ class Block:
                     sign = of, None, event.flow_style, event.tag, event.anchor, event.implicit
                 elif kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
                     depth -= 1
-                    sign = _ENDING
+                    sign = ENDING
                 elif kind is yaml.AliasEvent:
                     if depth == 1:
                         tops.append(len(signs))
@@ -290,24 +190,3 @@ class Block:
 def line_ends(text: str) -> int:
     """Return the number of line ends of a text."""
     return text.count("\n") + text.count("\r") - text.count("\r\n")
-
-
-def _node(events: Events, first: int, after: int) -> Node:
-    """Return the value that some events are."""
-    stack: list[Node] = []
-    for index in range(first, after):
-        sign, end = events.signs[index], events.ends[index]
-        if sign is _ENDING:
-            node = stack[-1]
-            if node.in_lines:
-                end = node.children[-1].end if node.children else node.end
-            node.end = end
-            if len(stack) > 1:
-                stack.pop()
-            continue
-        node = Node(sign, events.starts[index], end, [])
-        if stack:
-            stack[-1].children.append(node)
-        if not stack or sign[0] in (LIST, MAPPING):
-            stack.append(node)
-    return stack[0]
