@@ -53,6 +53,7 @@ class Vault(opened.Vault):
                 writing,
                 self,
                 lambda: VaultRoot.open(self.root, self.exclusions),
+                writing.may_write,
                 most_notes,
             )
             try:
@@ -65,6 +66,9 @@ class Vault(opened.Vault):
         return {
             path: data for path, data in super().tree().items() if not opened.TEMPORARY.search(path)
         }
+
+    def temporaries(self) -> list[str]:
+        return [path for path in super().tree() if opened.TEMPORARY.search(path)]
 
     def hash(self, path: str) -> str:
         return content_hash(self.bytes(path)).hex()

@@ -91,6 +91,14 @@ async def test_a_folder_moves_with_what_is_not_indexed(vault: Vault):
     assert vault.tree() == before
 
 
+async def test_displaced_files_do_not_move_with_their_folder(vault: Vault):
+    vault.put("a/A.md", "1")
+    await vault.append("a/A.md", "2")
+    assert vault.temporaries()
+    await vault.move("a", "b")
+    assert opened.Vault.tree(vault) == {"b/A.md": b"1\n2"}
+
+
 async def test_letter_case_alone(vault: Vault):
     put(vault, Old="1")
     vault.put("a/B.md", "[[old]]")

@@ -39,6 +39,9 @@ async def added(vault: OpenedVault, text: str, section: tuple[str, ...] | None =
             3,
         ),
         ("# A\n# B\n", ("A",), "# A\n- [ ] new 📅 2025-06-01\n# B\n", 2),
+        ("# A\n# B\n", ("B",), "# A\n# B\n- [ ] new 📅 2025-06-01\n", 3),
+        ("# A\n# B", ("B",), "# A\n# B\n- [ ] new 📅 2025-06-01", 3),
+        ("# A\n# B", ("A",), "# A\n- [ ] new 📅 2025-06-01\n# B", 2),
     ],
 )
 async def test_a_task_is_added(tmp_path: Path, note, section, result, line):

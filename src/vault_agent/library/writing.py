@@ -84,7 +84,13 @@ class Writes:
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        return Files(self.writing, self._links, self._open_root, self._settings.max_move_notes)
+        return Files(
+            self.writing,
+            self._links,
+            self._open_root,
+            self.writing.may_write,
+            self._settings.max_move_notes,
+        )
 
     @property
     def writing(self) -> Writing:

@@ -204,6 +204,9 @@ class NoteData(Model):
     content: str
     content_type: str
     size: int = Field(description="Bytes of the file.")
+    content_hash: str = Field(
+        description="SHA-256 of the file's bytes, in hex: `expectedHash` of changes. Also the ETag."
+    )
     links: tuple[LinkData, ...]
     attachments: tuple[LinkData, ...]
     links_truncated: bool = Field(

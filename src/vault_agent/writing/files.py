@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.markdown.address import Address
-    from vault_agent.model.writing import Write, Written
+    from vault_agent.model.writing import Write, Writer, Written
     from vault_agent.store.current import Snapshot
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.write import Writing
@@ -62,12 +62,14 @@ class Index(Protocol):
 class Files:
     """The writes of whole files of one open vault.
 
+    `may_write` decides by the scope alone whether a caller may change the note at a path, and
     `most_notes` is the largest number of notes that one move may rewrite.
     """
 
     writing: Writing
     index: Index
     open_root: Callable[[], VaultRoot]
+    may_write: Callable[[Writer, str], bool]
     most_notes: int
 
     async def move(
@@ -94,7 +96,7 @@ class Files:
             path,
             to,
             rewrite_links,
-            lambda note: self.writing.may_write(write.caller, note),
+            lambda note: self.may_write(write.caller, note),
             self.most_notes,
             at_once,
         )
@@ -123,7 +125,7 @@ class Files:
             address,
             text,
             write.expected_hash,
-            lambda note: self.writing.may_write(write.caller, note),
+            lambda note: self.may_write(write.caller, note),
             self.most_notes,
         )
         # The hash is compared by the plan, because it may be that of the section.

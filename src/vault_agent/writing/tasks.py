@@ -110,11 +110,11 @@ def _additions(
     note: bytes, text: edit.Text, line: str, address: Address | None
 ) -> Sequence[tuple[Splice, ...]]:
     """Return the ways to add a line, the preferred one first."""
-    if address is not None:
-        return [edit_section(note, address, "append", line).splices]
-    # The last line stays open only where it was.
+    # The last line of the note stays open only where it was.
     is_open = text.text and not text.text.endswith(("\r", "\n"))
     content = line if is_open else line + (text.line_end() or "\n")
+    if address is not None:
+        return [edit_section(note, address, "append", content).splices]
     # Behind HTML only an empty line begins a list.
     return [edit.append(note, content, blank_line=blank) for blank in (False, True)]
 

@@ -119,10 +119,11 @@ class Writing:
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
 
-        The caller has checked the name by the rules of `vault.naming`. A folder on the way that
-        exists in another spelling is used as it is.
+        The names of what does not exist are checked by the rules of `vault.naming`. A folder on the
+        way that exists in another spelling is used as it is.
 
         Raises:
+            InvalidRequest: `INVALID_NOTE_NAME`.
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
@@ -189,6 +190,10 @@ class Writing:
             )
         return await self._followed(written, write)
 
+    def may_write(self, caller: Writer, path: str) -> bool:
+        """Whether a caller may change the note at a path, by its folder alone."""
+        return self._journal.permission.allows(caller, path)
+
     # --- the log --------------------------------------------------------------------------------
 
     async def writes(
@@ -228,10 +233,6 @@ class Writing:
     async def paths_ever(self, folder: str) -> list[str]:
         """Return all paths below a folder that the log has seen, also of files that are gone."""
         return await self._threads.run(self._journal.log.paths_below, folder)
-
-    def may_write(self, caller: Writer, path: str) -> bool:
-        """Whether a path lies in the folders that a caller may write."""
-        return self._journal.permission.allows(caller, path)
 
     # --- running --------------------------------------------------------------------------------
 
