@@ -112,6 +112,7 @@ def test_markup_and_links_of_headings_do_not_matter():
     assert "## **Next** [[a|b]]\nx" in after(NOTE, "append", "x", "next b")
     assert "## **Next** [[a|b]]\nx" in after(NOTE, "append", "x", "**Next** [[a|b]]")
     assert after("# C\n# C++\n", "append", "x", "C") == "# C\nx\n# C++\n"
+    assert after("# A > B\n", "append", "x", "A", "B") == "# A > B\nx"
     assert after("# Title ^id\n", "append", "x", "Title") == "# Title ^id\nx"
 
 
