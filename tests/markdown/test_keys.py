@@ -122,6 +122,7 @@ def test_no_second_block_is_put_before_what_looks_like_one(note: str):
         ("k: # why\n  - x\n\n  - y # z\n\n# b\nb: 3\n", "\n# b\nb: 3\n"),
         ("a: |+\n  x\n\nk: 1\nb: 2\n", "a: |+\n  x\n\nb: 2\n"),
         ("a: 1\nk: |+\n  x\n\nb: 2\n", "a: 1\nb: 2\n"),
+        ("a: |+\n  x\n\nk: 1\n\n\nb: 2\n", "a: |+\n  x\n\nb: 2\n"),
         ("a: 1\nk: |\n  x\n\nb: 2\n", "a: 1\n\nb: 2\n"),
         ("k: [a,\n  b]\na: 1\n", "a: 1\n"),
         ("k:\n  a:\n    - b\nl: 1\n", "l: 1\n"),
@@ -353,6 +354,8 @@ def check_keys(made: tuple[str, str, list[tuple[str, str]], str], data: st.DataO
     splices = set_keys(note, {}, [name]) if delete else set_keys(note, {name: value})
     changed = spliced(note, splices)
     assert changed.startswith(before)
+    if delete and any("|+" in text for text in texts[:index]):
+        behind = behind.lstrip(b"\r\n")  # a text before the key would take the empty lines
     assert changed.endswith(behind)
     new = read_keys(changed)
     assert [key for key in old if key != name] == [key for key in new if key != name]
