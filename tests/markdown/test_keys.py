@@ -172,6 +172,61 @@ def test_a_comment_alone_would_be_no_frontmatter():
 
 
 @pytest.mark.parametrize(
+    "yaml_text",
+    [
+        "\n".join(f"k{i}:" for i in range(7_000)),
+        "k: " + "x" * 65_000,
+        "k: " + "[" * 60_000,
+        "k:\n" + "".join("  " * level + "  -\n" for level in range(90)),
+        "a: &a [x]\n" + "".join(f"b{i}: &b{i} [*a, *a]\n" for i in range(1_000)) + "k: 1",
+        "k: |\n  ---\n  x",
+        "k: >\n\n\n\tx",
+        "k: 1\x85l: 2\u2028m: 3",
+        "k\u2028: 1",
+        "%YAML 1.2\nk: 1",
+        "k: !<tag:x> 1",
+        "k: ! 1",
+        "<<: *a\nk: 1",
+        "k: @name",
+        "k: `code`",
+        "k: %% comment %%",
+        "k: -",
+        "k: ?",
+        "? k",
+        ": k",
+        "k",
+        "# only a comment",
+        "",
+        "\n\n",
+        "\ufeffk: 1",
+        "k: 'open",
+        "k: {a: 1",
+        "k:\n- a\n - b",
+        "k: a\n b: c",
+    ],
+)
+def test_hostile_blocks_are_edited_exactly_or_refused(yaml_text: str):
+    for ending in ("\n", "\r\n", "\r"):
+        note = f"---\n{yaml_text}\n---\nbody\n---\n".replace("\n", ending).encode()
+        for values, delete in (
+            ({"k": "x: y"}, []),
+            ({"k": ["a", None]}, []),
+            ({"k": None}, []),
+            ({"new": {"a": [1]}}, []),
+            ({}, ["k"]),
+        ):
+            try:
+                splices = set_keys(note, values, delete)
+            except VaultAgentError as error:
+                code = error.code
+            else:
+                code = "exact"
+                changed = spliced(note, splices)
+                assert changed.endswith(f"---{ending}body{ending}---{ending}".encode())
+            assert code in ("exact", "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS")
+
+
+@pytest.mark.parametrize(
     ("values", "delete"),
     [
         ({"": 1}, ()),

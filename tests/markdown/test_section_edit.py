@@ -89,6 +89,19 @@ def test_blocks_are_paragraphs_items_and_what_the_id_follows(ending: str):
     }
 
 
+@pytest.mark.parametrize("start", ["", "---\nk: é\n---\n", "\n"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_the_lines_of_a_section_have_its_hash(start: str, ending: str):
+    """A tool that reads these lines gets the hash that an edit compares."""
+    text = (start + NOTE[11:] + BLOCKS).replace("\n", ending).rstrip()
+    found = outline(text)
+    assert found.sections
+    assert found.blocks
+    for part in (*found.sections, *found.blocks):
+        lines = text.splitlines(keepends=True)[part.line - 1 : part.end_line]
+        assert section_hash(text, part) == sha256("".join(lines).encode()).hexdigest()
+
+
 # --- addresses ------------------------------------------------------------------------------------
 
 
