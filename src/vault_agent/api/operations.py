@@ -15,7 +15,7 @@ from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
-from vault_agent.library.open_vault import JobOptions
+from vault_agent.library.jobs import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.pages import MAX_RANKED
 from vault_agent.wire.convert import (
