@@ -195,6 +195,10 @@ def test_a_replaced_section_keeps_its_heading_and_empty_lines():
     assert after(note, "replace", "\nx\n", "A") == "## A\n\nx\n\n\n## B\n"
     assert after(note, "replace", "", "A") == "## A\n\n\n\n## B\n"
     assert after("## A\n## B\n", "replace", "x", "A") == "## A\nx\n## B\n"
+    assert after("## A\r\none\r\n", "replace", "x", "A") == "## A\r\nx\r\n"
+    assert after("## A\none\n\n", "replace", "x", "A") == "## A\nx\n\n"
+    assert after("## A\none", "replace", "x", "A") == "## A\nx"
+    assert after("- a ^b\n", "replace", "- x", address=Address(block_id="b")) == "- x ^b\n"
 
 
 def test_an_underlined_heading_takes_no_text_from_above():
