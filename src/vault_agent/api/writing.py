@@ -60,8 +60,12 @@ def asked(
     hash_required: bool = False,
     retries: bool = False,
     appended: Appended | None = None,
+    digest: bytes = b"",
 ) -> Write:
-    """Return what every write is told: who asks for what, and how."""
+    """Return what every write is told: who asks for what, and how.
+
+    `digest` is that of content that `sent` does not have as text.
+    """
     content = dump(sent.model_copy(update=dict.fromkeys(_NOT_PART_OF_THE_REQUEST)))
     return Write(
         operation=operation,
@@ -72,7 +76,7 @@ def asked(
         hash_required=hash_required and not sent.dry_run,
         dry_run=sent.dry_run,
         key=sent.idempotency_key,
-        request=blake2b(operation.encode() + b"\n" + content, digest_size=16).digest(),
+        request=blake2b(operation.encode() + b"\n" + content + digest, digest_size=16).digest(),
         wait_ms=sent.wait_ms,
         retries=retries,
         appended=appended,
@@ -127,7 +131,9 @@ async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     writing, blank = vault.writing, sent.blank_line
     match mode:
         case "create":
-            written = await notes.create(writing, path, write, content, sent.frontmatter)
+            written = await vault.files.with_bystanders(
+                await notes.create(writing, path, write, content, sent.frontmatter)
+            )
         case "append":
             written = await notes.append(writing, path, write, content, blank_line=blank)
         case "prepend":
@@ -184,6 +190,8 @@ async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found
     address = Address(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
     # Of the rights, a section has only this one: the rest of the note is there before and after.
     write = asked(caller, sent, "section", Right.EDIT)
+    if sent.action == "renameHeading":
+        return found(await vault.files.rename_heading(path, write, address, sent.content))
     written = await edit_section(
         vault.writing,
         path,
@@ -318,6 +326,9 @@ SECTION = write_operation(
         "HEADING_NOT_FOUND",
         "HEADING_AMBIGUOUS",
         "BLOCK_NOT_FOUND",
+        "LINKS_OUTSIDE_SCOPE",
+        "LINK_NOT_EXPRESSIBLE",
+        "MOVE_TOO_LARGE",
     ),
 )
 _READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")

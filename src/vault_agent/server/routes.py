@@ -9,7 +9,16 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import authoring, graph, links, lists, operations, writing
+from vault_agent.api import (
+    authoring,
+    files,
+    graph,
+    links,
+    lists,
+    operations,
+    writes,
+    writing,
+)
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers, ui
@@ -29,7 +38,7 @@ from vault_agent.wire.queries import repeatable
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
 from vault_agent.wire.web import EndedData, SessionBody, SessionData, TicketBody, TicketData
-from vault_agent.wire.writing import WriteBody
+from vault_agent.wire.writing import UploadRequest, WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -249,6 +258,14 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/write/tags", writing.CHANGE_TAGS, body=True),
     Route("POST", "/write/replace", writing.REPLACE, body=True),
     Route("POST", "/write/section", writing.SECTION, body=True),
+    Route("POST", "/write/delete", files.DELETE, body=True),
+    Route("POST", "/write/move", files.MOVE, body=True),
+    Route("POST", "/write/folder", files.FOLDER, body=True),
+    Route("POST", "/write/attachment", files.ATTACH, wider=UploadRequest, octets=True),
+    Route("POST", "/write/undo", writes.UNDO, body=None),
+    Route("GET", "/writes", writes.WRITES),
+    Route("GET", "/writes/{writeId}", writes.WRITE),
+    Route("POST", "/writes/forget", writes.FORGET, body=True),
     Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
     Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
     Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),

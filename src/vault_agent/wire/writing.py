@@ -283,11 +283,11 @@ class UploadRequest(Model):
     wait_ms: whole(0, 10_000) = 2_000  # type: ignore[valid-type]
 
 
-class AttachmentBody(UploadRequest):
+class AttachmentBody(WriteBody):
     """An attachment to add, with its bytes. An existing file is never replaced."""
 
+    path: NotePath
     content: bytes
-    idempotency_key: IdempotencyKey | None = None
 
 
 # --- tasks --------------------------------------------------------------------------------------

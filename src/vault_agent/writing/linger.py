@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import content_hash
+from vault_agent.vault.paths import lies_in
 from vault_agent.vault.write import set_aside
 from vault_agent.writing.finish import text_after
 from vault_agent.writing.merge import merged
@@ -100,6 +101,11 @@ class Linger:
         """Whether a change waits to be looked at."""
         with self._lock:
             return any((each.logged.seq, each.position) == (seq, position) for each in self._files)
+
+    def is_below(self, folder: str) -> bool:
+        """Whether a change of a file in a folder waits to be looked at."""
+        with self._lock:
+            return any(lies_in(each.change.path, folder) for each in self._files)
 
     def __len__(self) -> int:
         return len(self._files)

@@ -19,6 +19,7 @@ from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMO
 from vault_agent.writing.failures import coded
 from vault_agent.writing.finish import new_beside
 from vault_agent.writing.journal import (
+    Disturbed,
     Journal,
     check_hash,
     file_change,
@@ -160,6 +161,9 @@ class Several:
         shown = _with_diffs(written, transaction.changes)
         if write_id is None:
             return shown
+        for change in changes:
+            if change.kind == MOVE and change.hash_before is None:
+                self._settle_below(root, change.path)
         self._journal.permission.count(write.caller)
         texts = [(_before(each), _after(each)) for each in transaction.changes]
         taken = None if undoes is None else undoes.id
@@ -183,6 +187,18 @@ class Several:
             warning = Warning("RECOVERY_CONFLICT", what, details)
             return replace(shown, warnings=(*shown.warnings, warning))
         return shown
+
+    def _settle_below(self, root: VaultRoot, folder: str) -> None:
+        """Look at the displaced files in a folder that moves, which would move with it.
+
+        Raises:
+            Disturbed: it is too early to look at one of them.
+        """
+        journal = self._journal
+        while (lingering := journal.linger.take_due()) is not None:
+            journal.look(root, lingering)
+        if journal.linger.is_below(folder):
+            raise Disturbed
 
     def _finish_all(self, root: VaultRoot, logged: Logged, plans: dict[int, Plan]) -> list[int]:
         """Carry out a committed write. Return the positions of changes that were not possible.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import WriteState
+from vault_agent.vault.paths import lies_in
 from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE
 from vault_agent.writing.merge import merged
 from vault_agent.writing.transaction import (
@@ -55,18 +56,53 @@ def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: Logged) -> Tr
     if not logged.kept:
         raise _expired()
     changes: list[Change] = []
+    later = _Later(root, disk)
     for change in reversed(logged.changes):
-        changes += _taken_back(root, disk, log, change)
+        for back in _taken_back(root, log, later, change):
+            changes.append(back)
+            later.change(back)
     first = logged.changes[0]
     return Transaction(first.path, tuple(changes))
 
 
-def _taken_back(root: VaultRoot, disk: Disk, log: WriteLog, change: FileChange) -> Iterator[Change]:
+class _Later:
+    """The files as they are after the changes planned so far."""
+
+    def __init__(self, root: VaultRoot, disk: Disk) -> None:
+        self._root = root
+        self._disk = disk
+        self._moves: list[Move] = []
+        self._texts: dict[str, bytes] = {}  # by the path on the disk
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of a file, or None if there is none."""
+        place = self.place(path)
+        text = self._texts.get(place)
+        return text if text is not None else self._disk.read(self._root, place)
+
+    def place(self, path: str) -> str:
+        """Return where the file of a path is on the disk now."""
+        for move in reversed(self._moves):
+            if lies_in(path, move.to):
+                path = move.path + path[len(move.to) :]
+        return path
+
+    def change(self, change: Change) -> None:
+        """Add a change."""
+        if isinstance(change, Edit):
+            self._texts[self.place(change.path)] = change.after
+        elif isinstance(change, Move):
+            self._moves.append(change)
+
+
+def _taken_back(
+    root: VaultRoot, log: WriteLog, later: _Later, change: FileChange
+) -> Iterator[Change]:
     before = log.bytes_of(change.hash_before)
     if before is None and change.hash_before is not None and change.kind != MOVE:
         raise _expired()
     path = change.path
-    now = disk.read(root, change.target or path)
+    now = later.read(change.target or path)
     if change.kind == EDIT and before is not None:
         yield from _edit_back(log, change, before, now)
     elif change.kind == CREATE:
@@ -80,7 +116,7 @@ def _taken_back(root: VaultRoot, disk: Disk, log: WriteLog, change: FileChange) 
         yield Create(path, before)
     elif change.kind == MOVE and change.target is not None:
         is_taken = root.has(path) and not root.is_one_file(path, change.target)
-        if is_taken or not root.has(change.target):
+        if is_taken or not root.has(later.place(change.target)):
             raise Touched(change.target, before)
         yield Move(change.target, path, now)
     else:

@@ -31,7 +31,7 @@ from vault_agent.writing.undo import UNDO
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from vault_agent.model.writing import LoggedWrite
+    from vault_agent.model.writing import LoggedWrite, Writer
     from vault_agent.system.crash import CrashReport
     from vault_agent.writing.journal import Journal
     from vault_agent.writing.linger import Lingering
@@ -188,6 +188,10 @@ class Writing:
                 lambda: self._several.undo(write_id, write, copy_beside=copy_beside)
             )
         return await self._followed(written, write)
+
+    def may_write(self, caller: Writer, path: str) -> bool:
+        """Whether a caller may change the note at a path, by its folder alone."""
+        return self._journal.permission.allows(caller, path)
 
     # --- the log --------------------------------------------------------------------------------
 
