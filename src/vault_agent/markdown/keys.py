@@ -92,9 +92,9 @@ def changed_keys(
     edits = [edit for edit in edits if not edit.is_done]
     if not edits:
         return ()
-    # A list is first edited item by item. What its comments prevent is written as a whole.
-    for by_items in (True, False):
-        changes = _changes(head, edits, by_items=by_items)
+    # Some lists cannot be edited item by item, and some empty lines cannot stay.
+    for minimal in (True, False):
+        changes = _changes(head, edits, minimal=minimal)
         if _is_proven(head, edits, changes):
             return text.splices(changes)
     raise not_proven("Other keys would change.")
@@ -169,7 +169,7 @@ class _Edit:
         )
 
 
-def _changes(head: Head, edits: Sequence[_Edit], *, by_items: bool) -> list[Change]:
+def _changes(head: Head, edits: Sequence[_Edit], *, minimal: bool) -> list[Change]:
     """Return the changes of the text of a note, in order."""
     found: list[Change] = []
     lines = ""
@@ -178,9 +178,9 @@ def _changes(head: Head, edits: Sequence[_Edit], *, by_items: bool) -> list[Chan
             value = written(edit.value)
             lines += f"{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
         elif edit.deleted:
-            found.append(deletion(head.block, edit.entry))
+            found.append(deletion(head.block, edit.entry, minimal=minimal))
         else:
-            found += setting(head.block, edit.entry, edit.value, head.line_end, by_items=by_items)
+            found += setting(head.block, edit.entry, edit.value, head.line_end, minimal=minimal)
     found = [Change(head.start + each.start, head.start + each.end, each.text) for each in found]
     found.sort()
     if lines and head.bounds.fence is None:
