@@ -40,6 +40,13 @@ CONTRACT = {
     "GET /notes", "GET /tasks",
     "POST /context",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
+    "POST /write/tags", "POST /write/section",
+    "POST /write/delete", "POST /write/move", "POST /write/folder", "POST /write/attachment",
+    "POST /write/undo", "GET /writes", "GET /writes/{writeId}", "POST /writes/forget",
+    "GET /notes/{noteId}/outline", "GET /notes/{noteId}/frontmatter",
+    "POST /write/tasks/add", "POST /write/tasks/set",
+    "POST /write/template", "POST /write/devlog", "POST /write/adr",
+    "GET /templates", "GET /devlog", "GET /decisions",
     "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip

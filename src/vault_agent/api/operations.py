@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_agent.api.authoring import AUTHORING_READS, AUTHORING_WRITES
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.files import FILE_OPERATIONS
 from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
-from vault_agent.library.open_vault import JobOptions
+from vault_agent.library.jobs import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.pages import MAX_RANKED
 from vault_agent.wire.convert import (
@@ -284,6 +287,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *LIST_OPERATIONS,
     *LINK_OPERATIONS,
     *GRAPH_OPERATIONS,
+    *AUTHORING_READS,
     INDEX,
     REINDEX,
     JOBS,
@@ -291,6 +295,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     JOB_EVENTS,
     CANCEL_JOB,
     *WRITE_OPERATIONS,
+    *FILE_OPERATIONS,
+    *LOG_OPERATIONS,
+    *AUTHORING_WRITES,
     WATCH,
     SCAN,
     EVENTS,

@@ -9,7 +9,6 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how, how_options, text_of, text_options
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
-from vault_agent.config.connection import writing_folder
 
 
 @click.group("adr", cls=Group)
@@ -39,14 +38,15 @@ async def new(invocation: Invocation, /, title: str, **options: Any) -> int | No
 @click.pass_obj
 async def list_(invocation: Invocation) -> None:
     """List the records in the order of their numbers."""
-    folder = writing_folder(invocation.layers(), "write.adr_folder", "adr")
     async with invocation.client() as client:
-        reply = await client.lists.notes({"path": (f"{folder}/**/ADR-*.md",), "limit": 200})
+        reply = await client.writing.decisions()
     if invocation.json:
         pass_on(reply.body)
         return
-    for note in reply.envelope["data"]["notes"]:
-        say(f"{style(clean(note['path']), 'strong')}  {clean(note['title'])}")
-    if not reply.envelope["data"]["notes"]:
+    decisions = reply.envelope["data"]["decisions"]
+    for each in decisions:
+        status = f"  {style(clean(each['status']), 'faint')}" if each["status"] else ""
+        say(f"{style(clean(each['path']), 'strong')}  {clean(each['title'])}{status}")
+    if not decisions:
         tell("There are no decision records.")
     warn(reply.warnings)

@@ -8,10 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.names import look_up
-from vault_agent.cli.terminal import clean, pass_on, say
-from vault_agent.config.connection import writing_folder
-from vault_agent.text.names import slug
+from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
 
 _KINDS = ("impl", "problem", "insight", "verify")
 
@@ -44,18 +41,21 @@ async def add(
 
 
 @command.command("tail")
-@click.argument("topic")
-@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.argument("topic", required=False)
+@click.option("-n", "--lines", type=int, default=10, show_default=True, help="Lines, 1 to 1,000.")
 @click.pass_obj
-async def tail(invocation: Invocation, topic: str, lines: int) -> None:
-    """Print the last lines of the devlog of a topic."""
-    folder = writing_folder(invocation.layers(), "write.devlog_folder", "devlog")
+async def tail(invocation: Invocation, topic: str | None, lines: int) -> None:
+    """Print the last lines of the devlog of a topic, or of all."""
     async with invocation.client() as client:
-        place = await look_up(client, f"{folder}/{slug(topic)}.md")
-        reply = await client.note(place.note_id, allow_large=True)
+        reply = await client.writing.devlog({"topic": topic, "limit": lines})
     if invocation.json:
         pass_on(reply.body)
         return
-    text = reply.envelope["data"]["content"]
-    for line in [each for each in text.splitlines() if each.strip()][-lines:]:
-        say(clean(line))
+    entries = reply.envelope["data"]["entries"]
+    for each in entries:
+        place = style(f"{clean(each['path'])}:{each['line']}:", "faint")
+        tag = f"[{clean(each['kind'])}]"
+        say(f"{place} {tag:<9} {clean(each['date'])}  {clean(each['text'])}")
+    if not entries:
+        tell("Nothing is logged.")
+    warn(reply.warnings)

@@ -56,11 +56,6 @@ def vault_root(layers: Iterable[Layer]) -> Path | None:
     return _first(tuple(layers), "vault.root", rules.folder)
 
 
-def writing_folder(layers: Iterable[Layer], name: str, default: str) -> str:
-    """Return a folder such as `write.devlog_folder`. Raises Misconfigured CONFIG_INVALID."""
-    return _first(tuple(layers), name, rules.vault_folder) or default
-
-
 def index_folder(layers: Iterable[Layer]) -> Path | None:
     """Return the folder of the index of `vault.root`, or None if that is not set."""
     ordered = tuple(layers)

@@ -11,7 +11,7 @@ import asyncio
 import secrets
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 
 WATCH_INTERVAL_SECONDS = 0.2
 _RATE_WINDOW_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """The options of an index job."""
+
+    require_embeddings: bool = False
+    fresh_embeddings: bool = False
 
 
 class Progress(Protocol):

@@ -11,7 +11,8 @@ from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.library.background import Background
 from vault_agent.library.keeper_process import Keeper
-from vault_agent.library.open_vault import OpenVault, Shared
+from vault_agent.library.open_vault import OpenVault
+from vault_agent.library.shared import Shared
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
 from vault_agent.store.jobs.record import open_jobs
@@ -134,4 +135,5 @@ async def _open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault
         stack.push_async_callback(vault.jobs.close)
         stack.callback(keeper.retire)
         await vault.start()
+        await stack.enter_async_context(vault.writes.accepting())
         yield vault

@@ -12,7 +12,7 @@ from vault_agent.search.context import gather
 from vault_agent.search.grep import grep
 from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
-from vault_agent.search.tasks import list_tasks
+from vault_agent.search.tasks import list_tasks, open_tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -83,6 +83,11 @@ class Lists:
         """Return a page of tasks, after the place `start`."""
         found: TaskList = await self._read(lambda now: list_tasks(now, query, start))
         return replace(found, warnings=(*self._warnings(), *found.warnings))
+
+    async def open_tasks(self, ids: Sequence[str], scope: Scope = EVERYTHING) -> list[str]:
+        """Return those of the IDs (`🆔`) that open tasks of `scope` have."""
+        found: list[str] = await self._read(lambda now: open_tasks_of(now, ids, scope))
+        return found
 
     async def context(self, queries: Sequence[ContextQuery], *, max_tokens: int) -> Context:
         """Return excerpts of notes for a prompt."""

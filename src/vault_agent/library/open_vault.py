@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from vault_agent.errors import (
-    Failed,
-    IndexUnavailable,
-)
+from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.indexing.protocol import (
     Cluster,
     Compare,
@@ -24,20 +21,24 @@ from vault_agent.indexing.protocol import (
     Verify,
     Warned,
 )
+from vault_agent.library.authoring import Authoring
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
+from vault_agent.library.files import LinksOfVault
 from vault_agent.library.health import health
-from vault_agent.library.jobs import Jobs
+from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
 from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
+from vault_agent.library.writing import Writes
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
-from vault_agent.model.writing import PENDING, IndexState
+from vault_agent.model.writing import IndexState
 from vault_agent.search import fetch
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
@@ -46,51 +47,36 @@ from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_t
 from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from vault_agent.config import Config
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
     from vault_agent.library.keeper_process import Keeper, RunEvent
+    from vault_agent.library.shared import Shared
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
     from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.system.crash import CrashReport
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.writing.files import Files
+    from vault_agent.writing.write import Writing
 
 Reply = TypeVar("Reply")
 
 MAX_ATTEMPTS = 5
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
-
-
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """The options of an index job."""
-
-    require_embeddings: bool = False
-    fresh_embeddings: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Resources that all vaults of a process share."""
-
-    embedder: HttpEmbedder | None
-    endpoint: EndpointSettings | None  # of the embedder; None without embeddings
-    on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
 
 
 class OpenVault:
@@ -123,6 +109,19 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = Change()
+        self.writes = Writes(
+            config,
+            directory,
+            exclusions,
+            self._open_vault,
+            background,
+            self._follow_paths,
+            LinksOfVault(self._index_changes, self._snapshot),
+            embed=self.embed if self._embeddings.enabled else None,
+            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - it is made later
+            on_written=self.news.add,
+            on_crash=lambda report: shared.on_crash("server", report),
+        )
         self._checks = Checks(
             index,
             directory,
@@ -131,6 +130,7 @@ class OpenVault:
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
             watched=lambda: self.watch.is_live or self.watch.state is WatchState.AWAY,
+            written=self.writes.mark,
         )
         self.watch = Watch(
             self,
@@ -140,6 +140,7 @@ class OpenVault:
             background,
             on_change=self.news.add,
             on_crash=shared.on_crash,
+            is_own=self.writes.is_own,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
         self.lists = Lists(
@@ -151,7 +152,7 @@ class OpenVault:
             indexing=lambda: self._indexing,
         )
 
-        self.writing = Writing(self._open_vault, self._follow)
+        self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
 
     @property
     def identity(self) -> str:
@@ -202,6 +203,16 @@ class OpenVault:
                 lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
 
+    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
+        """Return the headings and blocks of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_outline(now, root, note_id, scope))
+
+    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
+        """Return the frontmatter of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
+
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
@@ -210,12 +221,8 @@ class OpenVault:
 
     async def attachment(self, path: str) -> AttachmentInfo:
         """Return the metadata of an attachment."""
-
-        def look() -> AttachmentInfo:
-            with self._open_vault() as root:
-                return describe(root, path)
-
-        return await asyncio.to_thread(look)
+        async with opened_in_thread(self._open_vault) as root:
+            return await asyncio.to_thread(describe, root, path)
 
     async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
         """Open an attachment for reading. The caller must enter it before the next `await`."""
@@ -237,7 +244,18 @@ class OpenVault:
             checks=self._checks,
             embeddings=self._embeddings,
             watch=self.watch,
+            writing=self.writes,
         )
+
+    @property
+    def writing(self) -> Writing:
+        """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
+        return self.writes.writing
+
+    @property
+    def files(self) -> Files:
+        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
+        return self.writes.files
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -270,17 +288,18 @@ class OpenVault:
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
 
-    async def _follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
-        """Index what a write has changed, and return the revision that has it."""
-        if self._index.meta is None:
-            return PENDING
-        try:
-            async with asyncio.timeout(wait_ms / 1000):
-                await self.index_paths(paths)
-        except TimeoutError:
-            return PENDING
-        meta = self._index.meta
-        return PENDING if meta is None else IndexState(meta.generation, meta.revision)
+    async def _follow_paths(
+        self, paths: Sequence[str], on_served: Callable[[IndexState], object]
+    ) -> None:
+        """Index what writes have changed. See `following.Run`."""
+
+        def serve() -> None:
+            if (meta := self._index.meta) is not None:
+                on_served(IndexState(meta.generation, meta.revision))
+
+        task = replace(self._task, paths=tuple(paths))
+        await self._run(task, lambda event: self._hear(event, serve))
+        serve()  # nothing was to be published
 
     async def look(
         self,
@@ -302,6 +321,11 @@ class OpenVault:
         if batch.paths is None:
             self._checks.run_succeeded()
         return run
+
+    async def _index_changes(self) -> None:
+        """Index all changes of the vault since the last run. It is not a job."""
+        await self._run(self._task, self._hear)
+        self._checks.run_succeeded()
 
     async def embed(self) -> bool:
         """Embed the chunks without a vector. Return False if the endpoint fails."""
@@ -455,30 +479,19 @@ class OpenVault:
             async with self._index.snapshot() as snapshot:
                 yield snapshot
         except IndexUnavailable as error:
-            running = self.jobs.running
-            if error.code == "INDEX_NOT_FOUND" and running is not None:
-                raise IndexUnavailable(
-                    error.code,
-                    "The first index is being built.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            if running is not None and self._index.has_other_exclusions:
-                raise IndexUnavailable(
-                    error.code,
-                    "Notes that are excluded now are being removed from the index.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            raise
+            running, is_missing = self.jobs.running, error.code == "INDEX_NOT_FOUND"
+            if running is None or not (is_missing or self._index.has_other_exclusions):
+                raise
+            what = "Notes that are excluded now are being removed from the index."
+            if is_missing:
+                what = "The first index is being built."
+            raise IndexUnavailable(error.code, what, {"jobId": running.id}, indexing=True) from None
 
     @property
-    def _indexing(self) -> bool:
-        """Whether a job runs, which may be creating what is missing."""
+    def _indexing(self) -> bool:  # a job runs, which may be creating what is missing
         return self.jobs.running is not None
 
     def _warnings(self) -> tuple[Warning, ...]:
-        """Return the warnings for a reply from the index."""
         return (*self._checks.warnings(), *self.watch.warnings())
 
     async def _last_run_was_cut_short(self) -> bool:

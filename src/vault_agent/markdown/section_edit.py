@@ -108,7 +108,7 @@ def edit_section(
             raise
         return _created(text, found, address.heading, own)
     if action == "renameHeading":
-        changes = [_renamed(text, section, content)]
+        changes = [_renamed(text, section, own)]
     else:
         changes = _in_section(text, found, section, action, own, deep=deep)
     if any(not section.start <= each.start <= each.end <= section.end for each in changes):
@@ -119,7 +119,7 @@ def edit_section(
     same = (each for each in outline(after).sections if each.start == section.start + shift)
     now = next(same, None)
     if action == "renameHeading":
-        _prove_renamed(found, outline(after), section)
+        _prove_renamed(found, outline(after), section, len(after) - len(text.text))
     return SectionEdit(
         splices, section_hash(text.text, section), section_hash(after, now) if now else None
     )
@@ -260,16 +260,19 @@ def _no_heading_text() -> InvalidRequest:
     return InvalidRequest("INVALID_REQUEST", "This is not the text of a heading.")
 
 
-def _prove_renamed(found: Outline, after: Outline, section: Section) -> None:
+def _prove_renamed(found: Outline, after: Outline, section: Section, longer: int) -> None:
     """Check that only the text of one heading has changed.
 
     Raises:
-        InvalidRequest: `INVALID_REQUEST` if it is no heading of the same level any more.
+        InvalidRequest: `INVALID_REQUEST` if it is no heading of the same kind any more.
     """
     if len(after.sections) != len(found.sections):
         raise _no_heading_text()
     for old, new in zip(found.sections, after.sections, strict=True):
-        if old.level != new.level or (old is not section and old.text != new.text):
+        renamed = old is section
+        if old.level != new.level or (old.text != new.text and not renamed):
+            raise _no_heading_text()
+        if renamed and new.content - new.start != old.content - old.start + longer:
             raise _no_heading_text()
 
 

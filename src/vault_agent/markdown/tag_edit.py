@@ -10,7 +10,7 @@ from vault_agent.text.names import fold
 
 from . import frontmatter, links, tags
 from .edit import Change, before, editable, insertable, not_proven, spliced
-from .keys import keys_of, set_keys
+from .keys import Head, changed_keys
 from .structure import scan
 from .tags import tag_spans
 
@@ -75,12 +75,14 @@ def _named(names: Iterable[str]) -> dict[str, str]:
 
 
 def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
+    head = Head(text.text, text.line_end() or "\n")
     values: dict[str, Json] = {}
-    for name, value in keys_of(text.text).items():
-        if name.lower() in values:
+    for entry in head.block.entries:
+        key = (entry.name or "").lower()
+        if key in values:
             raise Conflict("FRONTMATTER_KEY_AMBIGUOUS", "The frontmatter has a key for tags twice.")
-        if name.lower() in _KEYS:
-            values[name.lower()] = value
+        if key in _KEYS:
+            values[key] = entry.value.value()
     there = [key for key in _KEYS if key in values]
     held = {fold(tag) for key in there for tag in _tags_of(values[key])}
     missing = [tag for name, tag in wanted.items() if name not in held]
@@ -88,7 +90,7 @@ def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     if missing:
         key = there[0] if there else "tags"
         changed[key] = _with(changed.get(key), missing)
-    return set_keys(text.note, changed)
+    return changed_keys(text, head, changed)
 
 
 def _tags_of(value: Json) -> list[str]:
@@ -146,7 +148,7 @@ def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     changes = _joined(changes)
     missing = [tag for name, tag in wanted.items() if name not in held]
     if missing:
-        changes.append(_addition(text, body, missing, changes))
+        changes.append(_addition(text, body, missing, found, changes))
     splices = text.splices(changes)
     after = editable(spliced(text.note, splices)).text
     expected = [tag for tag, _, _ in found if fold(tag) not in unwanted] + missing
@@ -195,14 +197,21 @@ def _joined(changes: list[Change]) -> list[Change]:
     return found
 
 
-def _addition(text: Text, body: int, missing: list[str], removed: list[Change]) -> Change:
+def _addition(
+    text: Text,
+    body: int,
+    missing: list[str],
+    found: list[tuple[str, int, int]],
+    removed: list[Change],
+) -> Change:
     """Return the change that adds tags at the end of a text."""
     whole = text.text
     ending = text.line_end() or "\n"
     content = " ".join(f"#{tag}" for tag in missing)
     last = body + len(whole[body:].rstrip())
     line = max(whole.rfind("\n", body, last), whole.rfind("\r", body, last)) + 1 or body
-    if _TAG_LINE.match(whole[line:last]) and not (removed and removed[-1].end > line):
+    stays = bool(found) and found[-1][2] == last and not (removed and removed[-1].end >= last)
+    if stays and _TAG_LINE.match(whole[line:last]):
         return Change(last, last, f" {content}")
     between = before(whole[body:], ending, blank_line=True)
     if last == body:  # there is no text

@@ -15,16 +15,15 @@ from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.exchange import TeachingError
 from vault_agent.mcp.messages import INVALID_PARAMS
+from vault_agent.mcp.prompts import prompt_list, prompt_text, prompts_for
 from vault_agent.mcp.resources import (
     MEDIA,
-    PROMPTS,
     RESOURCES,
     TEMPLATES,
     complete_path,
-    prompt_list,
-    prompt_text,
     read_resource,
 )
+from vault_agent.mcp.text import visible
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
 from vault_agent.model.scope import EVERYTHING
@@ -54,6 +53,13 @@ _PROGRESS_AFTER_SECONDS = 1.0
 _FOR_MODELS = {
     "PATH_OUTSIDE_VAULT": "give a path inside the vault, as results show it.",
     "INVALID_PATH": "give a path inside the vault, as results show it.",
+    "EXPECTED_HASH_REQUIRED": "read the note or section first, and send the `hash` or `sectionHash`"
+    " that you get as `expectedHash`.",
+    "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
+    " its new hash.",
+    "WRITE_NOT_FOUND": "there is no such write of yours.",
+    "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
+    " with a new change.",
 }
 """Messages for models, where the usual ones speak of commands."""
 
@@ -94,7 +100,7 @@ def make_server() -> Server[Any]:
         on_list_resources=_own("resources", RESOURCES),
         on_list_resource_templates=_fixed({"resourceTemplates": TEMPLATES}),
         on_read_resource=_read_resource,  # type: ignore[arg-type]
-        on_list_prompts=_own("prompts", prompt_list()),
+        on_list_prompts=_list_prompts,  # type: ignore[arg-type]
         on_get_prompt=_get_prompt,  # type: ignore[arg-type]
         on_completion=_complete,  # type: ignore[arg-type]
     )
@@ -108,7 +114,8 @@ def _call(context: ServerRequestContext[Any]) -> Call:
 
 
 def _tools(context: ServerRequestContext[Any]) -> tuple[Tool, ...]:
-    return TOOLSETS[_call(context).view.toolset]
+    view = _call(context).view
+    return TOOLSETS[view.toolset](view.rights)
 
 
 def _fixed(content: Mapping[str, Any]) -> Any:
@@ -143,12 +150,22 @@ async def _read_resource(
     return {**_COMPLETE, "contents": [{"uri": uri, "mimeType": MEDIA, "text": text}]}
 
 
-async def _get_prompt(
-    _: ServerRequestContext[Any], params: types.GetPromptRequestParams
+async def _list_prompts(
+    context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
 ) -> dict[str, Any]:
-    text = prompt_text(params.name, dict(params.arguments or {}))
+    view = _call(context).view
+    shown = prompt_list(view.rights) if view.toolset == OWN else []
+    return {**_COMPLETE, "prompts": shown}
+
+
+async def _get_prompt(
+    context: ServerRequestContext[Any], params: types.GetPromptRequestParams
+) -> dict[str, Any]:
+    rights = _call(context).view.rights
+    text = prompt_text(params.name, dict(params.arguments or {}), rights)
     if text is None:
-        names = ", ".join(f"{name}({argument})" for name, (_, argument, _) in PROMPTS.items())
+        known = prompts_for(rights)
+        names = ", ".join(f"{name}({prompt.argument})" for name, prompt in known.items())
         raise TeachingError(INVALID_PARAMS, f"No such prompt. There are: {names}.")
     content = {"type": "text", "text": text}
     return {**_COMPLETE, "messages": [{"role": "user", "content": content}]}
@@ -182,10 +199,18 @@ def error_text(error: VaultAgentError) -> str:
     details = error.details
     lines = [f"{error.code}: {_FOR_MODELS.get(error.code, error.message)}"]
     lines += (f"- {each}" for each in details.get("suggestions", ()))
-    lines += (f"- {each}" for each in details.get("headings", ()))
+    lines += (f"- {_heading(each)}" for each in details.get("headings", ()))
     if details.get("more"):
         lines.append(f"… and {details['more']} more: use view: outline")
     return "\n".join(lines)
+
+
+def _heading(known: object) -> str:
+    """Return a heading that an error lists: a line of the outline, or a place with its ID."""
+    if not isinstance(known, dict):
+        return visible(str(known))
+    path = " > ".join(visible(str(each)) for each in known.get("headingPath", ()))
+    return f"{known.get('line')}: {path} ({known.get('headingId')})"
 
 
 def _text(text: str, *, is_error: bool) -> dict[str, Any]:

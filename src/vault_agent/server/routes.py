@@ -9,7 +9,16 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import graph, links, lists, operations, writing
+from vault_agent.api import (
+    authoring,
+    files,
+    graph,
+    links,
+    lists,
+    operations,
+    writes,
+    writing,
+)
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers, ui
@@ -29,7 +38,7 @@ from vault_agent.wire.queries import repeatable
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
 from vault_agent.wire.web import EndedData, SessionBody, SessionData, TicketBody, TicketData
-from vault_agent.wire.writing import WriteBody
+from vault_agent.wire.writing import UploadRequest, WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -198,6 +207,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/search", operations.SEARCH, body=True),
     Route("POST", "/related", operations.RELATED, body=True),
     Route("GET", "/notes/{noteId}", operations.NOTE, tagged=True),
+    Route("GET", "/notes/{noteId}/outline", writing.OUTLINE),
+    Route("GET", "/notes/{noteId}/frontmatter", writing.FRONTMATTER),
     Route("GET", "/chunks/{noteId}/{chunkIndex}", operations.CHUNK, tagged=True),
     Route(
         "GET",
@@ -227,6 +238,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
     Route("GET", "/graph/central", graph.CENTRAL),
     Route("GET", "/graph/communities", graph.COMMUNITIES),
+    Route("GET", "/templates", authoring.TEMPLATES),
+    Route("GET", "/devlog", authoring.DEVLOG),
+    Route("GET", "/decisions", authoring.DECISIONS),
     Route("POST", "/index", operations.INDEX, body=None, status=202),
     Route("POST", "/reindex", operations.REINDEX, body=None, status=202),
     Route("GET", "/jobs", operations.JOBS),
@@ -241,7 +255,22 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/jobs/{jobId}", operations.CANCEL_JOB),
     Route("POST", "/write/note", writing.WRITE_NOTE, body=True),
     Route("POST", "/write/frontmatter", writing.SET_FRONTMATTER, body=True),
+    Route("POST", "/write/tags", writing.CHANGE_TAGS, body=True),
     Route("POST", "/write/replace", writing.REPLACE, body=True),
+    Route("POST", "/write/section", writing.SECTION, body=True),
+    Route("POST", "/write/delete", files.DELETE, body=True),
+    Route("POST", "/write/move", files.MOVE, body=True),
+    Route("POST", "/write/folder", files.FOLDER, body=True),
+    Route("POST", "/write/attachment", files.ATTACH, wider=UploadRequest, octets=True),
+    Route("POST", "/write/undo", writes.UNDO, body=None),
+    Route("GET", "/writes", writes.WRITES),
+    Route("GET", "/writes/{writeId}", writes.WRITE),
+    Route("POST", "/writes/forget", writes.FORGET, body=True),
+    Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
+    Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
+    Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
+    Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
+    Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(

@@ -150,6 +150,23 @@ class TemplatesData(Model):
     templates: list[TemplateData]
 
 
+class DevlogEntryData(Model):
+    """A line of the devlog: what was done or learned."""
+
+    topic: str
+    path: str
+    line: int
+    kind: Literal["impl", "problem", "insight", "verify"]
+    date: str = Field(description="YYYY-MM-DD.")
+    text: str
+
+
+class DevlogData(Model):
+    """The last lines of the devlog, in the order of their days."""
+
+    entries: list[DevlogEntryData]
+
+
 class DecisionData(Model):
     """A decision record."""
 

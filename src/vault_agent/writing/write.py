@@ -118,10 +118,11 @@ class Writing:
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
 
-        The caller has checked the name by the rules of `vault.naming`. A folder on the way that
-        exists in another spelling is used as it is.
+        The names of what does not exist are checked by the rules of `vault.naming`. A folder on the
+        way that exists in another spelling is used as it is.
 
         Raises:
+            InvalidRequest: `INVALID_NOTE_NAME`.
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
