@@ -182,6 +182,11 @@ async def change(
         if error.code == "HASH_MISMATCH" and before is not None:
             await _tell_changes(client, data, before)
         raise
+    if "job" in reply.envelope["data"]:  # a move of a note that many others link to
+        from vault_agent.cli.following import follow
+
+        job_id = reply.envelope["data"]["job"]["id"]
+        return await follow(client, job_id, as_json=invocation.json)
     _report(invocation, reply, with_warnings=chosen.yes)
     return None
 
