@@ -132,7 +132,7 @@ async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     match mode:
         case "create":
             written = await vault.files.with_bystanders(
-                await notes.create(writing, path, write, content, sent.frontmatter)
+                await notes.create(writing, path, write, content, sent.frontmatter), write.caller
             )
         case "append":
             written = await notes.append(writing, path, write, content, blank_line=blank)
