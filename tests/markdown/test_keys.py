@@ -99,6 +99,7 @@ def test_a_new_key_is_a_line_before_the_closing_fence():
     assert block("a: 1\n# end\n", {"b": [1, "x"], "c": None}) == "a: 1\n# end\nb: [1, x]\nc:\n"
     assert after("---\r\na: 1\r\n---\r\n", {"b": 2}) == "---\r\na: 1\r\nb: 2\r\n---\r\n"
     assert after("---\ra: 1\r---\rx\ny\nz\n", {"b": 2}) == "---\ra: 1\rb: 2\n---\rx\ny\nz\n"
+    assert block("  ! a: 1\n", {"b": 2}) == "  ! a: 1\n  b: 2\n"
     assert block("", {"yes": 1, "a b": 2, "# x": 3}) == '"yes": 1\na b: 2\n"# x": 3\n'
 
 

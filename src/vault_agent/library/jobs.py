@@ -140,15 +140,17 @@ class Jobs:
         return tuple(newer.get(job.id, job) for job in await self._store.list())
 
     async def last_finished(self) -> Job | None:
-        """Return the newest job that has ended, or None."""
-        return next((job for job in await self.list() if job.state.final), None)
+        """Return the newest job of the index that has ended, or None."""
+        jobs = (job for job in await self.list() if job.kind is not JobKind.MOVE)
+        return next((job for job in jobs if job.state.final), None)
 
     async def last_indexed(self) -> str | None:
         """Return when the newest job that read all notes ended, or None."""
         ended = (
             job.finished_at
             for job in await self.list()
-            if job.state is JobState.SUCCEEDED or job.index_finished
+            if job.kind is not JobKind.MOVE
+            and (job.state is JobState.SUCCEEDED or job.index_finished)
         )
         return next(ended, None)
 

@@ -30,6 +30,7 @@ from vault_agent.library.health import health
 from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
+from vault_agent.library.moves import move
 from vault_agent.library.news import News, revision_of
 from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.model.writing import Write, Written
     from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
@@ -256,6 +258,14 @@ class OpenVault:
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
         return self.writes.files
+
+    async def move(
+        self, path: str, to: str, write: Write, *, rewrite_links: bool, waits: bool
+    ) -> Written | Job:
+        """Move a file or folder, in a job if it is large. See `library.moves`."""
+        return await move(
+            self.files, self.jobs, path, to, write, rewrite_links=rewrite_links, waits=waits
+        )
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -489,7 +499,8 @@ class OpenVault:
 
     @property
     def _indexing(self) -> bool:  # a job runs, which may be creating what is missing
-        return self.jobs.running is not None
+        running = self.jobs.running
+        return running is not None and running.kind is not JobKind.MOVE
 
     def _warnings(self) -> tuple[Warning, ...]:
         return (*self._checks.warnings(), *self.watch.warnings())

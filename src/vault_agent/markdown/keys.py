@@ -7,6 +7,7 @@ were asked for, and the body is the same. Otherwise nothing is returned.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -176,7 +177,8 @@ def _changes(head: Head, edits: Sequence[_Edit], *, minimal: bool) -> list[Chang
     for edit in edits:
         if edit.entry is None:
             value = written(edit.value)
-            lines += f"{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
+            indent = head.block.indent()
+            lines += f"{indent}{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
         elif edit.deleted:
             found.append(deletion(head.block, edit.entry, minimal=minimal))
         else:
@@ -207,17 +209,17 @@ def _is_proven(head: Head, edits: Sequence[_Edit], changes: Sequence[Change]) ->
     if len(yaml.encode()) > frontmatter.MAX_BYTES:
         raise InvalidRequest("INVALID_REQUEST", "The frontmatter would be larger than 64 KiB.")
     body = head.text[head.bounds.end :] if head.bounds.block is not None else head.text
-    if bounds.block is None or after[bounds.end :] != body:
+    entries = None
+    if bounds.block is not None and after[bounds.end :] == body:
+        with suppress(Conflict):
+            entries = Block(yaml, 1).entries
+    if entries is None:
         if all(edit.deleted for edit in edits):
             raise Conflict(
                 "FRONTMATTER_INVALID",
-                "Without this key, only comments are left, and they are no frontmatter.",
+                "What is left without this key, such as a comment, is no frontmatter.",
                 {"line": 1},
             )
-        return False
-    try:
-        entries = Block(yaml, 1).entries
-    except Conflict:
         return False
     edited = {id(edit.entry): edit for edit in edits if edit.entry is not None}
     added = [edit for edit in edits if edit.entry is None]

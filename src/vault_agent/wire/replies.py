@@ -268,6 +268,7 @@ class SummaryData(Model):
     embedded: int
     reused: int
     embedding_failed: int
+    write_id: str | None = Field(default=None, description="Of a move, for `undo`.")
 
 
 class JobErrorData(Model):

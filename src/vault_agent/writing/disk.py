@@ -191,14 +191,23 @@ class Disk:
         """Remove the temporary files of a change, whose bytes are known."""
         if change.temporary is None:
             return
+        self.sweep_unfinished(root, change)
         with suppress(CannotOpen, FileNotFoundError), at(root, change.path) as (folder, _):
             for name in temporaries(change.temporary):
                 remove_temporary(folder, name)
 
+    def sweep_unfinished(self, root: VaultRoot, change: FileChange) -> None:
+        """Remove the temporary files of a change that were still being written."""
+        if change.temporary is None:
+            return
+        for path in filter(None, (change.path, change.target)):
+            with suppress(CannotOpen), at(root, path) as (folder, _):
+                remove_temporary(folder, being_written(change.temporary))
 
-def temporaries(temporary: str) -> tuple[str, str, str]:
-    """Return the names that the temporary files of one change may have."""
-    return temporary, set_aside(temporary), being_written(temporary)
+
+def temporaries(temporary: str) -> tuple[str, str]:
+    """Return the names that the complete temporary files of one change may have."""
+    return temporary, set_aside(temporary)
 
 
 def beside(path: str, name: str) -> str:

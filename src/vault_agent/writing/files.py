@@ -7,7 +7,7 @@ of them, so a move first brings it up to date.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from vault_agent.errors import (
@@ -41,6 +41,22 @@ if TYPE_CHECKING:
     from vault_agent.writing.write import Writing
 
     Plan = Callable[[Snapshot, VaultRoot], Transaction]
+
+
+@dataclass(frozen=True, slots=True)
+class MoveControl:
+    """How a move is watched and stopped.
+
+    Args:
+        at_once: the largest number of notes to rewrite, else `LargeMove` is raised.
+        stopped: whether to stop, asked in a thread until the move is logged.
+        on_plan: told in a thread how many notes are planned, of how many.
+    """
+
+    at_once: int | None = None
+    stopped: Callable[[], bool] = field(default=lambda: False)
+    on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
+
 
 AT_ONCE = 50
 """Notes that a move rewrites without being a job."""
@@ -79,26 +95,27 @@ class Files:
         write: Write,
         *,
         rewrite_links: bool = True,
-        at_once: int | None = None,
+        control: MoveControl | None = None,
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
         The hash of a file is required; a folder has none.
 
-        Args:
-            at_once: the largest number of notes to rewrite, else `LargeMove` is raised.
-
         Raises:
-            LargeMove: if the move must be a job.
+            LargeMove: if `control` wants a job for a move of this size.
+            MoveStopped: if it has stopped the move. Nothing was changed.
             VaultAgentError: as `plan_move` and `Writing.transact`.
         """
+        control = control or MoveControl()
         asked = MoveRequest(
             path,
             to,
             rewrite_links,
             lambda note: self.may_write(write.caller, note),
             self.most_notes,
-            at_once,
+            control.at_once,
+            control.stopped,
+            control.on_plan,
         )
 
         def plan(snapshot: Snapshot, root: VaultRoot) -> Transaction:

@@ -155,6 +155,7 @@ class Finisher:
         try:
             if change.kind == EDIT:
                 return self._bring_edit(root, logged, position, change, plan)
+            self._disk.sweep_unfinished(root, change)  # a crash may have left them
             if self._is_done(root, change):
                 pass
             elif self._disk.apply(root, change, before, after):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge, explained
@@ -25,7 +25,7 @@ from vault_agent.writing.placing import place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, Planned, Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.relinking import LinkFrom
@@ -41,6 +41,10 @@ class LargeMove(Exception):
     """The move rewrites more notes than may be done at once. It must be a job."""
 
 
+class MoveStopped(Exception):
+    """The move was stopped before anything was changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class MoveRequest:
     """What is to be moved.
@@ -52,7 +56,8 @@ class MoveRequest:
         may_write: whether the caller may change the note at a path.
         most_notes: the largest number of notes to rewrite.
         at_once: the largest number of notes to rewrite without a job; None for any.
-        needs_hash: check the bytes of a file against what the caller expects.
+        stopped: whether to stop, asked between notes.
+        on_plan: told how many notes are planned, of how many.
     """
 
     path: str
@@ -61,6 +66,8 @@ class MoveRequest:
     may_write: Callable[[str], bool]
     most_notes: int
     at_once: int | None = None
+    stopped: Callable[[], bool] = field(default=lambda: False)
+    on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
 
 
 def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transaction:
@@ -68,6 +75,7 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
 
     Raises:
         LargeMove: if the move must be a job.
+        MoveStopped: if it was stopped.
         NotFound: `NOTE_NOT_FOUND`.
         InvalidRequest: `INVALID_PATH`, also for a folder into itself; `INVALID_NOTE_NAME`.
         Forbidden: `PATH_OUTSIDE_VAULT`, `LINKS_OUTSIDE_SCOPE`.
@@ -92,9 +100,12 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         edits: list[Change] = []
         if asked.rewrite_links:
             _check(found, asked)
-            edits = _edits(snapshot, root, found, known, change)
+            edits = _edits(snapshot, known, _read_notes(root, found, asked))
         elif found.links:
             warnings.append(_broken(found))
+    if asked.stopped():
+        raise MoveStopped
+    asked.on_plan(len(edits), len(edits))
     return Transaction(to, (move, *edits), moved_from=path, warnings=tuple(warnings))
 
 
@@ -157,10 +168,18 @@ def _check(found: Affected, asked: MoveRequest) -> None:
         raise LargeMove
 
 
-def _edits(
-    snapshot: Snapshot, root: VaultRoot, found: Affected, known: Known, change: PathChange
-) -> list[Change]:
-    notes = {source: read_file(root, source) for source in found.notes}
+def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[str, bytes]:
+    notes: dict[str, bytes] = {}
+    for source in found.notes:
+        if asked.stopped():
+            raise MoveStopped
+        notes[source] = read_file(root, source)
+        asked.on_plan(len(notes) - 1, len(found.notes))
+    return notes
+
+
+def _edits(snapshot: Snapshot, known: Known, notes: Mapping[str, bytes]) -> list[Change]:
+    change = known.change
     return [
         Edit(
             change.moved.get(source, source),

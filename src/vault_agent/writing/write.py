@@ -74,6 +74,7 @@ class Writing:
         self._several = Several(journal)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
+        self._looking = Threads(1, "look")  # writes that wait for a slow disk do not delay it
         self._refusal: VaultAgentError | None = Busy(
             "RECOVERY_PENDING", "Writes that a crash has interrupted are being finished."
         )
@@ -261,7 +262,7 @@ class Writing:
         while (lingering := journal.linger.take_due()) is not None:
             path = lingering.change.path
             async with self._locks.names(fold(path)):
-                saved = await self._threads.run(self._look, lingering)
+                saved = await self._looking.run(self._look, lingering)
             if saved:
                 await self._follow([path], 0)
 
@@ -273,6 +274,7 @@ class Writing:
             await self.look()
             if due <= time.monotonic() and len(self._journal.linger) >= before:
                 break  # the disk fails: the next start looks at them
+        self._looking.close()
         self._threads.close()
         self._journal.log.close()
 
