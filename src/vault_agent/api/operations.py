@@ -15,9 +15,10 @@ from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
+from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
-from vault_agent.library.open_vault import JobOptions
+from vault_agent.library.jobs import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.pages import MAX_RANKED
 from vault_agent.wire.convert import (
@@ -296,6 +297,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *GRAPH_OPERATIONS,
     *AUTHORING_READS,
     MEMORY,
+    *WEB_OPERATIONS,
     INDEX,
     REINDEX,
     JOBS,

@@ -11,7 +11,7 @@ from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Appended, Right, Write
-from vault_agent.wire.base import dump
+from vault_agent.wire.base import Model, dump
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.writing import (
@@ -132,7 +132,7 @@ async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     match mode:
         case "create":
             written = await vault.files.with_bystanders(
-                await notes.create(writing, path, write, content, sent.frontmatter)
+                await notes.create(writing, path, write, content, sent.frontmatter), write.caller
             )
         case "append":
             written = await notes.append(writing, path, write, content, blank_line=blank)
@@ -269,14 +269,19 @@ CREATE_CODES = (
 
 
 def write_operation(
-    name: str, request: type[Any], run: Any, codes: tuple[str, ...]
+    name: str,
+    request: type[Any],
+    run: Any,
+    codes: tuple[str, ...],
+    *,
+    replies: tuple[type[Model], ...] = (Reply[WriteData],),
 ) -> Operation[Any, Found]:
     """Return an operation that changes notes."""
     return Operation(
         name,
         request,
         run,
-        (Reply[WriteData],),
+        replies,
         tuple(dict.fromkeys(codes)),
         writes=True,
         needs="write.enabled",

@@ -14,9 +14,9 @@ from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.library.hosted import HostedVault
 from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.memory import Memory
-from vault_agent.library.open_vault import OpenVault, Shared
 from vault_agent.library.opening import open_vault
 from vault_agent.library.several import Several
+from vault_agent.library.shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
     from vault_agent.library.known import VaultState
+    from vault_agent.library.open_vault import OpenVault
     from vault_agent.system.crash import CrashReport
 
 IDLE_SECONDS = 600.0

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.config.registry import DEFAULT
-from vault_agent.errors import (
-    Failed,
-    IndexUnavailable,
-)
+from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.indexing.protocol import (
     Cluster,
     Compare,
@@ -31,41 +28,40 @@ from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.files import LinksOfVault
 from vault_agent.library.health import health
-from vault_agent.library.jobs import Jobs
+from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.pages import Pages
 from vault_agent.library.refusals import while_running
 from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
+from vault_agent.library.writing import Writes
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
-from vault_agent.model.writing import PENDING, IndexState, Right, WriteLimits
+from vault_agent.model.writing import IndexState
 from vault_agent.search import fetch
 from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
-from vault_agent.store.writes.log import WriteLog
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
 from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.files import Files
-from vault_agent.writing.journal import Journal
-from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
     from vault_agent.config import Config
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+    from vault_agent.embedding.client import HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
     from vault_agent.library.keeper_process import Keeper, RunEvent
     from vault_agent.library.library import Library
+    from vault_agent.library.shared import Shared
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
@@ -78,32 +74,15 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.system.crash import CrashReport
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.writing.files import Files
+    from vault_agent.writing.write import Writing
 
 Reply = TypeVar("Reply")
 
 MAX_ATTEMPTS = 5
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
-
-
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """The options of an index job."""
-
-    require_embeddings: bool = False
-    fresh_embeddings: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Resources that all vaults of a process share."""
-
-    embedder: HttpEmbedder | None
-    endpoint: EndpointSettings | None  # of the embedder; None without embeddings
-    on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
 
 
 class OpenVault:
@@ -140,6 +119,19 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = Change()
+        self.writes = Writes(
+            config,
+            directory,
+            exclusions,
+            self._open_vault,
+            background,
+            self._follow_paths,
+            LinksOfVault(self._index_changes, self.snapshot),
+            embed=self.embed if self._embeddings.enabled else None,
+            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - it is made later
+            on_written=self.news.add,
+            on_crash=lambda report: shared.on_crash("server", report),
+        )
         self._checks = Checks(
             index,
             directory,
@@ -148,6 +140,7 @@ class OpenVault:
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
             busy=lambda: self._indexing,
             watched=lambda: self.watch.is_live or self.watch.state is WatchState.AWAY,
+            written=self.writes.mark,
         )
         self.watch = Watch(
             self,
@@ -157,8 +150,10 @@ class OpenVault:
             background,
             on_change=self.news.add,
             on_crash=shared.on_crash,
+            is_own=self.writes.is_own,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.pages = Pages(self._read, self._open_vault, self.secret, task.vault)
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),
@@ -168,7 +163,6 @@ class OpenVault:
             indexing=lambda: self._indexing,
         )
 
-        self.writing: Writing = None  # type: ignore[assignment]  # set at the start if it is on
         self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
 
     @property
@@ -260,12 +254,8 @@ class OpenVault:
 
     async def attachment(self, path: str) -> AttachmentInfo:
         """Return the metadata of an attachment."""
-
-        def look() -> AttachmentInfo:
-            with self._open_vault() as root:
-                return describe(root, path)
-
-        return await asyncio.to_thread(look)
+        async with opened_in_thread(self._open_vault) as root:
+            return await asyncio.to_thread(describe, root, path)
 
     async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
         """Open an attachment for reading. The caller must enter it before the next `await`."""
@@ -287,14 +277,18 @@ class OpenVault:
             checks=self._checks,
             embeddings=self._embeddings,
             watch=self.watch,
+            writing=self.writes,
         )
+
+    @property
+    def writing(self) -> Writing:
+        """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
+        return self.writes.writing
 
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        index = LinksOfVault(self._index_changes, self.snapshot)
-        limit = self.config.write.max_move_notes
-        return Files(self.writing, index, self._open_vault, self.writing.may_write, limit)
+        return self.writes.files
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -327,36 +321,18 @@ class OpenVault:
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
 
-    def _open_writing(self) -> None:
-        chosen = self.config.write
-        limits = WriteLimits(
-            folders=chosen.folders,
-            allow=frozenset(map(Right, chosen.allow)),
-            quiet_seconds=chosen.quiet_seconds,
-            max_note_bytes=chosen.max_note_bytes,
-            max_per_minute=chosen.max_per_minute,
-            undo_days=chosen.undo_days,
-            undo_writes=chosen.undo_writes,
-            undo_bytes=chosen.undo_bytes,
-        )
-        folder = self._directory.path
-        log = WriteLog.open(folder / "writes.db", folder / "writes" / "before")
-        self.writing = Writing(
-            Journal(self._open_vault, log, limits, self._exclusions), self._follow
-        )
-        self._background.spawn(self.writing.run)
+    async def _follow_paths(
+        self, paths: Sequence[str], on_served: Callable[[IndexState], object]
+    ) -> None:
+        """Index what writes have changed. See `following.Run`."""
 
-    async def _follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
-        """Index what a write has changed, and return the revision that has it."""
-        if self._index.meta is None:
-            return PENDING
-        try:
-            async with asyncio.timeout(wait_ms / 1000):
-                await self.index_paths(paths)
-        except TimeoutError:
-            return PENDING
-        meta = self._index.meta
-        return PENDING if meta is None else IndexState(meta.generation, meta.revision)
+        def serve() -> None:
+            if (meta := self._index.meta) is not None:
+                on_served(IndexState(meta.generation, meta.revision))
+
+        task = replace(self._task, paths=tuple(paths))
+        await self._run(task, lambda event: self._hear(event, serve))
+        serve()  # nothing was to be published
 
     async def look(
         self,
@@ -491,8 +467,6 @@ class OpenVault:
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
         self._checks.indexed_at = await self.jobs.last_indexed()
-        if self.config.write.enabled:
-            self._open_writing()
         watched = self.config.watch.enabled
         if watched:
             self.watch.start(embeddings=self._embeddings.enabled)
@@ -554,12 +528,11 @@ class OpenVault:
                 yield snapshot
         except IndexUnavailable as error:
             excluding = self._index.has_other_exclusions
-            raise while_running(error, self.jobs.running, excluding=excluding) from None
+            raise while_running(error, self.jobs.indexing, excluding=excluding) from None
 
     @property
-    def _indexing(self) -> bool:
-        """Whether a job runs, which may be creating what is missing."""
-        return self.jobs.running is not None
+    def _indexing(self) -> bool:  # a job runs, which may be creating what is missing
+        return self.jobs.indexing is not None
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
