@@ -1,0 +1,11 @@
+// Places in a note: headings and blocks.
+
+/** Scroll to a heading or block, and show it for a moment. @param {HTMLElement} scroller @param {string} id */
+export function showAnchor(scroller, id) {
+  const target = scroller.querySelector(`#${CSS.escape(id.startsWith("n-") ? id : `n-${id}`)}`);
+  if (!target) return;
+  for (let each = target.closest("details:not([open])"); each; each = each.closest("details:not([open])")) /** @type {HTMLDetailsElement} */ (each).open = true;
+  target.scrollIntoView({ block: "start" });
+  target.classList.add("flash");
+  setTimeout(() => target.classList.remove("flash"), 1600);
+}

@@ -1,0 +1,92 @@
+// Reading: the note, what links to it, and what is about it.
+
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { Empty, Trouble } from "../../parts/fault.js";
+import { Key } from "../../parts/keys.js";
+import { copy } from "../../parts/say.js";
+import { Icon, Shape, typeName } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, arrival, changed, go, remember, remembered } from "../../state/address.js";
+import { note, noteFault, reopen } from "../../state/note.js";
+import { count, fullDate, words } from "../../words.js";
+import { showAnchor } from "./anchor.js";
+import { Links } from "./links.js";
+import { Prose } from "./prose.js";
+import { Side } from "./side.js";
+
+const STILL = 150; // ms after the last scroll, when it is remembered
+
+/** @param {{ drawer: { value: boolean }, onSide: () => void }} given */
+export function Read({ drawer, onSide }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const moved = useSignal(false);
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const read = note.value;
+  const { note: wanted, at } = address.value;
+
+  useLayoutEffect(() => {
+    const scroller = box.current;
+    if (!scroller || !read || read.id !== wanted) return;
+    if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) scroller.scrollTop = remembered.peek().scroll;
+    else if (at) showAnchor(scroller, at);
+    else scroller.scrollTop = 0;
+  }, [read?.id === wanted, wanted, at]);
+  useEffect(() => {
+    if (read) document.title = `${plain(read.title, 80)} · vault-agent`;
+  }, [read?.id, read?.title]);
+
+  const scrolled = () => {
+    const top = box.current?.scrollTop ?? 0;
+    if (moved.peek() !== top > 8) moved.value = top > 8;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => remember({ scroll: Math.round(top) }), STILL);
+  };
+  const close = () => (history.length > 1 && arrival.peek() === "go" ? history.back() : go({ note: "" }));
+  useCommands(() => [
+    { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
+    { id: "local", name: words.commands.local, icon: "graph", run: () => go({ view: "graph", near: address.peek().note }), hidden: !wanted },
+  ], [wanted]);
+
+  if (!wanted) return html`<${Nothing} />`;
+  const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
+  const title = plain(read?.title) || words.untitled;
+  return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted}>
+      <div class="crumb" data-moved=${moved.value}>
+        <button class="icon only-s" aria-label=${words.note.back} onClick=${close}><${Icon} name="left" /></button>
+        ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><${Icon} name="right" small />`}
+        <span class="cut" dir="auto">${read && title}</span>
+        <div class="acts">
+          <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
+          <a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>
+          <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button></div></div>
+      ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
+      ${read && html`<div class="doc">
+        <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
+        ${read.source !== null ? html`<${Source} text=${read.source} />` : html`<${Prose} read=${read} />`}
+        <${Links} key=${read.id} id=${read.id} /></div>`}
+    </article>
+    ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
+}
+
+/** @param {{ read: import("../../state/note.js").Note }} given */
+function Facts({ read }) {
+  const status = read.properties.find((each) => each.key === "status")?.values?.[0];
+  return html`<div class="facts"><span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>
+    ${typeof status === "string" && html`<bdi>${plain(status, 40)}</bdi>`}
+    ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
+    ${read.words !== null && html`<span class="num">${words.note.words(count(read.words))}</span>`}
+    ${read.tags.slice(0, 30).map((tag) => html`<a class="tag" key=${tag} href=${changed({ tag: [tag], q: "" })}><bdi>${plain(tag, 60)}</bdi></a>`)}</div>`;
+}
+
+const PIECE = 200 * 1024;
+
+/** A note that is too large to render. @param {{ text: string }} given */
+function Source({ text }) {
+  const pieces = useSignal(1);
+  return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${text.slice(0, pieces.value * PIECE)}</pre>
+    ${pieces.value * PIECE < text.length && html`<button class="quiet" onClick=${() => (pieces.value += 1)}>${words.note.more}</button>`}`;
+}
+
+const Nothing = () => html`<section class="read" tabindex="0" aria-label=${words.note.label}><${Empty} icon="notes" title=${words.note.choose.title}><p>${words.note.choose.text}</p>
+  <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p><p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p><p><${Key} keys="?" /> ${words.commands.keys}</p><//></section>`;
