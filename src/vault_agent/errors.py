@@ -132,6 +132,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "RANGE_NOT_SATISFIABLE": Code(InvalidRequest, 416, 2),
     "UNAUTHORIZED": Code(Unauthorized, 401, 3, "Send it as Authorization: Bearer."),
+    "SESSION_ENDED": Code(Unauthorized, 401, 3, "Run `vault-agent ui` to open the page again."),
     "API_KEY_REQUIRED": Code(
         Unauthorized,
         None,
@@ -168,6 +169,7 @@ CODES: Final[dict[str, Code]] = {
     "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),
     "NOT_ACCEPTABLE": Code(Unsupported, 406, 1, "Accept application/json."),
     "SERVER_BUSY": Code(Busy, 503, 5, "Try again in a moment."),
+    "TOO_MANY_REQUESTS": Code(Busy, 429, 5, "Wait a minute, then try again."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),

@@ -34,6 +34,7 @@ from vault_agent.wire.replies import (
     WarningData,
 )
 from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
+from vault_agent.wire.web import TicketBody, TicketData
 
 NOTE = "0123456789abcdef0123456789abcdef"
 PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")
@@ -132,6 +133,8 @@ class FakeServer:
     hold_events: bool = False
     error: tuple[int, str, str, dict] | None = None
     errors: dict[str, str] = field(default_factory=dict)  # by the ID of the note asked for
+    page: bool = False  # whether it has the web page
+    ticket: str | None = None
     asked: list[tuple[str, str, object]] = field(default_factory=list)
 
     def application(self) -> web.Application:
@@ -144,6 +147,7 @@ class FakeServer:
         app.router.add_post("/reindex", self._submit)
         app.router.add_get("/jobs", self._jobs)
         app.router.add_get("/resolve", self._resolve)
+        app.router.add_post("/ui/tickets", self._ticket)
         app.router.add_get("/jobs/{id}", self._job)
         app.router.add_delete("/jobs/{id}", self._job)
         app.router.add_get("/jobs/{id}/events", self._events)
@@ -186,8 +190,16 @@ class FakeServer:
                 index=IndexHealth(available=True, stale=False, generation=1, notes=1, chunks=1),
                 embeddings=EmbeddingHealth(enabled=False, available=False, share=0.0),
                 running_job=None,
+                switched_on=("web.enabled",) if self.page else (),
             )
         )
+
+    async def _ticket(self, request: web.Request) -> web.Response:
+        await self._read(request, TicketBody)
+        if not self.page:
+            what = "This is switched off. Run `vault-agent config set web.enabled true`."
+            return _error(403, "FEATURE_DISABLED", what, {"setting": "web.enabled"})
+        return self._reply(TicketData(ticket=self.ticket, seconds=60))
 
     async def _search(self, request: web.Request) -> web.Response:
         body = await self._read(request, SearchBody)

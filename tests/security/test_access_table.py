@@ -51,6 +51,12 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/notes"): ("/notes?tag=x", None, 200),
     ("GET", "/tasks"): ("/tasks", None, 200),
     ("POST", "/context"): ("/context", b'{"queries": [{"query": "frost"}]}', 200),
+    ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything
+    ("GET", "/ui"): ("/ui", None, 403),
+    ("GET", "/ui/assets/{path}"): ("/ui/assets/0/app/main.js", None, 403),
+    ("POST", "/ui/tickets"): ("/ui/tickets", b"{}", 403),
+    ("POST", "/ui/session"): ("/ui/session", b'{"ticket": "canary"}', 403),
+    ("DELETE", "/ui/session"): ("/ui/session", None, 403),
     ("GET", "/openapi.json"): ("/openapi.json", None, 200),
 }
 # The same errors for unknown routes and methods.

@@ -39,6 +39,8 @@ CONTRACT = {
     "POST /grep",
     "GET /notes", "GET /tasks",
     "POST /context",
+    "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
+    "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip
 
 

@@ -26,9 +26,12 @@ class Caller:
 
     @property
     def may_do_everything(self) -> bool:
-        """Whether this caller may run every operation. Only the owner may."""
-        return self.kind is CallerKind.OWNER
+        """Whether this caller may run every operation: the owner, also on the web page."""
+        return self.kind is not CallerKind.AGENT
 
 
 OWNER = Caller(CallerKind.OWNER)
-"""The caller of every request that passes the server's access check."""
+"""The caller of a request with the server's key, or of any request where none is configured."""
+
+PAGE = Caller(CallerKind.WEB, "web")
+"""The caller of a request with the token of a session of the web page."""

@@ -82,13 +82,19 @@ async def perform(
     """
     if not (caller.may_do_everything or operation.scoped):
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs is not None and attrgetter(operation.needs)(vault.config) is not True:
+    if operation.needs is not None:
+        check_switch(operation.needs, vault.config)
+    return await operation.run(vault, caller, sent)
+
+
+def check_switch(setting: str, config: object) -> None:
+    """Raise Misconfigured `FEATURE_DISABLED` unless a setting such as `web.enabled` is true."""
+    if attrgetter(setting)(config) is not True:
         raise Misconfigured(
             "FEATURE_DISABLED",
-            f"This is switched off: {operation.needs} is not true.",
-            {"setting": operation.needs},
+            f"This is switched off: {setting} is not true.",
+            {"setting": setting},
         )
-    return await operation.run(vault, caller, sent)
 
 
 async def answer(

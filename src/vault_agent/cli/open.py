@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import asyncclick as click
 
+from vault_agent.cli.browser import new_address, open_in_browser, place_of
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.editors import editor_command
 from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
@@ -38,7 +39,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
 )
 @click.pass_obj
 async def command(invocation: Invocation, name: str, chosen: str | None) -> None:
-    """Open a note in your editor or in Obsidian.
+    """Open a note in your editor, in Obsidian or in the web page.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
     editor opens it at the line of the match, or at the line in PATH:LINE.
@@ -50,29 +51,36 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
     """  # noqa: D301 - \\b tells the parser to keep these lines
     layers = invocation.layers()
     way = chosen or open_in(layers)
-    if way == "ui":
-        raise click.UsageError("This version has no web page: use --in editor or --in obsidian")
     async with invocation.client() as client:
         place = await find(invocation, client, name)
         if place.path is None:
             place = (await look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
         line = place.line or await _line_of(client, place)
-        served = client.vault
-    vault = local_vault(layers, served)
-    if vault is None:
-        raise Misconfigured(
-            "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
-        )
-    file = _file(vault.root, place.path or "")
-    way = _way(way, vault.root)
-    if way == "editor":
-        _edit(str(file), line)
+        vault = local_vault(layers, client.vault)
+        way = _way(way, vault.root if vault is not None else None)
+        if way == "program" and "web.enabled" in (await client.health()).data.switched_on:
+            way = "ui"
+        page = place_of("notes", place._replace(line=line))
+        address = await new_address(client, page) if way == "ui" else ""
+    if way == "ui":
+        open_in_browser(address)
     else:
-        _open_by_system(obsidian_address(file) if way == "obsidian" else str(file))
+        if vault is None:
+            raise Misconfigured(
+                "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
+            )
+        _open_file(way, _file(vault.root, place.path or ""), line)
     if invocation.json:
         envelope({"path": place.path, "line": line, "in": way})
     elif way != "editor":
         tell(f"Opened {clean(place.path or '')}.")
+
+
+def _open_file(way: str, file: Path, line: int | None) -> None:
+    if way == "editor":
+        _edit(str(file), line)
+    else:
+        _open_by_system(obsidian_address(file) if way == "obsidian" else str(file))
 
 
 async def _line_of(client: Client, place: Place) -> int | None:
@@ -108,13 +116,13 @@ def _editor() -> str | None:
     return os.environ.get("VISUAL") or os.environ.get("EDITOR")
 
 
-def _way(way: str, root: Path) -> str:
-    """Return where a note is opened: `editor`, `obsidian`, or the system's `program` for it."""
+def _way(way: str, root: Path | None) -> str:
+    """Return where a note is opened: `editor`, `obsidian`, `ui`, or the system's `program`."""
     if way != "auto":
         return way
     if _editor():
         return "editor"
-    return "obsidian" if is_obsidian(root) else "program"
+    return "obsidian" if root is not None and is_obsidian(root) else "program"
 
 
 def _edit(file: str, line: int | None) -> None:

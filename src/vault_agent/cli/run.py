@@ -37,6 +37,7 @@ COMMANDS = (
     "reindex",
     "search",
     "open",
+    "ui",
     "related",
     "links",
     "backlinks",

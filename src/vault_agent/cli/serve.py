@@ -26,7 +26,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.config import rules
 from vault_agent.config.keys import CONFIG_ENV
-from vault_agent.errors import CODES, Misconfigured
+from vault_agent.errors import CODES, Failed, Misconfigured
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def _folders(
     "--watch/--no-watch", default=None, help="Notice changes of notes. Default: watch.enabled."
 )
 @click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
+@click.option("--web", is_flag=True, help="Serve the web page, as with web.enabled = true.")
 @click.option("--until-idle", is_flag=True, help="End after mcp.idle_minutes without requests.")
 @click.option("--background", is_flag=True, help="Run it in the background.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault.")
@@ -88,6 +89,7 @@ async def command(
         "index.dir": given["index_dir"],
         "watch.enabled": given["watch"],
         "mcp.enabled": given["mcp"] or None,
+        "web.enabled": given["web"] or None,
     }
     if stop:
         await _stop(invocation, flags)
@@ -111,6 +113,8 @@ async def _serve(
             envelope({"host": server.host, "port": server.port, "endpoint": endpoint})
         else:
             _announce(config, server, health, endpoint, _options(invocation, endpoint))
+        if config.web.enabled and config.web.open_on_serve:
+            _open_page(endpoint, server)
 
     keep_new_files_private()
     try:
@@ -274,6 +278,20 @@ def _warn_of_the_network(*, made: bool) -> None:
     )
 
 
+def _open_page(endpoint: str, server: Listening) -> None:
+    """Open the web page, without waiting for the browser. If none can be started, go on."""
+    from threading import Thread
+
+    from vault_agent.cli.browser import VIEWS, open_in_browser, page_address, place_of
+
+    def open_it() -> None:
+        with suppress(Failed):
+            open_in_browser(address)
+
+    address = page_address(endpoint, place_of(VIEWS[0]), server.new_ticket())
+    Thread(target=open_it, daemon=True).start()
+
+
 def _options(invocation: Invocation, endpoint: str) -> str:
     """Return the flags that other commands need to find this server."""
     from vault_agent.config.connection import connection
@@ -309,6 +327,7 @@ def _announce(
         **({"watch": watch_state(data, health.warnings)} if health.watch.enabled else {}),
         "embeddings": embedding_state(data, health.warnings),
         "key": "required" if config.server.api_key is not None else "not needed",
+        **({"web page": f"{endpoint}/ui/"} if config.web.enabled else {}),
     }
     say_rows(rows)
     say()
@@ -318,3 +337,5 @@ def _announce(
     elif not health.index_available:
         say(f"  vault-agent reindex{options}")
     say(f'  vault-agent search "what I look for"{options}')
+    if config.web.enabled:
+        say(f"  vault-agent ui{options}")

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         ResultsData,
     )
     from vault_agent.wire.watch import WatchReport
+    from vault_agent.wire.web import TicketData
 
 Data = TypeVar("Data")
 
@@ -75,6 +76,7 @@ _PARTS: dict[str, Parts] = {
     "NotesData": {"notes": list},
     "TasksData": {"tasks": list},
     "ContextData": {"section": str, "tokens": int, "sources": list},
+    "TicketData": {"ticket": (str, type(None)), "seconds": int},
 }
 _INNER: dict[str, dict[str, Parts]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
@@ -279,6 +281,10 @@ class Client:
     async def scan(self) -> Reply[OneJob]:
         """Start a job that looks at the whole vault. Misconfigured unless watching is on."""
         return await self._call("POST", "/watch/scan", "OneJob", {})
+
+    async def ticket(self, *, printed: bool = False) -> Reply[TicketData]:
+        """Return a ticket for the web page, or none if the server has no key."""
+        return await self._call("POST", "/ui/tickets", "TicketData", {"printed": printed})
 
     async def news(self) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
         """Yield the name and the data of each event of the vault, without end."""

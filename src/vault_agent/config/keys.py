@@ -86,6 +86,10 @@ _ALL = (
     Key("mcp.toolset", "whose names and arguments the tools have"),
     Key("mcp.max_reply_bytes", "most bytes in a reply of a tool"),
     Key("mcp.idle_minutes", "minutes until a server that an agent started ends by itself"),
+    Key("web.enabled", "whether the server has a web page at /ui/"),
+    Key("web.open_on_serve", "whether `serve` opens the web page"),
+    Key("web.language", "language of the web page: auto, or a tag such as en"),
+    Key("web.math", "whether the web page shows formulas"),
 )
 
 KEYS: dict[str, Key] = {key.name: key for key in _ALL}

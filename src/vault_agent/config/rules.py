@@ -20,6 +20,7 @@ from vault_agent.model.identifiers import identify
 SHORTEST_KEY_OFF_LOOPBACK = 32
 
 _BEARER_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # token68 of RFC 9110
+_LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?")
 
 
@@ -74,6 +75,13 @@ def port(value: object) -> int:
     if number is None or not 0 <= number <= 65535:
         raise ValueError("must be a port from 1 to 65535, or 0 for any free one")
     return number
+
+
+def language(value: object) -> str:
+    """Return a language tag (BCP 47) such as `pt-BR`, or `auto`."""
+    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
+        raise ValueError("must be auto, or a language tag such as en or pt-BR")
+    return value
 
 
 def opener(value: object) -> str:

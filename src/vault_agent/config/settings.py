@@ -154,6 +154,15 @@ class McpSettings(_Section):
     idle_minutes: Annotated[Count, Field(ge=1, le=1_440)] = 15
 
 
+class WebSettings(_Section):
+    """The web page at /ui/. Off by default."""
+
+    enabled: Switch = False
+    open_on_serve: Switch = False
+    language: Annotated[str, BeforeValidator(rules.language)] = "auto"
+    math: Switch = True
+
+
 class Config(BaseSettings):
     """All settings. Made by `load_config`. Tests may use keyword arguments."""
 
@@ -168,6 +177,7 @@ class Config(BaseSettings):
     cli: CliSettings = CliSettings()
     cors: CorsSettings = CorsSettings()
     mcp: McpSettings = McpSettings()
+    web: WebSettings = WebSettings()
     agents: Annotated[dict[str, AgentSettings], BeforeValidator(named)] = {}
 
     @classmethod

@@ -32,6 +32,7 @@ from vault_agent.library.jobs import Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
@@ -106,6 +107,8 @@ class OpenVault:
         task: IndexTask,
     ) -> None:
         self.config = config
+        self.secret = Secret(directory.path / "secret")
+        self.ended_sessions = directory.path / "sessions.ended"
         self.news = News()
         self.jobs = Jobs(store, lambda report: shared.on_crash("server", report), self.news.add)
         self._exclusions = exclusions

@@ -13,13 +13,18 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from vault_agent.api.caller import OWNER, PAGE
 from vault_agent.config.rules import is_loopback
 from vault_agent.errors import Forbidden, Unauthorized
+from vault_agent.web.sessions import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pydantic import SecretStr
+
+    from vault_agent.api.caller import Caller
+    from vault_agent.web.sessions import Sessions
 
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 _BEARER = re.compile(r"bearer +([A-Za-z0-9\-._~+/]+=*)", re.IGNORECASE)
@@ -84,35 +89,56 @@ class Access:
             return origin
         raise _origin_not_allowed()
 
-    def check_site(self, sites: list[str]) -> None:
+    def check_site(self, sites: list[str], *, opened: bool = False) -> None:
         """Raise ORIGIN_NOT_ALLOWED if the browser reports a page of another site.
 
         Images, scripts and links of a page send no Origin, but browsers send Sec-Fetch-Site
         (Fetch Metadata, W3C). A page cannot change it. `none` means that the user typed the
-        address.
+        address. `opened` says that the request is for our web page, in a tab of its own: any page
+        may link to it.
         """
-        if any(site not in ("same-origin", "none") for site in sites):
+        if not opened and any(site not in ("same-origin", "none") for site in sites):
             raise _origin_not_allowed()
 
-    def check_key(self, authorization: list[str], agent: str | None = None) -> None:
-        """Raise UNAUTHORIZED unless there is exactly one Authorization header with the key.
+    def check_key(
+        self,
+        authorization: list[str],
+        agent: str | None = None,
+        sessions: Sessions | None = None,
+    ) -> Caller:
+        """Return the caller, or raise UNAUTHORIZED.
 
-        `agent` is the agent that the request's path names, if any. Its key is accepted too.
+        There must be exactly one Authorization header with the key. `agent` is the agent that the
+        request's path names, if any. Its key is accepted too. With `sessions`, a token of a session
+        of the web page is accepted as well; SESSION_ENDED says that it was one.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.
         """
         if self._digest is None:
-            return
+            return OWNER
         given = b""
-        if len(authorization) == 1 and (match := _BEARER.fullmatch(authorization[0].strip(" \t"))):
-            given = _digest(match[1])
+        token = bearer(authorization)
+        if token is not None:
+            if sessions is not None and token.startswith(PREFIX):
+                sessions.check(token)
+                return PAGE
+            given = _digest(token)
         keys = [self._digest]
         if agent is not None:
             # An unknown agent and one without a key take the same time as one with a key.
             keys.append(self._agents.get(agent, self._digest))
         if not any([hmac.compare_digest(given, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
+        return OWNER
+
+
+def bearer(authorization: list[str]) -> str | None:
+    """Return the key or token of the only Authorization header, or None."""
+    if len(authorization) != 1:
+        return None
+    match = _BEARER.fullmatch(authorization[0].strip(" \t"))
+    return match[1] if match else None
 
 
 _NO_ADDRESS = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound

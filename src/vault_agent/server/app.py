@@ -15,6 +15,7 @@ from vault_agent.server.gate import gate, stamp
 from vault_agent.server.keys import (
     ACCESS,
     ACTIVITY,
+    ASSETS,
     CONFIG,
     JOB_STREAMS,
     LIBRARY,
@@ -22,16 +23,22 @@ from vault_agent.server.keys import (
     LOG,
     MCP,
     OPENAPI,
+    SESSIONS,
     STOPPING,
     Activity,
 )
 from vault_agent.server.mcp import Endpoint, add_mcp
 from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
+from vault_agent.system.cancelling import in_thread
+from vault_agent.web.assets import Assets
+from vault_agent.web.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
+
+    from pydantic import SecretStr
 
     from vault_agent.config import Config
     from vault_agent.library.library import Library
@@ -68,6 +75,11 @@ def create_app(
     async def library(app: web.Application) -> AsyncIterator[None]:
         async with open_library(config) as opened:
             app[LIBRARY] = opened
+            if config.web.enabled:
+                app[ASSETS] = Assets()
+                await in_thread(app[ASSETS].load)
+                if config.server.api_key is not None:
+                    app[SESSIONS] = _sessions(opened, config.server.api_key)
             yield
 
     async def mcp(app: web.Application) -> AsyncIterator[None]:
@@ -86,3 +98,13 @@ def create_app(
     add_mcp(app.router)
     add_routes(app.router)
     return app
+
+
+def _sessions(library: Library, api_key: SecretStr) -> Sessions:
+    vault = library.default
+    return Sessions(
+        vault.secret,
+        api_key.get_secret_value(),
+        vault=vault.identity,
+        ended=vault.ended_sessions,
+    )

@@ -1,6 +1,8 @@
 """The gate: a middleware that checks every request before its route runs.
 
-It checks, in this order: Host, Origin, Sec-Fetch-Site, preflight, key. Then the route runs. Every
+It checks, in this order: Host, Origin, Sec-Fetch-Site, preflight, key. Then the route runs. The
+web page itself and its static files hold no data: they need no key, and any site may link to them.
+Every
 error becomes a reply in the contract's envelope with the safe headers. Each request gets one line
 in the log.
 """
@@ -16,10 +18,22 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.server.connection import Connection
-from vault_agent.server.keys import ACCESS, ACTIVITY, LIBRARY, LOG, MCP, TRACE, Trace
+from vault_agent.server.keys import (
+    ACCESS,
+    ACTIVITY,
+    CALLER,
+    CONFIG,
+    LIBRARY,
+    LOG,
+    MCP,
+    SESSIONS,
+    TRACE,
+    Trace,
+)
 from vault_agent.server.log import Level
 from vault_agent.server.mcp import agent_of, is_mcp
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error, rpc_error_reply
+from vault_agent.server.ui import is_shell, needs_no_key
 from vault_agent.system.crash import describe_crash
 
 if TYPE_CHECKING:
@@ -47,7 +61,6 @@ async def gate(
         request.protocol.begin(request)
     try:
         _admit(request, trace)
-        trace.admitted = True
         with request.app[ACTIVITY].request():
             response = _preflight(request, trace) or await handler(request)
     except Exception as error:  # the last handler: no other may reply with an error
@@ -80,7 +93,7 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     if trace is None:
         return  # refused by the connection itself, before the gate
     response.headers["X-Request-Id"] = trace.request_id
-    if trace.admitted:
+    if CALLER in request:
         response.headers["X-Vault-Id"] = request.app[LIBRARY].default.identity
     if request.app[ACCESS].cross_origin:
         response.headers["Vary"] = "Origin"
@@ -102,10 +115,23 @@ def _admit(request: web.Request, trace: Trace) -> None:
         access.check_host(re.split("[/?#]", authority, maxsplit=1)[0], local_address)
     origins = request.headers.getall("Origin", [])
     trace.origin = access.check_origin(", ".join(origins) if origins else None, host)
+    path = request.rel_url.raw_path if request.app[CONFIG].web.enabled else ""
     if trace.origin is None:
-        access.check_site(request.headers.getall("Sec-Fetch-Site", []))
-    if not (trace.origin and _is_preflight(request)):
-        access.check_key(request.headers.getall("Authorization", []), agent_of(request.path))
+        sites = request.headers.getall("Sec-Fetch-Site", [])
+        access.check_site(sites, opened=is_shell(request.method, path) and _is_opened(request))
+    if needs_no_key(request.method, path) or (trace.origin and _is_preflight(request)):
+        return
+    request[CALLER] = access.check_key(
+        request.headers.getall("Authorization", []),
+        agent_of(request.path),
+        None if is_mcp(request.path) else request.app.get(SESSIONS),
+    )
+
+
+def _is_opened(request: web.Request) -> bool:
+    """Whether a browser opens the address in a tab of its own, and not within another page."""
+    wanted = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    return all(request.headers.getall(name, []) == [value] for name, value in wanted.items())
 
 
 def _is_preflight(request: web.Request) -> bool:

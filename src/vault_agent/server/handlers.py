@@ -6,12 +6,11 @@ import gzip
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import Got, Operation, answer, perform
 from vault_agent.api.operations import DOWNLOAD
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
-from vault_agent.server.keys import LIBRARY, OPENAPI, TRACE
+from vault_agent.server.keys import CALLER, LIBRARY, OPENAPI, TRACE
 from vault_agent.server.replies import accepts_gzip, bytes_reply, not_modified
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.replies import CompactResultsData, OneJob, ResultsData
@@ -37,14 +36,15 @@ class Call:
     status: int = 200
 
     async def perform(self, operation: Operation[Any, Got]) -> Got:
-        """Run an operation with the request. The caller is the owner, since it passed the gate."""
-        return await perform(operation, self.request.app[LIBRARY].default, OWNER, self.sent)
+        """Run an operation with the request, for the caller that the gate admitted."""
+        vault = self.request.app[LIBRARY].default
+        return await perform(operation, vault, self.request[CALLER], self.sent)
 
 
 async def reply(call: Call) -> web.StreamResponse:
     """Perform the operation and reply in JSON, or with 304 if the client has the content."""
     vault = call.request.app[LIBRARY].default
-    outcome = await answer(call.operation, vault, OWNER, call.sent)
+    outcome = await answer(call.operation, vault, call.request[CALLER], call.sent)
     _trace(call.request[TRACE].fields, outcome.reply)
     if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
         return known

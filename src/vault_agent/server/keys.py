@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.api.caller import Caller
 from vault_agent.server.access import Access
 from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Fields
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from vault_agent.library.library import Library
     from vault_agent.server.events import JobStreams
     from vault_agent.server.mcp import Endpoint
+    from vault_agent.web.assets import Assets
+    from vault_agent.web.sessions import Sessions
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
@@ -31,6 +34,8 @@ OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 LIBRARY: web.AppKey[Library] = web.AppKey("library")
 CONFIG: web.AppKey[Config] = web.AppKey("config")
 MCP: web.AppKey[Endpoint] = web.AppKey("mcp")  # only if MCP is switched on
+ASSETS: web.AppKey[Assets] = web.AppKey("assets")
+SESSIONS: web.AppKey[Sessions] = web.AppKey("sessions")  # only with a key and the web page
 
 
 @dataclass(slots=True)
@@ -40,7 +45,6 @@ class Trace:
     request_id: str
     route: str | None = None  # the template, not the path
     origin: str | None = None  # an allowed foreign origin
-    admitted: bool = False
     fields: Fields = field(default_factory=Fields)
 
 
@@ -69,3 +73,4 @@ class Activity:
 
 ACTIVITY = web.AppKey("activity", Activity)
 TRACE = web.RequestKey("trace", Trace)
+CALLER = web.RequestKey("caller", Caller)  # only if the request had what it needs to be admitted

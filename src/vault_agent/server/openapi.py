@@ -42,6 +42,7 @@ _MEANING = {
     413: "Over a size limit.",
     415: "Not application/json in UTF-8.",
     416: "The range is outside the attachment.",
+    429: "Too many requests.",
     421: "The Host header names another server.",
     500: "A defect of the server.",
     503: "A required resource is not available at the moment.",

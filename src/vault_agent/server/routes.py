@@ -10,16 +10,18 @@ from urllib.parse import unquote_to_bytes
 from aiohttp import web
 
 from vault_agent.api import graph, links, lists, operations
-from vault_agent.api.operation import Operation
+from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
-from vault_agent.server import handlers
+from vault_agent.server import handlers, ui
 from vault_agent.server.body import check_media, check_size, read_model
 from vault_agent.server.handlers import Call
-from vault_agent.server.keys import TRACE
+from vault_agent.server.keys import CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
 from vault_agent.wire.queries import repeatable
-from vault_agent.wire.requests import DownloadRequest, NoParams
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
+from vault_agent.wire.web import EndedData, SessionBody, SessionData, TicketBody, TicketData
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -76,6 +78,8 @@ class Route:
             sent = await read_model(request, self.request)
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
+        if self.operation.needs is not None:
+            check_switch(self.operation.needs, request.app[CONFIG])
         return await self.handler(Call(request, self.operation, sent, self.status))
 
     @property
@@ -116,8 +120,58 @@ async def _describe(_: OpenVault, __: Caller, ___: NoParams) -> None:
     """Describe this interface."""
 
 
+async def _page(_: OpenVault, __: Caller, ___: NoParams) -> None:
+    """Return the web page itself, which holds no data."""
+
+
+async def _asset(_: OpenVault, __: Caller, ___: AttachmentRequest) -> None:
+    """Return a static file of the web page. Its path begins with the version of all of them."""
+
+
+async def _ticket(_: OpenVault, __: Caller, ___: TicketBody) -> None:
+    """Make a ticket that a browser exchanges for a session."""
+
+
+async def _session(_: OpenVault, __: Caller, ___: SessionBody) -> None:
+    """Exchange a ticket for a session of the web page, or renew a session."""
+
+
+async def _sign_out(_: OpenVault, __: Caller, ___: NoParams) -> None:
+    """End all sessions of the web page."""
+
+
 DESCRIPTION = Operation("openapi", NoParams, _describe)
 """Only in HTTP, because other protocols have their own descriptions."""
+
+# Only in HTTP, because they are about browsers. The gate checks the switch of everything in /ui/.
+PAGE = Operation("ui", NoParams, _page, needs="web.enabled")
+PAGE_FILE = Operation(
+    "ui_asset", AttachmentRequest, _asset, codes=("INVALID_PATH",), needs="web.enabled"
+)
+TICKET = Operation(
+    "ui_ticket",
+    TicketBody,
+    _ticket,
+    (Reply[TicketData],),
+    ("TOO_MANY_REQUESTS",),
+    needs="web.enabled",
+)
+SESSION = Operation(
+    "ui_session",
+    SessionBody,
+    _session,
+    (Reply[SessionData],),
+    ("SESSION_ENDED", "TOO_MANY_REQUESTS", "ROUTE_NOT_FOUND"),
+    needs="web.enabled",
+)
+SIGN_OUT = Operation(
+    "ui_sign_out",
+    NoParams,
+    _sign_out,
+    (Reply[EndedData],),
+    ("INDEX_IO_ERROR",),
+    needs="web.enabled",
+)
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", operations.HEALTH),
@@ -174,6 +228,19 @@ ROUTES: tuple[Route, ...] = (
         handler=handlers.events,
         media=("text/event-stream",),
     ),
+    Route("GET", "/ui/", PAGE, handler=ui.shell, media=("text/html",)),
+    Route("GET", "/ui", PAGE, handler=ui.forward, status=308, media=()),
+    Route(
+        "GET",
+        "/ui/assets/{path}",
+        PAGE_FILE,
+        handler=ui.asset,
+        media=("text/javascript", "text/css"),
+        more_codes=("ROUTE_NOT_FOUND",),
+    ),
+    Route("POST", "/ui/tickets", TICKET, body=None, handler=ui.ticket),
+    Route("POST", "/ui/session", SESSION, body=True, handler=ui.session),
+    Route("DELETE", "/ui/session", SIGN_OUT, handler=ui.sign_out),
     Route("GET", "/openapi.json", DESCRIPTION, handler=handlers.description),
 )
 
@@ -213,7 +280,9 @@ def _other_method(
     return other_method
 
 
-async def _unknown(_request: web.Request) -> web.StreamResponse:
+async def _unknown(request: web.Request) -> web.StreamResponse:
+    if ui.is_ui(request.path):
+        check_switch(PAGE.needs or "", request.app[CONFIG])
     raise NotFound("ROUTE_NOT_FOUND", "There is no such route.")
 
 

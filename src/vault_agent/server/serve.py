@@ -19,7 +19,7 @@ from vault_agent.errors import Misconfigured, Unauthorized
 from vault_agent.library.library import open_library
 from vault_agent.server.app import create_app
 from vault_agent.server.connection import Connections, Limits
-from vault_agent.server.keys import ACTIVITY, LIBRARY, Activity
+from vault_agent.server.keys import ACTIVITY, LIBRARY, SESSIONS, Activity
 from vault_agent.server.log import (
     EventLog,
     Level,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.library.library import Library
     from vault_agent.model.health import Health
+    from vault_agent.web.sessions import Sessions
 
 WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
@@ -55,6 +56,11 @@ class Listening:
     port: int
     library: Library
     activity: Activity
+    sessions: Sessions | None = None  # of the web page, if the server has a key
+
+    def new_ticket(self) -> str | None:
+        """Return a ticket for the web page, or None if the server has no key."""
+        return self.sessions.make_ticket().text if self.sessions is not None else None
 
 
 async def serve(
@@ -135,7 +141,8 @@ async def listening(
             cors_enabled=config.cors.enabled,
             embeddings_enabled=config.embedding.enabled,
         )
-        yield Listening(host, sockets[0].getsockname()[1], app[LIBRARY], app[ACTIVITY])
+        port = sockets[0].getsockname()[1]
+        yield Listening(host, port, app[LIBRARY], app[ACTIVITY], app.get(SESSIONS))
     finally:
         for server in servers:
             server.close()

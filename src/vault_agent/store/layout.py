@@ -5,6 +5,7 @@
         server.address             the URL and process ID of the server that holds server.lock
         vault.path                 the folder of the notes
         server.log                 the log of servers that run in the background
+        secret  sessions.ended     what sessions of the web page are checked with
         jobs.db                    the record of jobs
         current                    the number of the current generation
         generation-7/

@@ -1,0 +1,60 @@
+"""The web page in the user's browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from vault_agent.errors import Failed
+
+if TYPE_CHECKING:
+    from vault_agent.cli.names import Place
+    from vault_agent.client.client import Client
+
+VIEWS = ("notes", "graph", "memory", "jobs")
+
+
+def place_of(view: str, note: Place | None = None) -> str:
+    """Return a place in the page: a view, and a note in it."""
+    if note is None:
+        return f"/{view}"
+    line = f"?line={note.line}" if note.line is not None else ""
+    return f"/{view}/{note.note_id}{line}"
+
+
+def page_address(endpoint: str, place: str, ticket: str | None) -> str:
+    """Return the address of the web page.
+
+    Everything about the vault is in the fragment, which browsers do not send.
+    """
+    if ticket is None:
+        return f"{endpoint}/ui/#{place}"
+    return f"{endpoint}/ui/#ticket={ticket}&to={quote(place, safe='')}"
+
+
+async def new_address(client: Client, place: str, *, printed: bool = False) -> str:
+    """Return an address that opens the page, with a ticket if the server has a key.
+
+    Raises:
+        Misconfigured: `FEATURE_DISABLED` if the server has no web page.
+    """
+    data = (await client.ticket(printed=printed)).envelope["data"]
+    return page_address(client.endpoint, place, data["ticket"])
+
+
+def open_in_browser(address: str) -> None:
+    """Open an address in the user's browser.
+
+    Raises:
+        Failed: `OPEN_FAILED`.
+    """
+    try:
+        opened = webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        opened = False
+    if not opened:
+        raise Failed(
+            "OPEN_FAILED",
+            "No browser could be started. `vault-agent ui --print` prints the address instead.",
+        )

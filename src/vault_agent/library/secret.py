@@ -1,0 +1,56 @@
+"""A random secret in the folder of an index, from which keys are derived."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from vault_agent.system.files import replace_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECRET_BYTES = 32
+
+
+class Secret:
+    """The secret in a file, which only its owner can read. It is made at its first use.
+
+    What was made with a key that is derived from it is void as soon as it is renewed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._value: bytes | None = None
+
+    @property
+    def value(self) -> bytes:
+        """The secret. Raises OSError if it cannot be read or written."""
+        if self._value is None:
+            found = b""
+            with suppress(FileNotFoundError):
+                found = self._path.read_bytes()
+            if len(found) != SECRET_BYTES:
+                return self.renew()
+            self._value = found
+        return self._value
+
+    def renew(self) -> bytes:
+        """Replace the secret by a new one, and return that. Raises OSError."""
+        made = secrets.token_bytes(SECRET_BYTES)
+        replace_file(self._path, made)
+        self._value = made
+        return made
+
+    def key(self, purpose: str, material: bytes = b"") -> bytes:
+        """Return a key of 32 bytes for one purpose, from the secret and other key material."""
+        return hkdf(material or self.value, salt=self.value, info=purpose.encode())
+
+
+def hkdf(material: bytes, *, salt: bytes, info: bytes) -> bytes:
+    """Return 32 bytes that are derived from key material (HKDF with SHA-256, RFC 5869)."""
+    extracted = hmac.digest(salt, material, hashlib.sha256)
+    return hmac.digest(extracted, info + b"\x01", hashlib.sha256)

@@ -1,0 +1,50 @@
+"""The page that a browser loads first, and the headers that keep it to itself."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'{nonce}; img-src 'self' blob:; "
+    "media-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; frame-src 'none'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types vault-agent"
+)
+# Only names that browsers know: they complain about others.
+_REFUSED = (
+    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read",
+    "display-capture", "encrypted-media", "gamepad", "geolocation", "gyroscope", "hid",
+    "identity-credentials-get", "idle-detection", "keyboard-map", "local-fonts", "magnetometer",
+    "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get",
+    "screen-wake-lock", "serial", "storage-access", "usb", "window-management",
+    "xr-spatial-tracking",
+)  # fmt: skip
+"""The powers of browsers that the page refuses. It keeps clipboard-write and fullscreen."""
+
+
+def page_headers(nonce: str | None = None) -> dict[str, str]:
+    """Return the headers of the page and its files. Inline styles need the nonce."""
+    allowed = f" 'nonce-{nonce}'" if nonce is not None else ""
+    return {
+        "Content-Security-Policy": _POLICY.format(nonce=allowed),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": ", ".join(
+            ("clipboard-write=(self)", "fullscreen=(self)", *(f"{name}=()" for name in _REFUSED))
+        ),
+        "Referrer-Policy": "no-referrer",
+        "Server": "vault-agent",
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+def fill(shell: str, values: Mapping[str, str]) -> bytes:
+    """Return the page with its placeholders replaced. An unknown one is a KeyError."""
+    return _PLACEHOLDER.sub(lambda match: escape(values[match[1]]), shell).encode()

@@ -1,0 +1,84 @@
+"""`ui` and `open --in ui` open the web page."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.fake import NOTE, FakeServer, Run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a shell script as the browser")
+
+
+@pytest.fixture
+def opened(tmp_path: Path, environment: dict[str, str], server: FakeServer):
+    """Let a script be the browser, and return a function for what it was asked to open."""
+    server.page = True
+    said = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {said}\n')
+    browser.chmod(0o755)
+    environment["BROWSER"] = str(browser)
+    environment.pop("EDITOR", None)
+    environment.pop("VISUAL", None)
+    return lambda: said.read_text() if said.exists() else None
+
+
+async def test_the_page_opens_in_the_browser(server: FakeServer, run: Run, opened):
+    ended = await run("ui")
+    assert ended.code == 0
+    assert ended.out == ""
+    assert opened() == f"{server.endpoint}/ui/#/notes"
+
+
+async def test_a_ticket_goes_along_where_there_is_a_key(server: FakeServer, run: Run, opened):
+    server.ticket = "T-1"
+    assert (await run("ui", "Stock", "--view", "graph")).code == 0
+    assert opened() == f"{server.endpoint}/ui/#ticket=T-1&to=%2Fgraph%2F{NOTE}"
+    assert server.asked[-1][2].printed is False
+
+
+@pytest.mark.parametrize("option", ["--print", "--json"])
+async def test_a_printed_address_is_not_opened(server: FakeServer, run: Run, opened, option: str):
+    server.ticket = "T-2"
+    ended = await run("ui", option)
+    assert f"{server.endpoint}/ui/#ticket=T-2&to=%2Fnotes" in ended.out
+    assert opened() is None
+    assert server.asked[-1][2].printed is True
+
+
+async def test_without_the_page_the_command_says_how_to_turn_it_on(
+    server: FakeServer, run: Run, opened
+):
+    server.page = False
+    ended = await run("ui")
+    assert ended.code == 2
+    assert ended.err.startswith("FEATURE_DISABLED: ")
+    assert "vault-agent config set web.enabled true" in ended.err
+
+
+async def test_without_a_browser_the_command_says_what_to_do(
+    server: FakeServer, run: Run, opened, tmp_path: Path
+):
+    ended = await run("ui", BROWSER=str(tmp_path / "none"), PATH="/nowhere", DISPLAY="")
+    assert ended.code == 1
+    assert ended.err.startswith("OPEN_FAILED: ")
+    assert "--print" in ended.err
+
+
+async def test_a_note_opens_in_the_page_at_its_line(server: FakeServer, run: Run, opened):
+    ended = await run("open", "Stock.md:12", "--in", "ui", "--json")
+    assert ended.code == 0
+    assert '"ui"' in ended.out
+    assert opened() == f"{server.endpoint}/ui/#/notes/{NOTE}?line=12"
+
+
+async def test_a_note_opens_in_the_page_where_nothing_else_can(
+    server: FakeServer, run: Run, opened
+):
+    assert (await run("open", "Stock")).code == 0
+    assert opened() == f"{server.endpoint}/ui/#/notes/{NOTE}"
