@@ -3,11 +3,11 @@
   "use strict";
   const root = document.documentElement;
   // A ticket leaves the address before anything else can see it. wire.js takes it from here.
-  const ticket = /[#&]ticket=([^&]*)/.exec(location.hash);
+  const given = new URLSearchParams(location.hash.slice(1));
+  const ticket = given.get("ticket");
   if (ticket) {
-    const rest = location.hash.slice(1).split("&").filter((each) => !each.startsWith("ticket="));
-    history.replaceState(null, "", `${location.pathname}#${rest.join("&")}`);
-    Object.defineProperty(window, "vaultAgentTicket", { value: ticket[1], configurable: true });
+    history.replaceState(null, "", `${location.pathname}#${given.get("to") ?? ""}`);
+    Object.defineProperty(window, "vaultAgentTicket", { value: ticket, configurable: true });
   }
   /** @type {Record<string, string>} */
   let kept = {};

@@ -61,7 +61,7 @@ async function begin() {
   const given = /** @type {any} */ (window).vaultAgentTicket;
   if (given) {
     delete (/** @type {any} */ (window).vaultAgentTicket);
-    await change({ ticket: decodeURIComponent(given) });
+    await change({ ticket: given });
   } else if (!token() && !session) stopped.value = "session";
   else if (expiry(token() ?? session ?? "") - Date.now() / 1000 < RENEW_WITHIN) await change({});
 }

@@ -61,7 +61,7 @@ export const en = {
     title: "Notes",
     list: "Notes",
     find: "Search notes",
-    hint: "Search, or tag:, path:, type:, after:",
+    hint: "Search notes",
     clear: "Clear the search",
     mode: { lexical: "Words", hybrid: "Hybrid", embedding: "Meaning" },
     modeTitle: "How the results were found",

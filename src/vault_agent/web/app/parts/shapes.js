@@ -1,6 +1,8 @@
 // The shapes of notes on a canvas: the same as in the sprite, so that a shape alone tells a type.
 
 const TURN = Math.PI * 2;
+/** The number of colours for groups. */
+export const GROUPS = 12;
 
 /** @param {CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D} to @param {number} x @param {number} y
  * @param {number} radius @param {number} corners @param {number} first @param {number} [inner] */
@@ -42,6 +44,6 @@ export const radius = (degree) => Math.min(14, Math.max(2, 1.9 + 1.5 * Math.sqrt
 /** The colours that a canvas draws with, from the tokens. */
 export function palette() {
   const style = getComputedStyle(document.documentElement);
-  const names = ["canvas", "paper", "ink", "ink-2", "ink-3", "accent", "edge", "edge-hot", "line", "journal", "decision", "module", "note", "pattern", "bug", "snippet", "sans"];
+  const names = ["canvas", "paper", "ink", "ink-2", "ink-3", "accent", "edge", "edge-hot", "line", "journal", "decision", "module", "note", "pattern", "bug", "snippet", "sans", "mark", ...Array.from({ length: GROUPS }, (_, at) => `group-${at}`)];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }

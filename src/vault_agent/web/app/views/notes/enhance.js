@@ -38,6 +38,7 @@ function button(className, label, sign, run) {
 /** Return a function that stops what goes on. @param {HTMLElement} prose @param {{ id: string, path: string, title: string }} note */
 export function enhance(prose, note) {
   let stopped = false;
+  title(prose, note.title);
   links(prose);
   headings(prose, note);
   callouts(prose);
@@ -46,6 +47,12 @@ export function enhance(prose, note) {
   void formulas(prose, () => stopped);
   mark(prose);
   return () => (stopped = true);
+}
+
+/** The title stands above the text: a first heading that repeats it is not shown. @param {HTMLElement} prose @param {string} text */
+function title(prose, text) {
+  const first = prose.firstElementChild;
+  if (first?.tagName === "H1" && first.textContent?.trim() === text.trim()) /** @type {HTMLElement} */ (first).hidden = true;
 }
 
 /** Our links become addresses of the page. @param {HTMLElement} prose */

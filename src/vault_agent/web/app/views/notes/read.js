@@ -54,7 +54,7 @@ export function Read({ drawer, onSide }) {
   return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted}>
       <div class="crumb" data-moved=${moved.value}>
         <button class="icon only-s" aria-label=${words.note.back} onClick=${close}><${Icon} name="left" /></button>
-        ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><${Icon} name="right" small />`}
+        ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
         <span class="cut" dir="auto">${read && title}</span>
         <div class="acts">
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
