@@ -123,6 +123,8 @@ export const en = {
     inProperties: "in the properties",
     unresolved: "No such note yet",
     copyCode: "Copy the code",
+    copyAddress: "Copy the address",
+    remote: (/** @type {string} */ text, /** @type {string} */ host) => `${text ? `${text} · ` : ""}${host ? `not loaded from ${host}` : "not loaded"}`,
     formula: "Formula",
     table: "Table",
     code: "Code",

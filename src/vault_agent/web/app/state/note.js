@@ -3,11 +3,12 @@
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
 import { address } from "./address.js";
+import { results } from "./results.js";
 import { rememberNote } from "./settings.js";
 import { health, revision, touched } from "./vault.js";
 
-/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null, words: number | null,
- *   html: string, source: string | null, outline: { level: number, text: string, id: string }[], properties: any[], tag: string | null, incomplete: boolean }} Note */
+/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null, 
+ *   html: string, source: string | null, outline: { level: number, text: string, id: string }[], properties: any[], tag: string | null }} Note */
 
 const KEPT = 30;
 /** @type {Map<string, Note>} */
@@ -17,13 +18,19 @@ export const note = signal(/** @type {Note | null} */ (null));
 export const loading = signal(false);
 export const noteFault = signal(/** @type {any} */ (null));
 
+/** @param {any[]} properties @param {...string} keys @returns {string[]} */
+const valuesOf = (properties, ...keys) => properties.filter(({ key }) => keys.includes(key)).flatMap(({ values }) => values.map((/** @type {any} */ each) => each.text));
+
 /** @param {any} data @param {string | null} tag @returns {Note} */
 function fromReply(data, tag) {
-  const { metadata = {} } = data;
+  const properties = data.properties ?? [];
+  const row = results.peek().rows.find((each) => each.id === data.noteId);
+  const tags = valuesOf(properties, "tags", "tag").map((each) => each.replace(/^#/, ""));
   return {
-    id: data.noteId ?? data.id, path: data.path, title: data.title, type: metadata.type ?? null, tags: metadata.tags ?? [],
-    date: metadata.updated ?? metadata.date ?? metadata.created ?? null, words: data.words ?? null, html: data.html, source: null,
-    outline: data.outline ?? [], properties: data.properties ?? [], tag, incomplete: Boolean(data.truncated),
+    id: data.noteId, path: data.path, title: data.title, type: valuesOf(properties, "type")[0] ?? null,
+    tags: [...new Set([...tags, ...(row?.tags ?? [])])],
+    date: valuesOf(properties, "updated", "date", "created")[0] ?? row?.date ?? null,
+    html: data.html, source: null, outline: data.outline ?? [], properties, tag,
   };
 }
 
@@ -37,7 +44,7 @@ export async function readNote(id, signal) {
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
     const { data } = await ask("GET", `/notes/${id}`, { signal, query: { allowLarge: true }, patience: 60_000 });
-    return { ...fromReply({ ...data, html: "" }, null), source: data.content };
+    return { ...fromReply({ ...data, noteId: data.id, html: "" }, null), source: data.content };
   }
 }
 

@@ -81,7 +81,7 @@ export function* draw(to, scene, view, width, height, colours, ratio) {
   let left = 0;
   to.strokeStyle = colours.edge;
   to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12));
-  to.globalAlpha = scene.bright ? SOFT * 2 : 1;
+  to.globalAlpha = (scene.bright ? SOFT * 2 : 1) * Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
   to.beginPath();
   for (let at = 0; at < edges.length; at += 2) {
     const [a, b] = [edges[at], edges[at + 1]];

@@ -10,3 +10,15 @@ export function showAnchor(scroller, id) {
   target.classList.add("flash");
   setTimeout(() => target.classList.remove("flash"), 1600);
 }
+
+/** Scroll to what stands on a line of the file. @param {HTMLElement} scroller @param {number} line */
+export function showLine(scroller, line) {
+  let best = /** @type {HTMLElement | null} */ (null);
+  for (const each of /** @type {NodeListOf<HTMLElement>} */ (scroller.querySelectorAll(".prose [data-line]"))) {
+    if (Number(each.dataset.line) <= line && Number(each.dataset.line) >= Number(best?.dataset.line ?? 0)) best = each;
+  }
+  if (!best) return;
+  best.scrollIntoView({ block: "center" });
+  best.classList.add("flash");
+  setTimeout(() => best.classList.remove("flash"), 1600);
+}

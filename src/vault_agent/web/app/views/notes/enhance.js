@@ -42,6 +42,7 @@ export function enhance(prose, note) {
   links(prose);
   headings(prose, note);
   callouts(prose);
+  remotes(prose);
   tables(prose);
   codes(prose);
   void formulas(prose, () => stopped);
@@ -58,8 +59,8 @@ function title(prose, text) {
 /** Our links become addresses of the page. @param {HTMLElement} prose */
 function links(prose) {
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (prose.querySelectorAll("a"))) {
-    const { note, at, tag, host } = link.dataset;
-    if (note) link.setAttribute("href", changed({ view: "notes", note, at: at ?? "" }));
+    const { note, anchor, tag, host } = link.dataset;
+    if (note) link.setAttribute("href", changed({ view: "notes", note, at: anchor ?? "" }));
     else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
     else if (host) link.title = words.note.toHost(plain(host, 100));
     else if (link.classList.contains("unresolved")) link.title = words.note.unresolved;
@@ -79,10 +80,44 @@ function headings(prose, note) {
 
 /** @param {HTMLElement} prose */
 function callouts(prose) {
-  for (const callout of prose.querySelectorAll(".callout[data-callout]")) {
-    const title = callout.querySelector(":scope > .callout-title, :scope > summary");
-    title?.prepend(icon(CALLOUT_ICONS[/** @type {HTMLElement} */ (callout).dataset.callout ?? ""] ?? "info"));
+  for (const callout of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".callout[data-callout]"))) {
+    const title = callout.querySelector(":scope > .callout-title");
+    const content = /** @type {HTMLElement | null} */ (callout.querySelector(":scope > .callout-content"));
+    title?.prepend(icon(CALLOUT_ICONS[callout.dataset.callout ?? ""] ?? "info"));
+    if (title && content && callout.dataset.fold) foldable(title, content, callout.dataset.fold === "open");
   }
+}
+
+/** @param {Element} title @param {HTMLElement} content @param {boolean} open */
+function foldable(title, content, open) {
+  const made = document.createElement("button");
+  made.className = "fold";
+  made.append(...title.childNodes);
+  title.append(made);
+  const show = (/** @type {boolean} */ now) => {
+    content.hidden = !now;
+    made.setAttribute("aria-expanded", String(now));
+  };
+  made.addEventListener("click", (event) => {
+    if (!(/** @type {Element} */ (event.target).closest("a"))) show(content.hidden);
+  });
+  show(open);
+}
+
+/** What is on another server is never asked for: its place says where it is. @param {HTMLElement} prose */
+function remotes(prose) {
+  for (const place of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".remote"))) {
+    const { url = "", host = "" } = place.dataset;
+    const name = document.createElement("bdi");
+    name.textContent = words.note.remote(plain(place.textContent, 80), plain(host, 100));
+    place.replaceChildren(icon("image"), name);
+    if (url) place.append(button("icon", words.note.copyAddress, "copy", () => void copy(url)));
+  }
+  for (const place of prose.querySelectorAll(".missing")) {
+    place.prepend(icon("file"));
+    /** @type {HTMLElement} */ (place).title = words.note.unresolved;
+  }
+  for (const place of prose.querySelectorAll("a.file")) place.prepend(icon("file"));
 }
 
 /** What is wider than the text scrolls by itself, and by keys. @param {HTMLElement} prose */
@@ -103,20 +138,24 @@ function codes(prose) {
   for (const pre of prose.querySelectorAll("pre")) {
     const code = pre.querySelector("code") ?? pre;
     const text = code.textContent ?? "";
-    const language = pre.dataset.language ?? /language-([\w+#-]+)/.exec(code.className)?.[1] ?? "";
-    const frame = document.createElement("div");
-    frame.className = "code";
+    let frame = pre.closest(".code");
+    if (!frame) {
+      frame = document.createElement("div");
+      frame.className = "code";
+      pre.replaceWith(frame);
+      frame.append(pre);
+    }
+    const language = /** @type {HTMLElement} */ (frame).dataset.language ?? "";
     const caption = document.createElement("div");
     caption.className = "cap";
     const name = document.createElement("bdi");
     name.textContent = plain(language, 30);
     caption.append(name, button("icon", words.note.copyCode, "copy", () => void copy(text)));
-    pre.replaceWith(frame);
     pre.tabIndex = 0;
     pre.dir = "ltr";
     pre.setAttribute("role", "region");
     pre.setAttribute("aria-label", words.note.code);
-    frame.append(pre, caption);
+    frame.append(caption);
     colour(code, text, language);
   }
 }
@@ -136,9 +175,9 @@ async function formulas(prose, stopped) {
     if (!tex.trim() || tex.length > FORMULA) continue;
     const made = document.createElement("span");
     try {
-      render(tex, made, { displayMode: place.classList.contains("display"), trust: false, maxExpand: 100, throwOnError: true });
+      render(tex, made, { displayMode: place.dataset.display === "true", trust: false, maxExpand: 100, throwOnError: true });
       place.replaceChildren(...made.childNodes);
-      if (place.classList.contains("display")) place.tabIndex = 0;
+      if (place.dataset.display === "true") place.tabIndex = 0;
     } catch {
       place.classList.add("raw"); // not TeX: it stays as it is written
     }

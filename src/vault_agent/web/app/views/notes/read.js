@@ -1,6 +1,6 @@
 // Reading: the note, what links to it, and what is about it.
 
-import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/fault.js";
 import { Key } from "../../parts/keys.js";
@@ -10,7 +10,7 @@ import { plain } from "../../parts/text.js";
 import { address, arrival, changed, go, remember, remembered } from "../../state/address.js";
 import { note, noteFault, reopen } from "../../state/note.js";
 import { count, fullDate, words } from "../../words.js";
-import { showAnchor } from "./anchor.js";
+import { showAnchor, showLine } from "./anchor.js";
 import { Links } from "./links.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
@@ -23,15 +23,16 @@ export function Read({ drawer, onSide }) {
   const moved = useSignal(false);
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const read = note.value;
-  const { note: wanted, at } = address.value;
+  const { note: wanted, at, line } = address.value;
 
   useLayoutEffect(() => {
     const scroller = box.current;
     if (!scroller || !read || read.id !== wanted) return;
     if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) scroller.scrollTop = remembered.peek().scroll;
     else if (at) showAnchor(scroller, at);
+    else if (line) showLine(scroller, Number(line));
     else scroller.scrollTop = 0;
-  }, [read?.id === wanted, wanted, at]);
+  }, [read?.id === wanted, wanted, at, line]);
   useEffect(() => {
     if (read) document.title = `${plain(read.title, 80)} · vault-agent`;
   }, [read?.id, read?.title]);
@@ -71,12 +72,24 @@ export function Read({ drawer, onSide }) {
 
 /** @param {{ read: import("../../state/note.js").Note }} given */
 function Facts({ read }) {
-  const status = read.properties.find((each) => each.key === "status")?.values?.[0];
+  const wordCount = useMemo(() => countWords(read.html), [read.html]);
+  const status = read.properties.find((each) => each.key === "status")?.values[0]?.text;
   return html`<div class="facts"><span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>
-    ${typeof status === "string" && html`<bdi>${plain(status, 40)}</bdi>`}
+    ${status && html`<bdi>${plain(status, 40)}</bdi>`}
     ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
-    ${read.words !== null && html`<span class="num">${words.note.words(count(read.words))}</span>`}
+    ${wordCount > 0 && html`<span class="num">${words.note.words(count(wordCount))}</span>`}
     ${read.tags.slice(0, 30).map((tag) => html`<a class="tag" key=${tag} href=${changed({ tag: [tag], q: "" })}><bdi>${plain(tag, 60)}</bdi></a>`)}</div>`;
+}
+
+const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
+const SEGMENTED = 20_000; // characters; longer texts are estimated
+
+/** The number of words in rendered HTML, also where words have no spaces. @param {string} rendered */
+function countWords(rendered) {
+  const text = rendered.replace(/<[^>]*>/g, " ");
+  const part = text.slice(0, SEGMENTED);
+  const found = segmenter ? [...segmenter.segment(part)].filter((each) => each.isWordLike).length : part.split(/\s+/).length;
+  return Math.round((found * text.length) / Math.max(1, part.length));
 }
 
 const PIECE = 200 * 1024;

@@ -54,15 +54,15 @@ function Outline({ read, box }) {
   return html`<section><h2>${words.note.outline}</h2><ul class="toc">${read.outline.slice(0, OUTLINE).map((each) => html`<li key=${each.id}><a href=${changed({ at: each.id })} data-level=${each.level - top + 1} aria-current=${each.id === current.value ? "true" : undefined} dir="auto" onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}>${plain(each.text, 160) || words.untitled}</a></li>`)}</ul></section>`;
 }
 
-/** @param {{ list: any[] }} given */
+/** @param {{ list: { key: string, values: { text: string, noteId: string | null }[], isList: boolean }[] }} given */
 function Properties({ list }) {
-  return html`<dl class="props">${list.slice(0, 100).map(({ key, values }) => html`<dt key=${key} dir="auto">${plain(key, 60)}</dt><dd>${(Array.isArray(values) ? values : [values]).slice(0, 50).map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${Array.isArray(values) && values.length > 1} />`)}</dd>`)}</dl>`;
+  return html`<dl class="props">${list.slice(0, 100).map(({ key, values, isList }) => html`<dt key=${key} dir="auto">${plain(key, 60)}</dt><dd>${values.slice(0, 50).map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${isList} />`)}</dd>`)}</dl>`;
 }
 
-/** @param {{ name: string, value: any, many: boolean }} given */
+/** @param {{ name: string, value: { text: string, noteId: string | null }, many: boolean }} given */
 function Value({ name, value, many }) {
-  if (value && typeof value === "object" && value.noteId) return html`<a class="wl" href=${changed({ note: value.noteId })}><bdi>${plain(value.title ?? value.text, 160)}</bdi></a>`;
-  const text = plain(value && typeof value === "object" ? (value.text ?? JSON.stringify(value)) : String(value), 300);
+  const text = plain(value.text, 300);
+  if (value.noteId) return html`<a href=${changed({ note: value.noteId })}><bdi>${text}</bdi></a>`;
   if (name === "tags" || name === "tag") return html`<a class="tag" href=${changed({ tag: [text.replace(/^#/, "")], q: "" })}><bdi>${text}</bdi></a>`;
   return many ? html`<bdi class="tag">${text}</bdi>` : html`<bdi class=${/^[\d\s:.TZ+-]+$/.test(text) ? "num" : ""}>${text}</bdi>`;
 }
