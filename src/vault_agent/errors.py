@@ -65,7 +65,7 @@ class Busy(VaultAgentError):
 
 
 class Conflict(VaultAgentError):
-    """A write was refused because the note has changed."""
+    """The note, as it is now, does not allow this change."""
 
 
 class TooLarge(VaultAgentError):
@@ -118,6 +118,7 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_QUERY": Code(InvalidRequest, 400, 2),
     "INVALID_MODE": Code(InvalidRequest, 400, 2),
     "REGEX_UNSUPPORTED": Code(InvalidRequest, 400, 2),
+    "REGEX_INVALID": Code(InvalidRequest, 400, 2),
     "INVALID_LIMIT": Code(InvalidRequest, 400, 2),
     "INVALID_ID": Code(InvalidRequest, 400, 2),
     "INVALID_FILTER": Code(InvalidRequest, 400, 2),
@@ -130,6 +131,13 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_PATH": Code(
         InvalidRequest, 400, 2, "Give a path relative to the vault, such as Folder/name."
     ),
+    "INVALID_NOTE_NAME": Code(InvalidRequest, 400, 2, "Use {name} instead."),
+    "TEMPLATE_VARIABLE_MISSING": Code(InvalidRequest, 400, 2),
+    "IDEMPOTENCY_KEY_REUSED": Code(InvalidRequest, 422, 2, "Use a new key for another request."),
+    "EXPECTED_HASH_REQUIRED": Code(
+        InvalidRequest, 428, 2, "Read the note, then send its `contentHash` as `expectedHash`."
+    ),
+    "CONFIRM_REQUIRED": Code(InvalidRequest, 428, 2, "Repeat the request with `confirm: true`."),
     "RANGE_NOT_SATISFIABLE": Code(InvalidRequest, 416, 2),
     "UNAUTHORIZED": Code(Unauthorized, 401, 3, "Send it as Authorization: Bearer."),
     "SESSION_ENDED": Code(Unauthorized, 401, 3, "Run `vault-agent ui` to open the page again."),
@@ -146,6 +154,20 @@ CODES: Final[dict[str, Code]] = {
         2,
         "Run `vault-agent config set {setting} true`, then restart the server.",
     ),
+    "WRITE_NOT_ALLOWED": Code(
+        Forbidden, 403, 1, "The owner of the vault decides this, by write.allow in the config file."
+    ),
+    "WRITE_OUTSIDE_SCOPE": Code(
+        Forbidden,
+        403,
+        1,
+        "The owner of the vault decides this, by write.folders in the config file.",
+    ),
+    "LINKS_OUTSIDE_SCOPE": Code(
+        Forbidden, 403, 1, "Add their folders to write.folders, or move without rewriting links."
+    ),
+    "FILE_READ_ONLY": Code(Forbidden, 403, 1, "Make the file writable first."),
+    "FILE_NOT_WRITABLE": Code(Forbidden, 403, 1, "Check the rights of the file and its folder."),
     "PATH_OUTSIDE_VAULT": Code(
         Forbidden, 403, 1, "Give a path relative to the vault, such as Folder/name."
     ),
@@ -157,6 +179,12 @@ CODES: Final[dict[str, Code]] = {
     ),
     "NOTE_AMBIGUOUS": Code(NotFound, 404, 4, "Give its path."),
     "HEADING_NOT_FOUND": Code(NotFound, 404, 4, "Name one of its headings."),
+    "BLOCK_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again for the names of its blocks."),
+    "TEXT_NOT_FOUND": Code(NotFound, 404, 4, "Read the note again, and copy the text exactly."),
+    "TASK_NOT_FOUND": Code(NotFound, 404, 4, "List the tasks again: the note has changed."),
+    "TEMPLATE_NOT_FOUND": Code(NotFound, 404, 4),
+    "WRITE_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent writes` to list the writes."),
+    "UNDO_EXPIRED": Code(NotFound, 410, 4),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
@@ -169,6 +197,8 @@ CODES: Final[dict[str, Code]] = {
     "METHOD_NOT_ALLOWED": Code(Unsupported, 405, 1),
     "NOT_ACCEPTABLE": Code(Unsupported, 406, 1, "Accept application/json."),
     "SERVER_BUSY": Code(Busy, 503, 5, "Try again in a moment."),
+    "WRITE_RATE_LIMITED": Code(Busy, 429, 5, "Wait a minute, or raise write.max_per_minute."),
+    "RECOVERY_PENDING": Code(Busy, 503, 5, "Try again in a moment."),
     "TOO_MANY_REQUESTS": Code(Busy, 429, 5, "Wait a minute, then try again."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
@@ -179,14 +209,46 @@ CODES: Final[dict[str, Code]] = {
     "INDEX_BUSY": Code(Busy, 409, 5, _FOLLOW),
     "INDEX_LOCKED": Code(Busy, None, 5),
     "HASH_MISMATCH": Code(
-        Conflict, 409, 7, "Read the note again, then repeat the change with its new hash."
+        Conflict, 412, 7, "Read the note again, then repeat the change with its new hash."
     ),
     "WRITE_CONFLICT": Code(Conflict, 409, 7, "Read the note again, then repeat the change."),
     "NOTE_BUSY": Code(Conflict, 409, 7, "Try again in a moment."),
+    "NOTE_EXISTS": Code(Conflict, 409, 1, "Choose another name, or append to it."),
+    "NAME_COLLISION": Code(Conflict, 409, 1, "Use the existing one, or choose another name."),
+    "NOTE_IN_CONFLICT": Code(Conflict, 409, 1, "Resolve the conflict that is marked in it first."),
+    "NOTE_NOT_LOCAL": Code(Conflict, 409, 1, "Download it first: open it once on this computer."),
+    "FILE_IN_USE": Code(Conflict, 409, 1, "Close it there, or try again in a moment."),
+    "ENCODING_NOT_WRITABLE": Code(
+        Conflict, 409, 1, "Save it as UTF-8 in an editor, then repeat the change."
+    ),
+    "FRONTMATTER_INVALID": Code(
+        Conflict, 409, 1, "Correct it in an editor, then repeat the change."
+    ),
+    "FRONTMATTER_KEY_AMBIGUOUS": Code(
+        Conflict, 409, 1, "Remove all but one of them in an editor, then repeat the change."
+    ),
+    "HEADING_AMBIGUOUS": Code(
+        Conflict, 409, 1, "Name one by its headingId, or with the headings above it."
+    ),
+    "MATCH_COUNT_MISMATCH": Code(
+        Conflict, 409, 1, "Give this number as expectedCount, or search for more of the text."
+    ),
+    "TASK_AMBIGUOUS": Code(Conflict, 409, 1, "List the tasks again: the note has changed."),
+    "RECURRENCE_UNSUPPORTED": Code(Conflict, 409, 1, "Complete it in your editor."),
+    "TEMPLATE_UNSUPPORTED": Code(Conflict, 409, 1, "Use a template without `<% %>`."),
+    "LINK_NOT_EXPRESSIBLE": Code(Conflict, 409, 1, "Choose another name, or change the link."),
+    "UNDO_CONFLICT": Code(
+        Conflict,
+        409,
+        1,
+        "Run `vault-agent undo {writeId} --copy` to put the text before beside it.",
+    ),
     "NOTE_TOO_LARGE": Code(
         TooLarge, 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
     ),
+    "NOTE_TOO_LARGE_TO_RENDER": Code(TooLarge, 413, 1, "Read its text in parts."),
     "ATTACHMENT_TOO_LARGE": Code(TooLarge, 413, 1, "Ask for it with allowLarge=true."),
+    "MOVE_TOO_LARGE": Code(TooLarge, 413, 1, "Raise write.max_move_notes, or move less at once."),
     "BODY_TOO_LARGE": Code(TooLarge, 413, 1),
     "UNSUPPORTED_MEDIA_TYPE": Code(
         Unsupported, 415, 1, "Send the body as application/json, in UTF-8 and not compressed."
@@ -198,7 +260,7 @@ CODES: Final[dict[str, Code]] = {
         "Run `vault-agent index` to make them.",
         "The running job makes them.",
     ),
-    "DISK_FULL": Code(Failed, 503, 1, "Free some space, then run `vault-agent index` again."),
+    "DISK_FULL": Code(Failed, 507, 1, "Free some space, then run `vault-agent index` again."),
     "INDEX_IO_ERROR": Code(
         Failed,
         503,
@@ -211,6 +273,14 @@ CODES: Final[dict[str, Code]] = {
         Failed, 503, 1, "Restart the server: it sets the record aside and starts a new one."
     ),
     "INTERNAL_ERROR": Code(Failed, 500, 1),
+    "EDIT_NOT_PROVEN": Code(
+        Failed, 500, 1, "The note is unchanged. Make the change in an editor, and report this."
+    ),
+    "WRITE_NOT_VERIFIED": Code(
+        Failed, 502, 1, "Look at the note. The text before is kept: `vault-agent undo` restores it."
+    ),
+    "WRITE_UNSUPPORTED_HERE": Code(Unavailable, 503, 1),
+    "WRITE_OUTCOME_UNKNOWN": Code(Unavailable, None, 1, "Read the note before you try again."),
     "SERVER_UNAVAILABLE": Code(
         Unavailable,
         None,
@@ -300,6 +370,18 @@ CODES: Final[dict[str, Code]] = {
         *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."
     ),
     "MENTIONS_LIMITED": Code(*_WARNING),
+    # Warnings of writes.
+    "APPEND_ALREADY_THERE": Code(
+        *_WARNING, "Nothing was appended. To append it again, set `allowRepeat`."
+    ),
+    "FRONTMATTER_IGNORED": Code(*_WARNING),
+    "INDEX_PENDING": Code(*_WARNING, "A search finds the change in a moment."),
+    "CANVAS_NOT_REWRITTEN": Code(*_WARNING),
+    "LINKS_BROKEN": Code(*_WARNING),
+    "LINKS_LEAD_ELSEWHERE": Code(*_WARNING),
+    "TASK_BLOCKED": Code(*_WARNING),
+    "WRITE_NOT_DURABLE": Code(*_WARNING),
+    "RECOVERY_CONFLICT": Code(*_WARNING, "Run `vault-agent writes` to see which."),
     "WARNINGS_TRUNCATED": Code(*_WARNING),
     "SERVER_EXPOSED": Code(*_WARNING),
     # Warnings of index jobs.

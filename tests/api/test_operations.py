@@ -75,7 +75,7 @@ def test_openapi_marks_operations_that_can_be_disabled(monkeypatch: pytest.Monke
     )
 
 
-@pytest.mark.parametrize("caller", [Caller(CallerKind.AGENT, "a"), Caller(CallerKind.WEB, "s")])
+@pytest.mark.parametrize("caller", [Caller(CallerKind.AGENT, "a")])
 @pytest.mark.parametrize(
     "operation", [each for each in OPERATIONS if not each.scoped], ids=lambda each: each.name
 )
@@ -87,13 +87,16 @@ async def test_only_the_owner_may_use_operations_without_a_scope(
     assert refused.value.code == "ROUTE_NOT_FOUND"
 
 
-def test_no_operation_of_agents_writes():
-    assert {each.name for each in OPERATIONS if each.scoped and each.writes} == set()
+def test_agents_change_nothing_but_notes():
+    writing = {each for each in OPERATIONS if each.scoped and each.writes}
+    assert writing == {each for each in OPERATIONS if each.needs == "write.enabled" and each.writes}
 
 
 def test_every_operation_has_a_route_with_its_description():
     routed = {route.operation.name for route in ROUTES}
-    assert {each.name for each in OPERATIONS} - {"download"} == routed - {"openapi"}
+    assert {each.name for each in OPERATIONS} - {"download"} == {
+        name for name in routed - {"openapi"} if not name.startswith("ui")
+    }
     assert len({each.name for each in OPERATIONS}) == len(OPERATIONS)
     for each in OPERATIONS:
         assert each.summary.endswith("."), each.name

@@ -104,8 +104,9 @@ def test_the_example_file_lists_every_key_with_its_default(file: Path):
     lines = [line.removeprefix("# ") if " = " in line else line for line in text.splitlines()]
     tables = tomllib.loads("\n".join(line for line in lines if not line.startswith("#")))
     assert {f"{s}.{o}" for s, table in tables.items() for o in table} == set(KEYS)
-    settings = load_config(environ={}).model_dump()
+    settings = load_config(environ={}).model_dump(mode="json")
     shown = {"vault.root", "vault.exclude", "server.endpoint", "index.dir", "cors.allowed_origins"}
+    shown |= {"write.folders"}
     shown |= {"embedding.query_prefix", "embedding.document_prefix"}  # the default is the model's
     for name in set(KEYS) - shown:
         section, _, option = name.partition(".")
@@ -134,6 +135,21 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "watch.rescan_seconds": "30",
         "watch.poll_seconds": "2",
         "watch.embed_delay_seconds": "0",
+        "write.folders": "claude, Notes/",
+        "write.enabled": "true",
+        "write.allow": "create, move",
+        "write.quiet_seconds": "0.5",
+        "write.max_note_bytes": "100",
+        "write.max_body_bytes": "70000",
+        "write.max_per_minute": "5",
+        "write.max_move_notes": "6",
+        "write.undo_days": "0",
+        "write.undo_writes": "7",
+        "write.undo_bytes": "8",
+        "write.template_folder": "T",
+        "write.devlog_folder": "D",
+        "write.adr_folder": "A/B",
+        "write.tasks_format": "dataview",
         "search.regex_seconds": "1.5",
         "embedding.model": "m",
         "embedding.enabled": "true",
@@ -183,6 +199,10 @@ def test_a_relative_folder_is_stored_as_an_absolute_path(
         ("embedding.enabled", "true", "needs embedding.model to be set first"),
         ("embedding.enabled", "maybe", "must be true or false"),
         ("vault.exclude", "!", "gitignore"),
+        ("write.enabled", "true", "needs write.folders to be set first"),
+        ("write.folders", "Notes,.obsidian", "do not begin with a dot"),
+        ("write.folders", "../Other", "relative to it"),
+        ("write.allow", "create,rename", "permanent"),
     ],
 )
 def test_a_bad_value_does_not_change_the_file(file: Path, name: str, text: str, rule: str):

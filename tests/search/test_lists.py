@@ -11,12 +11,13 @@ from tests.search.opened import indexed
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_fields import task_fields
+from vault_agent.markdown.tasks import line_digest, placed_tasks
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQuery, TaskStatus
-from vault_agent.model.scope import Scope
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
-from vault_agent.search.tasks import list_tasks
+from vault_agent.search.tasks import list_tasks, open_tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -168,6 +169,30 @@ async def test_pages_of_tasks_follow_each_other(snapshot: Snapshot):
     assert not page.has_more
 
 
+async def test_the_hash_of_a_task_is_that_of_its_line(tmp_path: Path):
+    """Also of a line that is longer than a chunk, and between other line ends."""
+    note = "a\rb\r- [ ] one\r\n- [ ] " + "word. " * 3_000 + "end\n> - [ ] last 📅 2025-01-01"
+    vault = Vault(tmp_path)
+    vault.write("a.md", note)
+    async with indexed(vault) as opened:
+        tasks = (await list_tasks(opened, TaskQuery())).tasks
+    placed = placed_tasks(note)
+    assert [task.line for task in tasks] == [task.line for task in placed] == [3, 4, 5]
+    assert [task.task_id.split(":")[2] for task in tasks] == [
+        line_digest(note[task.place.start : task.place.end]) for task in placed
+    ]
+
+
+async def test_open_tasks_are_found_by_their_ids(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("in/a.md", "- [ ] one 🆔 x1\n- [x] two 🆔 x2\n- [ ] three [id:: x3] x4\n")
+    vault.write("other/b.md", "- [/] five 🆔 x5\n")
+    async with indexed(vault) as opened:
+        ids = ("x5", "x4", "x3", "x2", "x1", "x")
+        assert await open_tasks_of(opened, ids, EVERYTHING) == ["x5", "x3", "x1"]
+        assert await open_tasks_of(opened, ids, Scope("in")) == ["x3", "x1"]
+
+
 @pytest.mark.parametrize(
     ("text", "fields"),
     [
@@ -180,6 +205,10 @@ async def test_pages_of_tasks_follow_each_other(snapshot: Snapshot):
         ("a 📅 2025-01-02 ^block", {"text": "a", "due": "2025-01-02"}),
         ("a 🏁 delete ➕ 2025-01-01", {"text": "a", "created": "2025-01-01"}),
         ("a (completion:: 2025-01-02) [priority:: high]", {"done": "2025-01-02"}),
+        ("a\u00a0📅 2025-01-02", {"text": "a", "due": "2025-01-02"}),
+        ("a 📅\u00a02025-01-02", {"text": "a 📅\u00a02025-01-02", "due": None}),
+        ("a [onCompletion:: delete]", {"text": "a", "format": "dataview"}),
+        ("a [due:: 2025-01-02)", {"due": None}),
         ("a [due:: soon] [foo:: bar]", {"text": "a [due:: soon] [foo:: bar]", "format": None}),
         ("a #x #y/z 📅 2025-01-02", {"tags": ("x", "y/z"), "text": "a #x #y/z"}),
         ("", {"text": ""}),

@@ -39,6 +39,8 @@ CONTRACT = {
     "POST /grep",
     "GET /notes", "GET /tasks",
     "POST /context",
+    "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
+    "GET /notes/{noteId}/html", "POST /render", "GET /ui/files/{path}",
     "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vault_agent.model.scope import EVERYTHING, Scope
+from vault_agent.model.writing import Right, Writer
 
 
 class CallerKind(StrEnum):
@@ -23,15 +24,28 @@ class Caller:
     kind: CallerKind
     name: str = ""
     scope: Scope = EVERYTHING  # what it may see
+    rights: frozenset[Right] | None = None  # what it may write; None: what the settings allow
+    client: str = "http"  # the program, for the log of writes: `cli`, `http`, `web`, `mcp:{name}`
 
     @property
     def may_do_everything(self) -> bool:
         """Whether this caller may run every operation: the owner, also on the web page."""
         return self.kind is not CallerKind.AGENT
 
+    @property
+    def writer(self) -> Writer:
+        """This caller as one who writes."""
+        return Writer(
+            name=self.name if self.kind is CallerKind.AGENT else "",
+            client=self.client,
+            folders=(self.scope.folder,) if self.scope.folder else None,
+            deny=self.scope.deny,
+            allow=self.rights,
+        )
+
 
 OWNER = Caller(CallerKind.OWNER)
 """The caller of a request with the server's key, or of any request where none is configured."""
 
-PAGE = Caller(CallerKind.WEB, "web")
+PAGE = Caller(CallerKind.WEB, "web", client="web")
 """The caller of a request with the token of a session of the web page."""

@@ -11,6 +11,8 @@ from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.web import WEB_OPERATIONS
+from vault_agent.api.writing import WRITE_OPERATIONS
 from vault_agent.library.open_vault import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.pages import MAX_RANKED
@@ -283,12 +285,14 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *LIST_OPERATIONS,
     *LINK_OPERATIONS,
     *GRAPH_OPERATIONS,
+    *WEB_OPERATIONS,
     INDEX,
     REINDEX,
     JOBS,
     JOB,
     JOB_EVENTS,
     CANCEL_JOB,
+    *WRITE_OPERATIONS,
     WATCH,
     SCAN,
     EVENTS,

@@ -12,7 +12,7 @@ from vault_agent.errors import Misconfigured
 
 @click.group("agents", cls=Group)
 def command() -> None:
-    """Add and remove agents that see only a part of the vault."""
+    """Add and remove agents, with what they see and write."""
 
 
 @command.command("add")
@@ -24,18 +24,35 @@ def command() -> None:
     help="The folder that it sees. Default: the whole vault.",
 )
 @click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
+@click.option(
+    "--write",
+    metavar="RIGHTS",
+    default="",
+    help="What it may write, such as create,append. More: edit, overwrite, move, delete,"
+    " permanent. Default: nothing. Never more than write.allow, and only in write.folders.",
+)
 @click.pass_obj
-async def add(invocation: Invocation, name: str, folder: str, deny: tuple[str, ...]) -> None:
-    """Add an agent and print its key, once. Restart the server afterwards."""
+async def add(
+    invocation: Invocation, name: str, folder: str, deny: tuple[str, ...], write: str
+) -> None:
+    """Add an agent and print its key, once. Restart the server afterwards.
+
+    The folder of an agent that may create notes is made at its first write.
+    """
     from vault_agent.config import build_config
     from vault_agent.config.edit_agents import add_agent
 
-    root = build_config(invocation.layers()).vault.root
-    if root is not None and root.is_dir() and not (root / folder).is_dir():
+    config = build_config(invocation.layers())
+    root = config.vault.root
+    rights = tuple(right for each in write.split(",") if (right := each.strip()))
+    if root is not None and root.is_dir() and not (root / folder).is_dir() and not rights:
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND", "The vault has no such folder. The agent was not added."
         )
-    _show_key(invocation, name, add_agent(config_path(invocation.config), name, folder, deny))
+    path = config_path(invocation.config)
+    _show_key(invocation, name, add_agent(path, name, folder, deny, rights))
+    if rights and not config.write.enabled:
+        tell("Writing is off: `vault-agent config set write.enabled true` turns it on.")
 
 
 @command.command("rotate")
@@ -73,7 +90,12 @@ async def list_agents(invocation: Invocation) -> None:
         envelope(
             {
                 "agents": [
-                    {"name": name, "folder": each.folder, "deny": each.deny}
+                    {
+                        "name": name,
+                        "folder": each.folder,
+                        "deny": each.deny,
+                        "write": each.write,
+                    }
                     for name, each in agents.items()
                 ]
             }
@@ -82,7 +104,8 @@ async def list_agents(invocation: Invocation) -> None:
     widest = max(map(len, agents), default=0)
     for name, each in agents.items():
         denied = f" without {', '.join(map(clean, each.deny))}" if each.deny else ""
-        say(f"{clean(name):<{widest}}  {clean(each.folder) or 'the whole vault'}{denied}")
+        writes = f"; writes: {', '.join(each.write)}" if each.write else ""
+        say(f"{clean(name):<{widest}}  {clean(each.folder) or 'the whole vault'}{denied}{writes}")
     if not agents:
         tell("There are no agents. `vault-agent agents add NAME --folder FOLDER` adds one.")
 

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 from vault_agent.config import rules
 from vault_agent.config.connection import connection, index_folder
+from vault_agent.config.keys import DEFAULT_MAX_BODY_BYTES
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import VaultAgentError
-from vault_agent.mcp.relay import Refused, ServerAt, run_relay
+from vault_agent.mcp.relay import MAX_LINE_BYTES, Refused, ServerAt, run_relay
 from vault_agent.system.address import noted_address
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def relay(options: Options) -> None:
     """
     finder = _Finder(options)
     path = "/mcp" if options.agent is None else f"/mcp/{options.agent}"
-    run_relay(finder.find, path)
+    run_relay(finder.find, path, max_line=finder.max_line)
 
 
 class _Finder:
@@ -95,6 +96,20 @@ class _Finder:
         self._flags = flags
         self._layers = self._read()
         self._key = connection(self._layers).api_key
+
+    @property
+    def max_line(self) -> int:
+        """The longest line that a server takes: longer if tools may write."""
+        # Read without the settings' models, whose import takes longer than the relay's start.
+        values: dict[str, object] = {}
+        for layer in reversed(self._layers):
+            values.update(layer.values)
+        if str(values.get("write.enabled", "")).lower() not in ("true", "1"):
+            return MAX_LINE_BYTES
+        try:
+            return int(str(values.get("write.max_body_bytes", DEFAULT_MAX_BODY_BYTES)))
+        except ValueError:
+            return DEFAULT_MAX_BODY_BYTES
 
     def find(self, failed: bool) -> ServerAt:
         """Return the server. `failed`: the one that was returned before does not answer.

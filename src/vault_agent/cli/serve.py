@@ -136,7 +136,9 @@ def _check_folders_of_agents(config: Config) -> None:
     if not config.mcp.enabled or root is None or not root.is_dir():
         return
     for name, agent in config.agents.items():
-        if not (root / agent.folder).is_dir():
+        # The folder of an agent that may create notes is made at its first write.
+        makes_it = config.write.enabled and "create" in agent.write
+        if not (root / agent.folder).is_dir() and not makes_it:
             raise Misconfigured(
                 "AGENT_FOLDER_NOT_FOUND", f"The folder of the agent {name} is not in the vault."
             )

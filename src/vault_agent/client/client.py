@@ -4,7 +4,7 @@ A reply keeps the received bytes. `envelope` is the parsed JSON, and `data` is i
 is imported only when `data` is read, because the import takes as long as the rest of a short
 command.
 
-Over 300 lines: one method for each call, and `lists` and `links` have the rest.
+Over 300 lines: one method for each call, and `lists`, `links` and `writing` have the rest.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
+from vault_agent import __version__
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
 from vault_agent.client.lists import Lists
-from vault_agent.client.parts import LINK_ENTRIES, LINK_PARTS, Parts
+from vault_agent.client.parts import ENTRIES, INNER, PARTS
+from vault_agent.client.writing import Writing
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
 
@@ -58,47 +60,6 @@ DOWNLOAD_LIMIT = 10 * 1024 * 1024
 """Limit of an attachment without `allow_large`. The server has the same limit."""
 MAX_ERROR_BYTES = 1024 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
-
-
-# The parts of each reply that commands read from the JSON, without importing pydantic.
-_PARTS: dict[str, Parts] = {
-    "HealthData": {"status": str, "vault": dict},
-    "OneJob": {"job": dict},
-    "JobList": {"jobs": list},
-    "ResultsData": {"results": list},
-    "NoteData": {"content": str},
-    "ChunkData": {"content": str},
-    "AttachmentData": {"path": str},
-    "NamedData": {"notes": list},
-    "WatchReport": {"state": str, "batches": list},
-    **LINK_PARTS,
-    "GrepData": {"lines": list},
-    "NotesData": {"notes": list},
-    "TasksData": {"tasks": list},
-    "ContextData": {"section": str, "tokens": int, "sources": list},
-    "TicketData": {"ticket": (str, type(None)), "seconds": int},
-}
-_INNER: dict[str, dict[str, Parts]] = {
-    "HealthData": {"vault": {"id": str, "name": str}},
-    "OneJob": {"job": {"id": str}},
-}
-_RESULT_PARTS: Parts = {
-    "id": str,
-    "path": str,
-    "headingPath": list,
-    "snippet": str,
-    "matches": list,
-    "score": (int, float),
-}
-_NAMED_PARTS: Parts = {"noteId": str, "path": str}
-
-
-# The parts of the entries of each list.
-_ENTRIES: dict[str, dict[str, Parts]] = {
-    "ResultsData": {"results": _RESULT_PARTS},
-    "NamedData": {"notes": _NAMED_PARTS},
-    **LINK_ENTRIES,
-}
 
 
 class Reply(Generic[Data]):
@@ -144,8 +105,11 @@ class Client:
         self._on_vault = on_vault
         self.endpoint = endpoint.rstrip("/")
         self._address = Address.of(endpoint)
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._headers = {"User-Agent": f"vault-agent/{__version__}"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
         self.lists = Lists(self._call)
+        self.writing = Writing(self._call)
 
     async def __aenter__(self) -> Self:
         return self
@@ -432,11 +396,11 @@ def _is_reply(envelope: dict[str, Any], model: str) -> bool:
     return (
         isinstance(warnings, list)
         and all(_has(each, {"code": str, "message": str}) for each in warnings)
-        and _has(data, _PARTS[model])
-        and all(_has(data[name], parts) for name, parts in _INNER.get(model, {}).items())
+        and _has(data, PARTS[model])
+        and all(_has(data[name], parts) for name, parts in INNER.get(model, {}).items())
         and all(
             _has(each, parts)
-            for name, parts in _ENTRIES.get(model, {}).items()
+            for name, parts in ENTRIES.get(model, {}).items()
             for each in data[name]
         )
     )
@@ -452,10 +416,10 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import context, graph, links, lists, replies, watch
+    from vault_agent.wire import context, graph, links, lists, replies, watch, written
 
     try:
-        modules = (replies, lists, context, links, graph, watch)
+        modules = (replies, lists, context, links, graph, watch, written)
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:

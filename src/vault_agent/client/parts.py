@@ -1,4 +1,4 @@
-"""The parts of replies about links and the graph that commands read from the JSON."""
+"""The parts of replies that commands read from the JSON, without importing pydantic."""
 
 from __future__ import annotations
 
@@ -38,4 +38,54 @@ LINK_ENTRIES: dict[str, dict[str, Parts]] = {
     },
     "TagsData": {"tags": {"tag": str, "count": int, "total": int, "children": list}},
     "FoldersData": {"folders": {"folder": str, "count": int, "total": int, "children": list}},
+}
+
+
+PARTS: dict[str, Parts] = {
+    "HealthData": {"status": str, "vault": dict},
+    "OneJob": {"job": dict},
+    "JobList": {"jobs": list},
+    "ResultsData": {"results": list},
+    "NoteData": {"content": str},
+    "ChunkData": {"content": str},
+    "AttachmentData": {"path": str},
+    "NamedData": {"notes": list},
+    "WatchReport": {"state": str, "batches": list},
+    **LINK_PARTS,
+    "GrepData": {"lines": list},
+    "NotesData": {"notes": list},
+    "TasksData": {"tasks": list},
+    "WriteData": {"operation": str, "changed": bool, "path": str, "diff": str},
+    "OutlineData": {"path": str, "headings": list, "blocks": list},
+    "FrontmatterData": {"path": str, "frontmatter": dict},
+    "TemplatesData": {"templates": list},
+    "DecisionsData": {"decisions": list},
+    "WritesData": {"writes": list, "hasMore": bool},
+    "OneWrite": {"write": dict},
+    "ForgottenData": {"forgotten": int},
+    "ContextData": {"section": str, "tokens": int, "sources": list},
+    "TicketData": {"ticket": (str, type(None)), "seconds": int},
+}
+INNER: dict[str, dict[str, Parts]] = {
+    "HealthData": {"vault": {"id": str, "name": str}},
+    "OneJob": {"job": {"id": str}},
+}
+_RESULT_PARTS: Parts = {
+    "id": str,
+    "path": str,
+    "headingPath": list,
+    "snippet": str,
+    "matches": list,
+    "score": (int, float),
+}
+_NAMED_PARTS: Parts = {"noteId": str, "path": str}
+
+
+ENTRIES: dict[str, dict[str, Parts]] = {
+    "ResultsData": {"results": _RESULT_PARTS},
+    "NamedData": {"notes": _NAMED_PARTS},
+    "WritesData": {
+        "writes": {"writeId": str, "time": str, "operation": str, "state": str, "files": list}
+    },
+    **LINK_ENTRIES,
 }

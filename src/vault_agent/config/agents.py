@@ -18,6 +18,9 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli"]
 """The names and arguments of the tools that agents get."""
 
+WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", "permanent"]
+"""What writes need to be allowed. The names are those of `model.writing.Right`."""
+
 Folder = Annotated[str, AfterValidator(vault_folder)]
 
 
@@ -25,14 +28,26 @@ def _patterns(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+def _once(rights: tuple[WriteRight, ...]) -> tuple[WriteRight, ...]:
+    return tuple(dict.fromkeys(rights))
+
+
+WriteRights = Annotated[tuple[WriteRight, ...], BeforeValidator(_patterns), AfterValidator(_once)]
+
+
 class AgentSettings(BaseModel):
-    """What one agent sees, and the hash of its key. Without a key it needs the owner's."""
+    """What one agent sees and may write, and the hash of its key.
+
+    Without a key it needs the owner's.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     key_sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
     folder: Folder = ""
     deny: Annotated[tuple[Folder, ...], BeforeValidator(_patterns)] = ()
+    # Never more than write.allow, and only in write.folders.
+    write: WriteRights = ()
     toolset: Toolset | None = None  # None: that of `mcp.toolset`
 
 

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def add_agent(path: Path, name: str, folder: str, deny: tuple[str, ...]) -> str:
+def add_agent(
+    path: Path, name: str, folder: str, deny: tuple[str, ...], write: tuple[str, ...] = ()
+) -> str:
     """Write a new agent to the file, and return its key. Only the hash of the key is written.
 
+    `write` has the rights to write, such as `create`.
+
     Raises:
-        Misconfigured: `CONFIG_INVALID` for a name or folder that is not valid, or an agent that
-            exists.
+        Misconfigured: `CONFIG_INVALID` for a name, folder or right that is not valid, or an agent
+            that exists.
     """
     if NAME.fullmatch(name) is None:
         rule = "must have a name of a-z, 0-9, _ and -, at most 32 characters"
@@ -41,6 +45,8 @@ def add_agent(path: Path, name: str, folder: str, deny: tuple[str, ...]) -> str:
         table["folder"] = folder
         if deny:
             table["deny"] = list(deny)
+        if write:
+            table["write"] = list(write)
         agents[name] = table
 
     _edit(path, add)

@@ -14,6 +14,9 @@ CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
 
+DEFAULT_MAX_BODY_BYTES = 1024 * 1024
+"""The default of `write.max_body_bytes`."""
+
 OPENERS = ("auto", "editor", "obsidian", "ui")
 """The values of `cli.open_in`."""
 
@@ -65,6 +68,21 @@ _ALL = (
     Key("watch.rescan_seconds", "time between scans of the whole vault"),
     Key("watch.poll_seconds", "time between scans where there are no events"),
     Key("watch.embed_delay_seconds", "wait after a change before new chunks are embedded"),
+    Key("write.enabled", "whether notes may be changed"),
+    Key("write.folders", "where notes may be changed; . is the whole vault", many=True),
+    Key("write.allow", "what may be done there", many=True),
+    Key("write.quiet_seconds", "a note that somebody else has just changed is waited for"),
+    Key("write.max_note_bytes", "most bytes of a note after a change"),
+    Key("write.max_body_bytes", "most bytes of a request to change a note"),
+    Key("write.max_per_minute", "most writes of one agent in a minute"),
+    Key("write.max_move_notes", "most notes that one move may change"),
+    Key("write.undo_days", "days for which a write can be undone"),
+    Key("write.undo_writes", "most writes that can be undone"),
+    Key("write.undo_bytes", "most bytes that are kept for undo"),
+    Key("write.template_folder", "the folder of your templates"),
+    Key("write.devlog_folder", "the folder of devlogs"),
+    Key("write.adr_folder", "the folder of decision records"),
+    Key("write.tasks_format", "how dates of tasks are written: auto, emoji or dataview"),
     Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
     Key("embedding.enabled", "whether semantic search is on"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),

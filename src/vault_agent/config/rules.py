@@ -171,6 +171,11 @@ def names(value: object) -> tuple[str, ...]:
     return found
 
 
+def once(value: object) -> tuple[str, ...]:
+    """Return names without duplicates."""
+    return tuple(dict.fromkeys(item.strip() for item in text_list(value)))
+
+
 def origins(value: object) -> tuple[str, ...]:
     """Return web origins in normal form, without duplicates."""
     return tuple(dict.fromkeys(origin(item) for item in text_list(value)))
@@ -222,3 +227,11 @@ def vault_folder(value: str) -> str:
     if ".." in parts or "\0" in value or any(":" in part for part in parts[:1]):
         raise ValueError("must be a folder of the vault, relative to it")
     return "/".join(parts)
+
+
+def writable_folders(value: object) -> tuple[str, ...]:
+    """Return folders of the vault that may be written, without duplicates; "" is the vault."""
+    found = tuple(dict.fromkeys(vault_folder(item.strip()) for item in text_list(value)))
+    if any(part.startswith(".") for folder in found for part in folder.split("/")):
+        raise ValueError("must be folders of the vault whose names do not begin with a dot")
+    return found

@@ -26,8 +26,9 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vault_agent.config import rules
-from vault_agent.config.agents import AgentSettings, Toolset, named
-from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, KEYS
+from vault_agent.config.agents import AgentSettings, Toolset, WriteRight, named
+from vault_agent.config.agents import Folder as VaultFolder
+from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_MAX_BODY_BYTES, DEFAULT_PORT, KEYS
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
 
@@ -111,6 +112,30 @@ class WatchSettings(_Section):
     embed_delay_seconds: Annotated[Count, Field(ge=0, le=3_600)] = 5
 
 
+class WriteSettings(_Section):
+    """What may be changed in the vault. Nothing by default."""
+
+    enabled: Switch = False
+    folders: Annotated[tuple[str, ...], BeforeValidator(rules.writable_folders)] = ()
+    allow: Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)] = (
+        "create",
+        "append",
+        "edit",
+    )
+    quiet_seconds: Annotated[float, BeforeValidator(_number), Field(ge=0, le=60)] = 2.0
+    max_note_bytes: Annotated[Count, Field(ge=1, le=64 * MIB)] = 4 * MIB
+    max_body_bytes: Annotated[Count, Field(ge=64 * 1024, le=64 * MIB)] = DEFAULT_MAX_BODY_BYTES
+    max_per_minute: Annotated[Count, Field(ge=1, le=100_000)] = 60
+    max_move_notes: Annotated[Count, Field(ge=1, le=1_000_000)] = 5_000
+    undo_days: Annotated[Count, Field(ge=0, le=36_500)] = 30
+    undo_writes: Annotated[Count, Field(ge=0, le=1_000_000)] = 1_000
+    undo_bytes: Annotated[Count, Field(ge=0, le=1024**4)] = 512 * MIB
+    template_folder: VaultFolder = "Templates"
+    devlog_folder: VaultFolder = "devlog"
+    adr_folder: VaultFolder = "adr"
+    tasks_format: Literal["auto", "emoji", "dataview"] = "auto"
+
+
 class SearchSettings(_Section):
     """The limits of searches."""
 
@@ -172,6 +197,7 @@ class Config(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     watch: WatchSettings = WatchSettings()
+    write: WriteSettings = WriteSettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()
@@ -231,6 +257,9 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
     if config.embedding.enabled and not config.embedding.model:
         rule = "needs embedding.model to be set first"
         return config, [Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))]
+    if config.write.enabled and not config.write.folders:
+        rule = 'needs write.folders to be set first; "." is the whole vault'
+        return config, [Problem("write.enabled", rule, _origin(ordered, "write.enabled"))]
     if config.watch.max_delay_ms < config.watch.quiet_ms:
         rule = "must be at least watch.quiet_ms"
         return config, [Problem("watch.max_delay_ms", rule, _origin(ordered, "watch.max_delay_ms"))]

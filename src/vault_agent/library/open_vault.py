@@ -32,10 +32,12 @@ from vault_agent.library.jobs import Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.pages import Pages
 from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
+from vault_agent.model.writing import PENDING, IndexState
 from vault_agent.search import fetch
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
@@ -45,6 +47,7 @@ from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_t
 from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -140,6 +143,7 @@ class OpenVault:
             on_crash=shared.on_crash,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.pages = Pages(self._read, self._open_vault, self.secret, task.vault)
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),
@@ -148,6 +152,8 @@ class OpenVault:
             embedder=shared.embedder,
             indexing=lambda: self._indexing,
         )
+
+        self.writing = Writing(self._open_vault, self._follow)
 
     @property
     def identity(self) -> str:
@@ -265,6 +271,18 @@ class OpenVault:
             VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
+
+    async def _follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
+        """Index what a write has changed, and return the revision that has it."""
+        if self._index.meta is None:
+            return PENDING
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                await self.index_paths(paths)
+        except TimeoutError:
+            return PENDING
+        meta = self._index.meta
+        return PENDING if meta is None else IndexState(meta.generation, meta.revision)
 
     async def look(
         self,

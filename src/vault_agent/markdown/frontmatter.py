@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .flat_yaml import load_flat
 from .scalars import Scalar, Value
@@ -47,8 +47,20 @@ class Frontmatter:
     block: int = 0
 
 
-def read(text: str) -> Frontmatter:
-    """Split the frontmatter off `text` and read it. Never raises.
+class Bounds(NamedTuple):
+    """Where the frontmatter of a text is, in characters.
+
+    `end` is where the body starts. The YAML is [`block`, `fence`), and `fence` is where the closing
+    fence starts. Without frontmatter, `block` and `fence` are None.
+    """
+
+    end: int
+    block: int | None = None
+    fence: int | None = None
+
+
+def bounds(text: str) -> Bounds:
+    """Return where the frontmatter of a text is. Never raises.
 
     Frontmatter is a block that opens with `---` on the file's first line (after a byte order mark)
     and closes with `---` or `...`. An unclosed block is body, so that its text can be found. So is
@@ -57,21 +69,35 @@ def read(text: str) -> Frontmatter:
     start = 1 if text.startswith("\ufeff") else 0
     opening = _OPENING.match(text, start)
     if opening is None:
-        return Frontmatter(start)
+        return Bounds(start)
     # MULTILINE does not recognise a lone CR as the end of a line.
     pattern = _LONE_CR_CLOSING if opening.group().endswith("\r") else _CLOSING
     closing = pattern.search(text, opening.end())
     if closing is None:
-        return Frontmatter(start)
+        return Bounds(start)
     block = text[opening.end() : closing.start()]
+    if block.strip() and _KEY.search(block) is None and not block.lstrip().startswith(_INDICATORS):
+        return Bounds(start)  # prose
+    return Bounds(closing.end(), opening.end(), closing.start())
+
+
+def opens(text: str) -> bool:
+    """Whether a text starts like one with frontmatter, even if none follows."""
+    return _OPENING.match(text, 1 if text.startswith("\ufeff") else 0) is not None
+
+
+def read(text: str) -> Frontmatter:
+    """Split the frontmatter off `text`, as `bounds` finds it, and read it. Never raises."""
+    end, start, fence = bounds(text)
+    if start is None:
+        return Frontmatter(end)
+    block = text[start:fence]
     if not block.strip():
-        return Frontmatter(closing.end())
-    if _KEY.search(block) is None and not block.lstrip().startswith(_INDICATORS):
-        return Frontmatter(start)  # prose
+        return Frontmatter(end)
     if len(block) > MAX_BYTES or len(block.encode("utf-8", "replace")) > MAX_BYTES:
-        return Frontmatter(closing.end(), problem="larger than 64 KiB")
+        return Frontmatter(end, problem="larger than 64 KiB")
     values, problem = load(block)
-    return Frontmatter(closing.end(), values, problem, opening.end())
+    return Frontmatter(end, values, problem, start)
 
 
 def load(block: str) -> tuple[dict[str, Value], str | None]:

@@ -366,6 +366,22 @@ def _wikilink(inner: str) -> tuple[str, str | None, str | None, int] | None:
     return name, fragment or None, text, offset
 
 
+def target_of_wikilink(written: str) -> str | None:
+    """Return the target of a text that is one wikilink, or None for any other text."""
+    found, ranges = wikilinks(written, written, 1)
+    return found[0][2] if ranges == [(0, len(written))] else None
+
+
+def target_of_destination(written: str) -> str | None:
+    """Return the target of a Markdown link by its destination as written, without `<` and `>`.
+
+    Return None if the destination has a fragment or leads out of the vault.
+    """
+    destination = _unescaped(written).strip()
+    inside = None if _ELSEWHERE.match(destination) else _destination(destination)
+    return inside[0] if inside is not None and inside[1] is None else None
+
+
 def _destination(destination: str) -> tuple[str, str | None] | None:
     """Return path and fragment of a destination within the vault, decoded."""
     if not destination or len(destination) > 3 * MAX_TARGET_CHARS:
@@ -373,6 +389,17 @@ def _destination(destination: str) -> tuple[str, str | None] | None:
     path, _, fragment = destination.partition("#")
     path, fragment = _decoded(path), _decoded(fragment)
     return (path, fragment or None) if path or fragment else None
+
+
+def is_elsewhere(destination: str) -> bool:
+    """Whether the destination of a Markdown link is not in the vault."""
+    return _ELSEWHERE.match(destination) is not None
+
+
+def place_in_vault(destination: str, *, image: bool) -> tuple[LinkKind, str, str | None] | None:
+    """Return kind, path and fragment of a destination within the vault, or None if it has none."""
+    inside = _destination(destination)
+    return inside and (LinkKind.IMAGE if image else LinkKind.MARKDOWN, *inside)
 
 
 def _decoded(text: str) -> str:
@@ -400,13 +427,44 @@ def frontmatter_links(front: Frontmatter, places: Places, text: str) -> Iterator
             if link is None:
                 continue
             target, fragment, shown, offset, length = link
-            # A quoted or multi-line scalar may be written differently from its value.
-            first = front.block + scalar.start
-            start = text.find(scalar, first, front.block + scalar.end) if scalar else -1
-            span = places.span(start + offset, start + offset + length) if start >= 0 else None
+            span = places.span(*_written_in(text, front, scalar, offset, offset + length))
             yield Link(
                 LinkKind.FRONTMATTER, target, fragment, shown, scalar.line, scalar.column, span
             )
+
+
+def _written_in(
+    text: str, front: Frontmatter, scalar: Scalar, start: int, end: int
+) -> tuple[int, int]:
+    """Return where a part of a scalar is written, or (-1, -1) if it can't be located.
+
+    A quoted scalar may be written differently from its value. One of several lines is not located.
+    """
+    first, last = front.block + scalar.start, front.block + scalar.end
+    for written in (str, _single_quoted, _double_quoted):
+        at = text.find(written(scalar), first, last) if scalar else -1
+        if at >= 0:
+            at += len(written(scalar[:start]))
+            return at, at + len(written(scalar[start:end]))
+    return -1, -1
+
+
+def _single_quoted(value: str) -> str:
+    return value.replace("'", "''")
+
+
+def _double_quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def target_of(text: str) -> str | None:
+    """Return the target of a property's value if all of it is one wikilink, else None."""
+    written = text.strip().removeprefix("!")
+    match = _WIKILINK.search(written) if "[[" in written else None
+    if match is None or _extent(match) != (0, len(written)):
+        return None
+    found = _wikilink(written[2:-2])
+    return found[0] if found is not None else None
 
 
 def _frontmatter_link(

@@ -41,6 +41,13 @@ def inline_tags(text: str) -> list[str]:
     return list(filter(None, map(_valid, _TAG.findall(text))))
 
 
+def tag_places(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the `#tags` of a plain text, with the "#"."""
+    for match in _TAG.finditer(text):
+        if tag := _valid(match[1]):
+            yield match.start(), match.start() + 1 + len(tag)
+
+
 def frontmatter_tags(values: Mapping[str, Value]) -> Iterator[str]:
     """Yield the tags of the frontmatter: a list, or one string split at commas and spaces."""
     for key in ("tags", "tag"):

@@ -7,96 +7,159 @@ stand in brackets anywhere: `[due:: 2025-05-01]` or `(priority:: high)`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.lists import TaskFields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+
+EMOJI, DATAVIEW = "emoji", "dataview"
 
 _DATES = {
     "📅": "due", "📆": "due", "🗓": "due", "⏳": "scheduled", "⌛": "scheduled", "🛫": "start",
     "➕": "created", "✅": "done", "❌": "cancelled",
 }  # fmt: skip
 _PRIORITIES = {"🔺": "highest", "⏫": "high", "🔼": "medium", "🔽": "low", "⏬": "lowest"}
-_DATE = re.compile(rf"({'|'.join(_DATES)})\ufe0f?\s*(\d{{4}}-\d\d-\d\d)\Z")
-_PRIORITY = re.compile(rf"({'|'.join(_PRIORITIES)})\ufe0f?\Z")
-_RECURRENCE = re.compile(r"🔁\ufe0f?\s*([a-zA-Z0-9, !]{1,200})\Z")
-_ON_COMPLETION = re.compile(r"🏁\ufe0f?\s*[a-zA-Z]{1,20}\Z")
-_ID = re.compile(r"🆔\ufe0f?\s*([a-zA-Z0-9_-]{1,100})\Z")
-_DEPENDS_ON = re.compile(r"⛔\ufe0f?\s*([a-zA-Z0-9_-]{1,100}(?:\s*,\s*[a-zA-Z0-9_-]{1,100})*)\Z")
+_TEXTS = {"🔁": "recurrence", "🏁": "on_completion", "🆔": "id", "⛔": "depends_on"}
+_NAMES = {**_DATES, **_TEXTS}
+_FIELD = re.compile(
+    rf"""(?:(?P<priority>{"|".join(_PRIORITIES)})\ufe0f?
+    | (?P<date>{"|".join(_DATES)})\ufe0f?[ \t]*(?P<day>\d{{4}}-\d\d-\d\d)
+    | (?P<recurrence>🔁)\ufe0f?[ \t]*(?P<rule>[a-zA-Z0-9, !]{{1,200}})
+    | (?P<on_completion>🏁)\ufe0f?[ \t]*(?P<action>[a-zA-Z]{{1,20}})
+    | (?P<id>🆔)\ufe0f?[ \t]*(?P<name>[a-zA-Z0-9_-]{{1,100}})
+    | (?P<depends_on>⛔)\ufe0f?[ \t]*
+        (?P<names>[a-zA-Z0-9_-]{{1,100}}(?:[ \t]*,[ \t]*[a-zA-Z0-9_-]{{1,100}})*)
+    )\Z""",
+    re.VERBOSE,
+)
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\s!@#$%^&*(),.?\":{}|<>\[\]]{1,200})")
 _TAG_AT_END = re.compile(r"(?:^|(?<=\s))#[^\s!@#$%^&*(),.?\":{}|<>\[\]]{1,200}\Z")
 _BLOCK = re.compile(r"\s\^[A-Za-z0-9-]{1,100}\Z")
 _LAST = 400
 """Characters at the end in which one field is looked for."""
 
-_INLINE = re.compile(r"[\[(]\s*([A-Za-z]{2,20})::\s*([^\])]{0,200}?)\s*[\])]")
+_INLINE = re.compile(
+    r"\[\s*([A-Za-z]{2,20})::\s*([^\])]{0,200}?)\s*\]"
+    r"|\(\s*([A-Za-z]{2,20})::\s*([^\])]{0,200}?)\s*\)"
+)
 _INLINE_NAMES = {
     "due": "due", "scheduled": "scheduled", "start": "start", "created": "created",
     "completion": "done", "cancelled": "cancelled", "priority": "priority", "repeat": "recurrence",
-    "id": "id", "dependsOn": "depends_on",
+    "onCompletion": "on_completion", "id": "id", "dependsOn": "depends_on",
 }  # fmt: skip
 _INLINE_DATES = {"due", "scheduled", "start", "created", "done", "cancelled"}
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
+class Field(NamedTuple):
+    """A field in a task's text: its name, value and places. `form` is emoji or dataview."""
+
+    name: str  # of TaskFields, or on_completion
+    value: str
+    start: int
+    end: int
+    value_start: int  # of a priority's emoji, the emoji
+    form: str
+
+
+class Placed(NamedTuple):
+    """The fields of a task's text, and where new ones go.
+
+    `fields` are in no order; of those with one name, the first is the one that counts.
+    """
+
+    fields: tuple[Field, ...]
+    end: int  # of the text before a block ID and spaces
+    tags: tuple[tuple[int, int], ...]  # those between the fields at the end, in order
+
+    def of(self, name: str) -> Field | None:
+        """Return the field with a name that counts, or None."""
+        return next((field for field in self.fields if field.name == name), None)
+
+    @property
+    def form(self) -> str | None:
+        """How the fields are written: emoji if one is, else dataview, or None without fields."""
+        forms = {field.form for field in self.fields}
+        return EMOJI if EMOJI in forms else next(iter(forms), None)
+
+
+def placed_fields(text: str) -> Placed:
+    """Return the fields of a task's text with their places in it."""
+    end = _stripped(text, len(text))
+    block = _BLOCK.search(text, max(0, end - _LAST), end)
+    content = len(text[: block.start() if block else len(text)].rstrip(" \t"))
+    fields: list[Field] = []
+    tags: list[tuple[int, int]] = []
+    rest = content
+    while True:
+        rest = _stripped(text, rest)
+        start = max(0, rest - _LAST)
+        if (match := _FIELD.search(text, start, rest)) is not None:
+            fields.append(_emoji(match))
+        elif (match := _TAG_AT_END.search(text, start, rest)) is not None:
+            tags.append(match.span())
+        else:
+            break
+        rest = match.start()
+    inline = list(_inline(text[:rest])) if "::" in text else []
+    return Placed((*fields, *reversed(inline)), content, tuple(reversed(tags)))
+
+
 def task_fields(text: str) -> TaskFields:
     """Return the fields of a task's text, and its description without them."""
-    found: dict[str, str] = {}
-    tags = tuple(dict.fromkeys(match[1].rstrip("/") for match in _TAG.finditer(text)))
-    rest = _BLOCK.sub("", text.rstrip())
-    rest, kept = _peeled(rest, found)
-    form = "emoji" if found else None
-    if "::" in rest:
-        inline: dict[str, str] = {}
-        rest = _INLINE.sub(_reader(inline), rest)
-        if inline:
-            found = {**inline, **found}
-            form = form or "dataview"
+    placed = placed_fields(text)
+    found = {field.name: field.value for field in reversed(placed.fields)}
+    found.pop("on_completion", None)
     depends_on = tuple(each.strip() for each in found.pop("depends_on", "").split(",") if each)
-    description = " ".join([rest.strip(), *kept]).strip()
-    return TaskFields(description, depends_on=depends_on, tags=tags, format=form, **found)
+    # What is between the fields at the end is spaces and tags.
+    at_end = [field.start for field in placed.fields if field.form == EMOJI]
+    rest = text[: min([placed.end, *at_end, *(start for start, _ in placed.tags)])]
+    for field in placed.fields:
+        if field.form == DATAVIEW:  # from the last to the first
+            rest = rest[: field.start] + rest[field.end :]
+    description = " ".join([rest.strip(), *(text[start:end] for start, end in placed.tags)]).strip()
+    tags = tuple(dict.fromkeys(match[1].rstrip("/") for match in _TAG.finditer(text)))
+    return TaskFields(description, depends_on=depends_on, tags=tags, format=placed.form, **found)
 
 
-def _peeled(rest: str, found: dict[str, str]) -> tuple[str, list[str]]:
-    """Take emoji fields and tags from the end. Return the rest, and the tags in their order."""
-    kept: list[str] = []
-    while True:
-        rest = rest.rstrip()
-        end = rest[-_LAST:]
-        match = _field(end, found)
-        if match is None and (match := _TAG_AT_END.search(end)) is not None:
-            kept.insert(0, match[0])
-        if match is None:
-            return rest, kept
-        rest = rest[: len(rest) - len(end) + match.start()]
+def written(name: str, value: str, form: str) -> str:
+    """Return a field as text to put behind others, with the spaces before it.
+
+    `name` is that of a date, `priority` or `recurrence`.
+    """
+    if form == DATAVIEW:
+        key = next(key for key, known in _INLINE_NAMES.items() if known == name)
+        return f"  [{key}:: {value}]"  # two spaces, because Obsidian hides some fields after one
+    if name == "priority":
+        return " " + next(emoji for emoji, known in _PRIORITIES.items() if known == value)
+    return f" {next(emoji for emoji, known in _NAMES.items() if known == name)} {value}"
 
 
-def _field(end: str, found: dict[str, str]) -> re.Match[str] | None:
-    if match := _DATE.search(end):
-        found.setdefault(_DATES[match[1]], match[2])
-    elif match := _PRIORITY.search(end):
-        found.setdefault("priority", _PRIORITIES[match[1]])
-    elif match := _RECURRENCE.search(end):
-        found.setdefault("recurrence", match[1].strip())
-    elif match := _ID.search(end):
-        found.setdefault("id", match[1])
-    elif match := _DEPENDS_ON.search(end):
-        found.setdefault("depends_on", match[1])
-    else:
-        match = _ON_COMPLETION.search(end)
-    return match
+def _stripped(text: str, end: int) -> int:
+    """Return the end without the white space before it."""
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
 
 
-def _reader(found: dict[str, str]) -> Callable[[re.Match[str]], str]:
-    """Return a function that takes a known Dataview field out of the text."""
+def _emoji(match: re.Match[str]) -> Field:
+    if match["priority"]:
+        value = _PRIORITIES[match["priority"]]
+        return Field("priority", value, *match.span(), match.start(), EMOJI)
+    part = next(
+        part for part in ("day", "rule", "action", "name", "names") if match[part] is not None
+    )
+    name = _NAMES[match[0][0]]
+    return Field(name, match[part].strip(), *match.span(), match.start(part), EMOJI)
 
-    def read(match: re.Match[str]) -> str:
-        name, value = _INLINE_NAMES.get(match[1]), match[2]
+
+def _inline(text: str) -> Iterator[Field]:
+    """Yield the known Dataview fields in order."""
+    for match in _INLINE.finditer(text):
+        key = 1 if match[1] is not None else 3
+        name, value = _INLINE_NAMES.get(match[key]), match[key + 1]
         if name is None or not value or (name in _INLINE_DATES and not _DAY.match(value)):
-            return match[0]
-        found[name] = value
-        return ""
-
-    return read
+            continue
+        yield Field(name, value, *match.span(), match.start(key + 1), DATAVIEW)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.notes import Task
 
+from . import frontmatter, links
 from .places import Lines
+from .structure import scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +21,35 @@ MAX_TASKS = 10_000
 MAX_TEXT_CHARS = 1_000
 _MAX_BEFORE = 200
 
+_LONE_CR = re.compile(r"\r(?!\n)")
 _BOX = re.compile(r"\[([^\0\r\n])\](?=[ \t\r\n]|\Z)")
 _MARKER = re.compile(r"((?:[ \t]*+>)*+[ \t]*+)(?:[-*+]|\d{1,9}[.)])[ \t]++\Z")
+
+
+class TaskLine(NamedTuple):
+    """Where a task is in a text. `start` and `end` are those of its line, without the line end."""
+
+    start: int
+    box: int  # of the "["
+    end: int
+    indent: int
+
+    @property
+    def symbol(self) -> int:
+        """Where the character in the box is."""
+        return self.box + 1
+
+    @property
+    def rest(self) -> int:
+        """Where the text after the box starts."""
+        return self.box + 3
+
+
+class PlacedTask(NamedTuple):
+    """A task of a note with its line number, from 1."""
+
+    line: int
+    place: TaskLine
 
 
 def tasks(source: str, text: str, places: Places, first_line: int) -> Iterator[Task]:
@@ -28,25 +58,53 @@ def tasks(source: str, text: str, places: Places, first_line: int) -> Iterator[T
     `text` is `source` with code, HTML and comments masked.
     """
     lines = Lines(source, first_line)
+    for place in _task_lines(source, text):
+        yield Task(
+            text[place.symbol],
+            source[place.rest : place.end].strip()[:MAX_TEXT_CHARS],
+            place.indent,
+            lines.at(place.start)[0],
+            places.span(place.start, place.end),
+            places.chunk(place.box),
+        )
+
+
+def placed_tasks(text: str) -> list[PlacedTask]:
+    """Return the tasks of a whole note, without its byte order mark. Offsets are characters."""
+    start = frontmatter.bounds(text).end
+    # Also a lone CR ends a line. The length stays the same.
+    whole = _LONE_CR.sub("\n", text)
+    body = whole[start:]
+    lines = Lines(whole, 1)
+    return [
+        PlacedTask(
+            lines.at(start + place.start)[0],
+            TaskLine(start + place.start, start + place.box, start + place.end, place.indent),
+        )
+        for place in _task_lines(body, links.mask(body, scan(body).opaque))
+    ]
+
+
+def line_digest(line: str) -> str:
+    """Return the hash of a task's line that its ID contains: 8 hexadecimal digits."""
+    return sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _task_lines(source: str, text: str) -> Iterator[TaskLine]:
+    """Yield the tasks of a body; `text` is `source` with code, HTML and comments masked."""
     for match in _BOX.finditer(text):
         at = match.start()
-        line_start = text.rfind("\n", max(0, at - _MAX_BEFORE), at) + 1
+        # Line ends are those of the source: a mask may cover them.
+        line_start = source.rfind("\n", max(0, at - _MAX_BEFORE), at) + 1
         if not line_start and at > _MAX_BEFORE:
             continue
         before = _MARKER.match(text, line_start, at)
         if before is None:
             continue
-        line_end = text.find("\n", at)
+        line_end = source.find("\n", at)
         if line_end < 0:
-            line_end = len(text)
-        elif text[line_end - 1] == "\r":
+            line_end = len(source)
+        elif source[line_end - 1] == "\r":
             line_end -= 1
-        rest = source[match.end() : line_end].strip()[:MAX_TEXT_CHARS]
-        yield Task(
-            match[1],
-            rest,
-            len(before[1].rpartition(">")[2].expandtabs(4)),
-            lines.at(line_start)[0],
-            places.span(line_start, line_end),
-            places.chunk(at),
-        )
+        indent = len(before[1].rpartition(">")[2].expandtabs(4))
+        yield TaskLine(line_start, at, line_end, indent)

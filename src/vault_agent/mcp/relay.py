@@ -27,17 +27,35 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
 
 MAX_LINE_BYTES = 64 * 1024
+"""The longest line, unless writing is on: then it is the largest body of a write."""
 IN_FLIGHT = 16
 PARENT_SECONDS = 5.0
 """How often the relay looks whether its parent is still there."""
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"
+_READING_TOOLS = frozenset(
+    (
+        "vault_search",
+        "vault_read",
+        "vault_list",
+        "vault_related",
+        "vault_context",
+        "task_list",
+        "note_read",
+        "search_notes",
+        "list_notes",
+        "read_note",
+        "get_related",
+    )
+)
+"""The tools that may be called again after a server has died in mid-call. A test compares them."""
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _SERVER_ERROR = -32000
 _INVALID_REQUEST = -32600
 _PARSE_ERROR = -32700
 _SECONDS_TO_CONNECT = 10.0
+_BLOCK_BYTES = 64 * 1024
 
 
 class ServerAt(NamedTuple):
@@ -56,14 +74,23 @@ class Relay:
 
     `find` returns the server. It is called with True if the one that it returned before does not
     answer any more, and then may start another one. It may take seconds. `path` is that of the
-    endpoint.
+    endpoint, and `max_line` the longest line in bytes.
     """
 
-    def __init__(self, find: Callable[[bool], ServerAt], path: str, source: int, sink: int) -> None:
+    def __init__(
+        self,
+        find: Callable[[bool], ServerAt],
+        path: str,
+        source: int,
+        sink: int,
+        *,
+        max_line: int = MAX_LINE_BYTES,
+    ) -> None:
         self._find = find
         self._path = path
         self._source = source
         self._sink = sink
+        self._max_line = max_line
         self._server: ServerAt | None = None
         self._finding = threading.Lock()
         self._writing = threading.Lock()
@@ -95,9 +122,10 @@ class Relay:
 
     def _read(self) -> None:
         try:
-            for line in _lines(self._source):
+            for line in _lines(self._source, self._max_line):
                 if line is None:
-                    self._refuse(None, _INVALID_REQUEST, "The line is over 64 KiB.")
+                    limit = f"The line is over {self._max_line // 1024} KiB."
+                    self._refuse(None, _INVALID_REQUEST, limit)
                 elif line.strip():
                     self._take(line)
         except OSError:
@@ -159,13 +187,20 @@ class Relay:
             del self._active[request.id]
 
     def _ask(self, request: _Request) -> None:
-        """Send a request, and once more if the server has ended meanwhile."""
+        """Send a request, and once more if the server has ended meanwhile.
+
+        A call that may have written is not repeated.
+        """
         for last in (False, True):
             server = self._located(None)
             try:
                 self._exchange(request, server)
             except (OSError, HTTPException):
                 if request.cancelled:
+                    return
+                if request.sent and _may_write(request.message):
+                    self._located(server)
+                    self._write(_outcome_unknown(request.id), request)
                     return
                 if last or request.answered:
                     raise Refused(
@@ -184,7 +219,8 @@ class Relay:
 
     def _exchange(self, request: _Request, server: ServerAt) -> None:
         headers = self._headers(request.message, server)
-        for reused in (True, False):
+        # If a new connection breaks after a call was sent, the server has ended in mid-call.
+        for reused in (False,) if _may_write(request.message) else (True, False):
             connection = self._connections.take(server, reused=reused)
             if connection is None:
                 continue
@@ -192,6 +228,7 @@ class Relay:
             try:
                 if request.cancelled:
                     return
+                request.sent = True
                 connection.request("POST", self._path, body=request.line, headers=headers)
                 response = connection.getresponse()
             except (OSError, HTTPException):
@@ -290,6 +327,7 @@ class _Request:
         self.message = message
         self.connection: HTTPConnection | None = None
         self.cancelled = False
+        self.sent = False  # whether a server may have it
         self.answered = False
 
     def cancel(self) -> None:
@@ -339,7 +377,27 @@ class _Connections:
             self._idle.append((server, connection))
 
 
-def run_relay(find: Callable[[bool], ServerAt], path: str) -> None:
+def _may_write(message: dict[str, Any]) -> bool:
+    """Whether a request may change notes: the call of a tool that is not known to read."""
+    params = message.get("params")
+    name = params.get("name") if isinstance(params, dict) else None
+    return message.get("method") == "tools/call" and name not in _READING_TOOLS
+
+
+def _outcome_unknown(number: str | int) -> bytes:
+    """Return the result of a call that a server may or may not have carried out."""
+    text = (
+        "WRITE_OUTCOME_UNKNOWN: the server ended during the call, so the write is there once or not"
+        " at all. Read the note first."
+    )
+    content = [{"type": "text", "text": text}]
+    result = {"resultType": "complete", "content": content, "isError": True}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
+
+
+def run_relay(
+    find: Callable[[bool], ServerAt], path: str, *, max_line: int = MAX_LINE_BYTES
+) -> None:
     """Relay between standard input and output, and end the process with code 0.
 
     Standard output carries protocol lines only: everything else that is printed goes to standard
@@ -352,7 +410,7 @@ def run_relay(find: Callable[[bool], ServerAt], path: str) -> None:
 
         for descriptor in (0, sink):
             msvcrt.setmode(descriptor, os.O_BINARY)
-    relay = Relay(find, path, 0, sink)
+    relay = Relay(find, path, 0, sink, max_line=max_line)
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.ended.set())
@@ -361,17 +419,17 @@ def run_relay(find: Callable[[bool], ServerAt], path: str) -> None:
     os._exit(0)
 
 
-def _lines(source: int) -> Any:
-    """Yield the lines of a descriptor, and None for one that is too long."""
+def _lines(source: int, longest: int) -> Any:
+    """Yield the lines of a descriptor, and None for one that is longer than `longest` bytes."""
     held = bytearray()
     too_long = False
-    while part := os.read(source, MAX_LINE_BYTES):
+    while part := os.read(source, _BLOCK_BYTES):
         *ends, rest = part.split(b"\n")
         for end in ends:
-            yield None if too_long or len(held) + len(end) > MAX_LINE_BYTES else bytes(held + end)
+            yield None if too_long or len(held) + len(end) > longest else bytes(held + end)
             held.clear()
             too_long = False
-        if len(held) + len(rest) > MAX_LINE_BYTES:
+        if len(held) + len(rest) > longest:
             too_long = True
             held.clear()
         elif not too_long:

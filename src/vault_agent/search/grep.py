@@ -22,19 +22,19 @@ from vault_agent.model.warning import Warning
 from vault_agent.search.lines import matching_lines, with_plain_ends
 from vault_agent.search.lists import admitted
 from vault_agent.search.paging import note_key, path_of_key
-from vault_agent.search.pattern import compile_pattern
 from vault_agent.search.unknown import path_warnings
 from vault_agent.store.index import text as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
+from vault_agent.text.pattern import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vault_agent.model.grep import GrepQuery
     from vault_agent.search.lines import FoundLine
-    from vault_agent.search.pattern import Pattern
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.text import ScannedNote
+    from vault_agent.text.pattern import Pattern
 
 LINES_OF_NOTE = 20
 """Lines of one note in all pages together, unless only one note is searched."""

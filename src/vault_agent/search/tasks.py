@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.task_fields import task_fields
+from vault_agent.markdown.tasks import line_digest
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.lists import ListedTask, TaskList, TaskPlace, TaskStatus
 from vault_agent.search.lists import admitted
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.model.lists import TaskFields, TaskQuery
+    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import TaskRow
+    from vault_agent.store.index.notes import StoredChunk
 
 _PAGE = 2_000
 _DONE, _CANCELLED = ("x", "X"), ("-",)
@@ -55,6 +57,14 @@ async def list_tasks(
         tasks = await _rows(connection, shown)
     places = tuple(TaskPlace(note_key(task.path), task.line) for task in tasks)
     return TaskList(tuple(tasks), places, len(found) > len(shown), warnings)
+
+
+async def open_tasks_of(snapshot: Snapshot, ids: Sequence[str], scope: Scope) -> list[str]:
+    """Return those of the IDs (`🆔`) that open tasks have, in the given order."""
+    async with snapshot.connection() as connection:
+        rows = await sorting.tasks_with(connection, ids, without=(*_DONE, *_CANCELLED))
+    found = {task_fields(text).id for path, text in rows if scope.contains(path)}
+    return [each for each in dict.fromkeys(ids) if each in found]
 
 
 def status_of(symbol: str) -> TaskStatus:
@@ -105,11 +115,8 @@ async def _rows(
     tasks = []
     for row, fields in found:
         chunk = chunks.get(row.rowid << CHUNK_BITS | row.chunk) if row.chunk is not None else None
-        lines = chunk.text.split("\n") if chunk is not None else []
-        place = row.line - chunk.start_line if chunk is not None else 0
-        # The line as it is in the file. Without its chunk, which a run has replaced, its text.
-        line = lines[place].rstrip("\r") if 0 <= place < len(lines) else row.text
-        digest = sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        line = await _line(connection, row, chunk)
+        digest = line_digest(line)
         tasks.append(
             ListedTask(
                 task_id=f"{identify(row.path)}:{row.line}:{digest}",
@@ -122,3 +129,29 @@ async def _rows(
             )
         )
     return tasks
+
+
+async def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None) -> str:
+    """Return a task's line as it is in the file, without its end.
+
+    Without its chunk, which a run has replaced, return its text.
+    """
+    if chunk is None:
+        return row.text
+    lines = _lines(chunk.text)
+    place = row.line - chunk.start_line
+    if not 0 <= place < len(lines):
+        return row.text
+    pieces = [lines[place]]
+    while place == len(lines) - 1:  # a very long line goes on in the next chunk
+        following = await reading.chunks(connection, {chunk.key + 1})
+        if not following:
+            break
+        chunk, place = following[0], 0
+        lines = _lines(chunk.text)
+        pieces.append(lines[0])
+    return "".join(pieces)
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 _SENT_BY_PAGES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 MAX_BODY_BYTES = 64 * 1024
+MIB = 1024 * 1024
 
 
-def check_media(request: web.BaseRequest) -> None:
+def check_media(request: web.BaseRequest, octets: bool = False) -> None:
     """Raise UNSUPPORTED_MEDIA_TYPE unless the body is uncompressed JSON in UTF-8.
+
+    With `octets` it must be application/octet-stream instead.
 
     The check protects against web pages: without a preflight they may post some types across
     origins, but not application/json. Those types are refused even if the body is empty.
@@ -32,6 +35,14 @@ def check_media(request: web.BaseRequest) -> None:
     media, *parameters = (part.strip().lower() for part in declared.split(";"))
     if not request.body_exists and media not in _SENT_BY_PAGES:
         return
+    if octets:
+        if media != "application/octet-stream":
+            raise Unsupported(
+                "UNSUPPORTED_MEDIA_TYPE",
+                "The Content-Type is not application/octet-stream.",
+                remedy="Send the bytes of the file as application/octet-stream.",
+            )
+        return
     if media != "application/json" or not all(
         parameter.replace(" ", "").replace('"', "") in ("", "charset=utf-8")
         for parameter in parameters
@@ -41,40 +52,48 @@ def check_media(request: web.BaseRequest) -> None:
         )
 
 
-def check_size(request: web.BaseRequest) -> None:
+def check_size(request: web.BaseRequest, limit: int = MAX_BODY_BYTES) -> None:
     """Raise BODY_TOO_LARGE if Content-Length is too large, before the body is read."""
-    if (request.content_length or 0) > MAX_BODY_BYTES:
-        raise _too_large()
+    if (request.content_length or 0) > limit:
+        raise _too_large(limit)
 
 
-async def read_model(request: web.Request, model: type[AnyModel]) -> AnyModel:
+async def read_model(
+    request: web.Request, model: type[AnyModel], limit: int = MAX_BODY_BYTES
+) -> AnyModel:
     """Parse the body as `model`. An absent body is parsed as `{}`.
 
     Raises INVALID_REQUEST or a more specific code, also for a body that arrives too slowly, and
     BODY_TOO_LARGE.
     """
-    return parse(model, await read_body(request) if request.body_exists else b"{}")
+    return parse(model, await read_body(request, limit) if request.body_exists else b"{}")
 
 
-async def read_body(request: web.Request) -> bytes:
-    """Return the body. Raises INVALID_REQUEST if it arrives too slowly, and BODY_TOO_LARGE."""
+async def read_body(request: web.Request, limit: int = MAX_BODY_BYTES) -> bytes:
+    """Return the body, of at most `limit` bytes.
+
+    Raises INVALID_REQUEST if it arrives too slowly, and BODY_TOO_LARGE.
+    """
     if not request.body_exists:
         return b""
     await _send_continue(request)
+    body = bytearray()
     try:
-        async with asyncio.timeout(request.app[LIMITS].body_seconds):
-            body = await request.read()
+        # A larger body may take longer: a second for each MiB.
+        async with asyncio.timeout(request.app[LIMITS].body_seconds + limit // MIB):
+            async for block in request.content.iter_any():
+                body += block
+                if len(body) > limit:
+                    raise _too_large(limit)
     except TimeoutError:
         raise InvalidRequest(
             "INVALID_REQUEST", "The body did not arrive in time. Send it whole."
         ) from None
-    except web.HTTPRequestEntityTooLarge:
-        raise _too_large() from None
     except web.RequestPayloadError:
         raise InvalidRequest("INVALID_REQUEST", "The body is not valid HTTP.") from None
     if isinstance(request.protocol, Connection):
         request.protocol.complete()
-    return body
+    return bytes(body)
 
 
 async def _send_continue(request: web.Request) -> None:
@@ -85,5 +104,5 @@ async def _send_continue(request: web.Request) -> None:
         request.writer.output_size = 0
 
 
-def _too_large() -> TooLarge:
-    return TooLarge("BODY_TOO_LARGE", "The body is over 64 KiB.")
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge("BODY_TOO_LARGE", f"The body is over {limit // 1024:,} KiB.")

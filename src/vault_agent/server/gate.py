@@ -41,9 +41,12 @@ if TYPE_CHECKING:
 
 _EXPOSED = "Content-Disposition, Content-Range, ETag, Location, X-Request-Id"
 _CLIENT_GONE = 499  # only in the log; nginx uses the same number
+_RETRY_AFTER = {"NOTE_BUSY": 3, "RECOVERY_PENDING": 3, "WRITE_RATE_LIMITED": 60}
+"""Seconds after which a refused write may be tried again."""
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, If-Range, Range",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, If-Match,"
+    " If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "600",
 }
 
@@ -168,6 +171,8 @@ def _headers_of(error: Exception) -> dict[str, str]:
         return {"Allow": ", ".join(error.details.get("allowed", ()))}
     if isinstance(error, VaultAgentError) and error.code == "RANGE_NOT_SATISFIABLE":
         return {"Content-Range": f"bytes */{error.details.get('size')}"}
+    if isinstance(error, VaultAgentError) and error.code in _RETRY_AFTER:
+        return {"Retry-After": str(_RETRY_AFTER[error.code])}
     return {}
 
 

@@ -13,6 +13,7 @@ from vault_agent import __version__
 from vault_agent.server.replies import status_of
 from vault_agent.server.routes import ROUTES, Route
 from vault_agent.wire.replies import ErrorReply
+from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from vault_agent.wire.base import Model
@@ -37,15 +38,20 @@ _MEANING = {
     401: "The key is missing or wrong.",
     403: "The caller may not do this, or the file may not be served.",
     404: "Not found.",
-    409: "The index is missing, unusable or busy.",
-    410: "The list has changed since its first page.",
+    409: "The index is missing, unusable or busy, or the note does not allow this.",
+    410: "It has changed or expired.",
+    412: "The note has changed since it was read.",
     413: "Over a size limit.",
     415: "Not application/json in UTF-8.",
     416: "The range is outside the attachment.",
     429: "Too many requests.",
     421: "The Host header names another server.",
+    422: "The request does not fit an earlier one.",
+    428: "The request must say more.",
     500: "A defect of the server.",
+    502: "What was written could not be read back.",
     503: "A required resource is not available at the moment.",
+    507: "The disk is full.",
 }
 
 
@@ -66,7 +72,7 @@ def describe() -> dict[str, Any]:
         "info": {
             "title": "vault-agent",
             "version": __version__,
-            "description": "Search and read one vault of Markdown notes.",
+            "description": "Search, read and, if switched on, change one vault of Markdown notes.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
@@ -102,12 +108,37 @@ def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
         "parameters": _parameters(route),
         "responses": _responses(route, refs),
     }
+    if route.octets:
+        operation["parameters"] += _CONDITIONS[1:]
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/octet-stream": {}},
+        }
     if route.takes_body:
+        operation["parameters"] += _CONDITIONS if issubclass(route.request, WriteBody) else []
         operation["requestBody"] = {
             "required": route.body is True,
             "content": {"application/json": {"schema": refs[route.request, "validation"]}},
         }
     return operation
+
+
+_CONDITIONS: list[dict[str, Any]] = [
+    {
+        "name": "If-Match",
+        "in": "header",
+        "required": False,
+        "description": "The same as `expectedHash`, in double quotes.",
+        "schema": {"type": "string"},
+    },
+    {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": "The same as `idempotencyKey`.",
+        "schema": {"type": "string"},
+    },
+]
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:

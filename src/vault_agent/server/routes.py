@@ -9,11 +9,19 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import graph, links, lists, operations
+from vault_agent.api import graph, links, lists, operations, writing
+from vault_agent.api import web as pages
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers, ui
-from vault_agent.server.body import check_media, check_size, read_model
+from vault_agent.server.body import (
+    MAX_BODY_BYTES,
+    check_media,
+    check_size,
+    read_body,
+    read_model,
+)
+from vault_agent.server.conditions import MAX_ATTACHMENT_BYTES, with_content, with_headers
 from vault_agent.server.handlers import Call
 from vault_agent.server.keys import CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
@@ -22,6 +30,7 @@ from vault_agent.wire.queries import repeatable
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
 from vault_agent.wire.web import EndedData, SessionBody, SessionData, TicketBody, TicketData
+from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,6 +38,8 @@ if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.wire.base import Model
+
+MAX_RENDER_BYTES = 512 * 1024
 
 _PARTS = re.compile(r"\{(\w+)\}")
 
@@ -51,6 +62,8 @@ class Route:
         wider: a request model with fields that only HTTP has, instead of the operation's.
         more_codes: errors that only HTTP has, besides those of every route.
         tagged: whether replies carry an ETag.
+        max_body: the most bytes of a body.
+        octets: whether the body is the bytes of a file, and the parameters are in the query string.
     """
 
     method: str
@@ -63,24 +76,36 @@ class Route:
     wider: type[Model] | None = None
     more_codes: tuple[str, ...] = ()
     tagged: bool = False
+    max_body: int = MAX_BODY_BYTES
+    octets: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
         request[TRACE].route = self.path
-        check_media(request)
-        check_size(request)
-        if not self.takes_body and request.body_exists:
+        check_media(request, self.octets)
+        if self.operation.needs is not None:
+            check_switch(self.operation.needs, request.app[CONFIG])
+        limit = self._limit(request)
+        check_size(request, limit)
+        if not (self.takes_body or self.octets) and request.body_exists:
             raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
         given = _query_values(request, repeatable(self.request))
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
-            sent = await read_model(request, self.request)
+            sent = with_headers(request, await read_model(request, self.request, limit))
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
-        if self.operation.needs is not None:
-            check_switch(self.operation.needs, request.app[CONFIG])
+        if self.octets:
+            sent = with_content(request, sent, await read_body(request, limit))
         return await self.handler(Call(request, self.operation, sent, self.status))
+
+    def _limit(self, request: web.Request) -> int:
+        """Return the most bytes of a body."""
+        if self.octets:
+            return MAX_ATTACHMENT_BYTES
+        is_write = issubclass(self.request, WriteBody)
+        return request.app[CONFIG].write.max_body_bytes if is_write else self.max_body
 
     @property
     def request(self) -> type[Model]:
@@ -194,6 +219,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/grep", lists.GREP, body=True),
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
+    Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
+    Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
     Route("GET", "/notes/{noteId}/links", links.LINKS),
     Route("GET", "/notes/{noteId}/backlinks", links.BACKLINKS),
     Route("GET", "/notes/{noteId}/mentions", links.MENTIONS),
@@ -219,6 +246,9 @@ ROUTES: tuple[Route, ...] = (
         media=("text/event-stream",),
     ),
     Route("DELETE", "/jobs/{jobId}", operations.CANCEL_JOB),
+    Route("POST", "/write/note", writing.WRITE_NOTE, body=True),
+    Route("POST", "/write/frontmatter", writing.SET_FRONTMATTER, body=True),
+    Route("POST", "/write/replace", writing.REPLACE, body=True),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
@@ -237,6 +267,15 @@ ROUTES: tuple[Route, ...] = (
         handler=ui.asset,
         media=("text/javascript", "text/css"),
         more_codes=("ROUTE_NOT_FOUND",),
+    ),
+    Route(
+        "GET",
+        "/ui/files/{path}",
+        pages.SHOWN_FILE,
+        handler=ui.shown_file,
+        media=("application/octet-stream",),
+        more_codes=("RANGE_NOT_SATISFIABLE",),
+        tagged=True,
     ),
     Route("POST", "/ui/tickets", TICKET, body=None, handler=ui.ticket),
     Route("POST", "/ui/session", SESSION, body=True, handler=ui.session),

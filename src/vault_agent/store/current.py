@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import EXCLUDED_REMEDY, IndexUnavailable
 from vault_agent.store.database import mapped_files, open_reader, translated
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.store.index.meta import check_compatible, read_meta, read_revision
 from vault_agent.store.index.notes import all_paths
 from vault_agent.store.readers import Readers
 from vault_agent.system.cancelling import open_in_thread, to_its_end
@@ -139,6 +139,21 @@ class Snapshot:
         with self.held.in_threads.lend() as connection:
             self.held.files.check()
             yield connection
+
+    @contextmanager
+    def unchanged_here(self) -> Iterator[sqlite3.Connection]:
+        """Lend the calling thread a connection that reads this revision only. See `unchanged`."""
+        with self.connection_here() as connection:
+            try:
+                with translated():
+                    connection.execute("BEGIN")
+                    if read_revision(connection) != (self.meta.generation, self.meta.revision):
+                        raise SnapshotOutdated
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    with translated():
+                        connection.execute("ROLLBACK")
 
     @asynccontextmanager
     async def unchanged(self) -> AsyncIterator[aiosqlite.Connection]:

@@ -33,6 +33,21 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", text.lower().replace("ς", "σ"))
 
 
+def slug(text: str, limit: int = 80) -> str:
+    """Return the text as part of a file's name, or "" if it has no letters and no digits.
+
+    NFC, lower case, letters and digits of any script with the marks that belong to them, joined
+    with `-`, at most `limit` characters.
+    """
+    kept = (
+        each if unicodedata.category(each)[0] in "LMN" else " "
+        for each in unicodedata.normalize("NFC", text).lower()
+    )
+    words = unicodedata.normalize("NFC", "".join(kept)).split()
+    joined = "-".join(words)[:limit].rstrip("-")
+    return joined if any(each.isalnum() for each in joined) else ""
+
+
 def shown_name(text: str) -> str:
     """Return the note's name if the whole text is one wikilink, and else the text.
 

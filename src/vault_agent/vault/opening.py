@@ -99,6 +99,13 @@ class Opener(Protocol):
         """Return the entries of a folder ("" is the root) without `.` and `..`."""
         ...
 
+    def real_folder(self, path: str) -> int | None:
+        """Return a descriptor of a folder whose path has no links, or None without descriptors.
+
+        The caller must close it.
+        """
+        ...
+
 
 def cannot_open(error: OSError) -> CannotOpen:
     """Return the CannotOpen for a system error.
@@ -166,6 +173,23 @@ class DescriptorOpener:
         """Return a descriptor of a folder, to list it. Raises CannotOpen."""
         with self._walk(path, is_dir=True) as (folder, name, _):
             return _step(folder, name, _LIST)
+
+    def real_folder(self, path: str) -> int:
+        """See Opener.real_folder."""
+        folder = -1
+        try:
+            folder = _step(self._root, ".", _LIST)
+            for name in path.split("/") if path else ():
+                inner = _step(folder, name, _LIST)
+                os.close(folder)
+                folder = inner
+        except BaseException as error:
+            if folder >= 0:
+                os.close(folder)
+            if isinstance(error, OSError):
+                raise cannot_open(error) from None
+            raise
+        return folder
 
     @contextmanager
     def _walk(  # noqa: PLR0912 - one state machine, harder to read in parts
@@ -283,6 +307,16 @@ class KernelOpener:
             if error.errno not in _FALL_BACK:
                 raise cannot_open(error) from None
         return self._fallback.folder(path)
+
+    def real_folder(self, path: str) -> int:
+        """See Opener.real_folder."""
+        try:
+            with self._parent(path) as (folder, rest):
+                return openat2(folder, rest or ".", _LIST)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.ENAMETOOLONG):
+                raise cannot_open(error) from None
+        return self._fallback.real_folder(path)
 
     @contextmanager
     def _parent(self, path: str) -> Iterator[tuple[int, str]]:
@@ -404,6 +438,12 @@ class PortableOpener:
         if self._target(path, is_dir=True) != target:
             raise CannotOpen(Cause.VANISHED)
         yield iter(found)
+
+    def real_folder(self, path: str) -> None:
+        """See Opener.real_folder. Checks that the path has no links at this moment."""
+        named = os.path.join(self._root_path, *path.split("/"))  # noqa: PTH118 - hot
+        if self._target(path or ".", is_dir=True) != named.rstrip(os.sep):
+            raise CannotOpen(Cause.VANISHED)
 
     def _target(self, path: str, *, is_dir: bool) -> str:
         named = os.path.join(self._root_path, *path.split("/"))  # noqa: PTH118 - hot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
@@ -11,6 +12,7 @@ from vault_agent.errors import Misconfigured
 from vault_agent.model.identifiers import identify
 from vault_agent.vault import platform
 from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.folder import Folder
 from vault_agent.vault.opening import (
     CannotOpen,
     Cause,
@@ -192,6 +194,39 @@ class VaultRoot:
         """Follow the links of a path without opening the target. Raises CannotOpen."""
         self._check(path)
         return self._opener.resolve(path)
+
+    def real_path(self, path: str) -> str:
+        """Return a path with its links followed. The file need not exist, but its folder must.
+
+        Raises:
+            CannotOpen: with the cause. OUTSIDE or EXCLUDED if a link leads there.
+        """
+        self._check(path)
+        try:
+            return self._opener.resolve(path).path
+        except CannotOpen as error:
+            if error.cause is not Cause.VANISHED:
+                raise
+        folder, _, name = path.rpartition("/")
+        if not folder:
+            return path
+        place = self._opener.resolve(folder)
+        if not stat.S_ISDIR(place.stat.st_mode):
+            raise CannotOpen(Cause.VANISHED)
+        return f"{place.path}/{name}" if place.path else name
+
+    def open_folder(self, path: str) -> Folder:
+        """Open a folder to write in it, by its exact path without links ("" is the vault).
+
+        The folder may be excluded: the caller, which writes, checks that itself.
+
+        Raises:
+            CannotOpen: with the cause. VANISHED also if there is a link in the path.
+        """
+        if path:
+            _check_segments(path)
+        fd = self._opener.real_folder(path)
+        return Folder(fd, path, os.path.join(self.path, *path.split("/")))  # noqa: PTH118
 
     def listing(self, path: str = "") -> AbstractContextManager[Entries]:
         """List a folder ("" is the vault itself). Raises CannotOpen.

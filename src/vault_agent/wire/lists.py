@@ -190,6 +190,7 @@ class TasksRequest(Model):
     """A request for a list of tasks."""
 
     path: Texts = Field(default=(), description="Notes, folders or glob patterns.")
+    folder: Texts = Field(default=(), description="More folders, as in `path`.")
     status: Literal["open", "done", "cancelled", "all"] = "open"
     tag: Texts = Field(default=(), description="Tags of the task itself. All must match.")
     due_after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
@@ -200,7 +201,7 @@ class TasksRequest(Model):
     def to_query(self, scope: Scope = EVERYTHING) -> TaskQuery:
         """Return the domain value for a caller with this scope."""
         return TaskQuery(
-            filters=Filters(paths=self.path, scope=scope),
+            filters=Filters(paths=(*self.path, *self.folder), scope=scope),
             status=None if self.status == "all" else TaskStatus(self.status),
             tags=self.tag,
             due_after=self.due_after,

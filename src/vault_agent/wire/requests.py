@@ -29,7 +29,7 @@ def _calendar_date(text: str) -> str:
     raise PydanticCustomError("date", "must be a calendar date, as YYYY-MM-DD")
 
 
-def _of_form(pattern: str, rule: LiteralString) -> tuple[AfterValidator, WithJsonSchema]:
+def of_form(pattern: str, rule: LiteralString) -> tuple[AfterValidator, WithJsonSchema]:
     """Return the annotations of a text that must match the whole pattern. `rule` is the error."""
     form = re.compile(pattern)
 
@@ -64,16 +64,16 @@ def _number(value: object) -> int:
 
 NoteId = Annotated[
     str,
-    *_of_form(r"[0-9a-f]{32}", "must be a note's ID, 32 digits from 0 to f: take it from a result"),
+    *of_form(r"[0-9a-f]{32}", "must be a note's ID, 32 digits from 0 to f: take it from a result"),
 ]
 NoteOrChunkId = Annotated[
     str,
-    *_of_form(
+    *of_form(
         rf"[0-9a-f]{{32}}(:{_CHUNK_NUMBER})?",
         "must be the ID of a note or chunk: take it from a result",
     ),
 ]
-JobId = Annotated[str, *_of_form(r"[0-9A-Za-z_-]{1,64}", "must be a job's ID")]
+JobId = Annotated[str, *of_form(r"[0-9A-Za-z_-]{1,64}", "must be a job's ID")]
 Limit = Annotated[int, Field(ge=1, le=50)]
 CalendarDate = Annotated[
     str,

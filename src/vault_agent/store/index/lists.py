@@ -156,6 +156,17 @@ async def tasks_from(
     return [TaskRow(*row) for row in rows]
 
 
+async def tasks_with(
+    connection: aiosqlite.Connection, words: Sequence[str], *, without: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the path and text of tasks that contain a word, but for those with some symbols."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _TASKS_WITH, (json_array(without), json_array(words))
+        )
+    return [(path, text) for path, text in rows]
+
+
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 _FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
 _UPDATED = f"""CASE WHEN json_extract(metadata, '$.updated') GLOB {_DAY}
@@ -219,4 +230,11 @@ FROM note CROSS JOIN task ON task.key >= note.rowid << {CHUNK_BITS}
 WHERE note.path >= ? AND (note.path > ? OR task.line > ?)
     AND task.symbol {{known}} (SELECT value FROM json_each(?))
 ORDER BY note.path, task.key LIMIT ?
+"""
+
+_TASKS_WITH = f"""
+SELECT note.path, task.text FROM task JOIN note ON note.rowid = task.key >> {CHUNK_BITS}
+WHERE task.symbol NOT IN (SELECT value FROM json_each(?))
+    AND EXISTS (SELECT 1 FROM json_each(?) AS word WHERE instr(task.text, word.value) > 0)
+ORDER BY note.path, task.key LIMIT 10000
 """

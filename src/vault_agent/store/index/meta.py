@@ -10,6 +10,8 @@ from vault_agent.store.database import translated
 from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import aiosqlite
 
 SCHEMA_VERSION = 6
@@ -61,6 +63,13 @@ async def read_meta(connection: aiosqlite.Connection) -> Meta:
         if type(values[field.name]).__name__ != field.type:
             raise damaged()
     return Meta(**{field.name: values[field.name] for field in fields(Meta)})
+
+
+def read_revision(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the generation and the revision, in the thread that asks."""
+    rows = connection.execute("SELECT key, value FROM meta WHERE key IN ('generation', 'revision')")
+    values = dict(rows.fetchall())
+    return values["generation"], values["revision"]
 
 
 def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:

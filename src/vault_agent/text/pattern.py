@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_agent.errors import InvalidRequest
 
@@ -43,7 +43,18 @@ class Pattern:
 
 
 def compile_pattern(pattern: str, *, ignore_case: bool) -> Pattern:
-    """Compile a pattern.
+    """Compile a pattern that matches within lines.
+
+    Raises:
+        InvalidRequest: `REGEX_UNSUPPORTED` if RE2 does not support it, or is not installed.
+    """
+    return Pattern(compile_re2(pattern, ignore_case=ignore_case, one_line=True).search)
+
+
+def compile_re2(pattern: str, *, ignore_case: bool, one_line: bool) -> Any:
+    """Return RE2's object of a pattern, for bytes. `^` and `$` are a line's ends.
+
+    With `one_line` no match contains a line end.
 
     Raises:
         InvalidRequest: `REGEX_UNSUPPORTED` if RE2 does not support it, or is not installed.
@@ -55,15 +66,14 @@ def compile_pattern(pattern: str, *, ignore_case: bool) -> Pattern:
             "REGEX_UNSUPPORTED", "Regular expressions are not available on this system."
         ) from None
     options = re2.Options()
-    options.never_nl = True
+    options.never_nl = one_line
     options.log_errors = False  # it would print the pattern
     options.max_mem = MAX_AUTOMATON_BYTES
     options.case_sensitive = not ignore_case
     try:
-        compiled = re2.compile("(?m)" + pattern, options)
+        return re2.compile("(?m)" + pattern, options)
     except re2.error as error:
         raise InvalidRequest("REGEX_UNSUPPORTED", _explained(error, pattern)) from None
-    return Pattern(compiled.search)
 
 
 def _explained(error: Exception, pattern: str) -> str:

@@ -1,0 +1,245 @@
+"""The operations that change notes, and that read what changes need to know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.caller import CallerKind
+from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
+from vault_agent.api.operation import Found, Operation
+from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.model.writing import Appended, Right, Write
+from vault_agent.wire.base import dump
+from vault_agent.wire.convert import warnings_data
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.writing import (
+    FrontmatterBody,
+    ReplaceBody,
+    WriteBody,
+    WriteNoteBody,
+)
+from vault_agent.wire.written import WriteData, write_data
+from vault_agent.writing import notes
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.writing import Written
+    from vault_agent.wire.writing import NoteBody
+
+_NOT_PART_OF_THE_REQUEST = {"idempotency_key", "wait_ms", "dry_run"}
+_RIGHTS = {
+    "create": Right.CREATE,
+    "append": Right.APPEND,
+    "upsert": Right.APPEND,
+    "prepend": Right.EDIT,
+    "overwrite": Right.OVERWRITE,
+}
+
+
+def asked(
+    caller: Caller,
+    sent: WriteBody,
+    operation: str,
+    right: Right,
+    *,
+    hash_required: bool = False,
+    retries: bool = False,
+    appended: Appended | None = None,
+) -> Write:
+    """Return what every write is told: who asks for what, and how."""
+    content = dump(sent.model_copy(update=dict.fromkeys(_NOT_PART_OF_THE_REQUEST)))
+    return Write(
+        operation=operation,
+        right=right,
+        caller=caller.writer,
+        expected_hash=sent.expected_hash,
+        # A dry run tells the hash of what its diff was made of.
+        hash_required=hash_required and not sent.dry_run,
+        dry_run=sent.dry_run,
+        key=sent.idempotency_key,
+        request=blake2b(operation.encode() + b"\n" + content, digest_size=16).digest(),
+        wait_ms=sent.wait_ms,
+        retries=retries,
+        appended=appended,
+    )
+
+
+async def path_of(vault: OpenVault, caller: Caller, sent: NoteBody) -> str:
+    """Return the path that a request names by itself or by a note's ID.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for what the caller does not see.
+    """
+    path = sent.path
+    if path is None:
+        found = await vault.lists.resolve(sent.note_id or "", caller.scope)
+        path = caller.scope.outer(found.notes[0].path)
+    return visible_path(caller, path)
+
+
+def visible_path(caller: Caller, path: str) -> str:
+    """Return the path of an existing note.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND` if the caller does not see it.
+    """
+    if not caller.scope.contains(path):
+        raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
+    return path
+
+
+def found(written: Written) -> Found:
+    """Return the reply to a write."""
+    warnings = warnings_data(written.warnings)
+    return Found(Reply[WriteData](data=write_data(written), warnings=warnings))
+
+
+async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
+    """Create a note, or append, prepend, overwrite or upsert its text."""
+    mode, content = sent.mode, sent.content
+    right = _RIGHTS[mode]
+    if mode == "overwrite" and caller.kind is CallerKind.WEB:
+        right = Right.EDIT  # a person who sees the text that is replaced
+    write = asked(caller, sent, mode, right, hash_required=mode == "overwrite")
+    if mode in ("append", "upsert"):
+        appended = None if sent.allow_repeat else Appended(content.encode())
+        write = replace(write, retries=True, appended=appended)
+    if sent.frontmatter is not None and mode in ("append", "prepend"):
+        raise InvalidRequest("INVALID_REQUEST", f"`{mode}` takes no `frontmatter`.")
+    if mode in ("create", "upsert"):
+        if sent.path is None:
+            raise InvalidRequest("INVALID_REQUEST", f"`{mode}` needs a `path`.")
+        path = sent.path
+    else:
+        path = await path_of(vault, caller, sent)
+    writing, blank = vault.writing, sent.blank_line
+    match mode:
+        case "create":
+            written = await notes.create(writing, path, write, content, sent.frontmatter)
+        case "append":
+            written = await notes.append(writing, path, write, content, blank_line=blank)
+        case "prepend":
+            written = await notes.prepend(writing, path, write, content, blank_line=blank)
+        case "overwrite":
+            written = await notes.overwrite(writing, path, write, content, sent.frontmatter)
+        case _:
+            written = await notes.upsert(
+                writing, path, write, content, sent.frontmatter, blank_line=blank
+            )
+    return found(written)
+
+
+async def _frontmatter(vault: OpenVault, caller: Caller, sent: FrontmatterBody) -> Found:
+    """Set and delete keys of a note's frontmatter."""
+    path = await path_of(vault, caller, sent)
+    write = asked(caller, sent, "frontmatter", Right.EDIT, retries=True)
+    return found(await notes.set_properties(vault.writing, path, write, sent.set, sent.delete))
+
+
+async def _replace(vault: OpenVault, caller: Caller, sent: ReplaceBody) -> Found:
+    """Replace text in a note."""
+    path = await path_of(vault, caller, sent)
+    several = sent.expected_count != 1
+    write = asked(caller, sent, "replace", Right.EDIT, hash_required=sent.regex and several)
+    written = await notes.replace_text(
+        vault.writing,
+        path,
+        write,
+        sent.search,
+        sent.replace,
+        regex=sent.regex,
+        case_sensitive=sent.case_sensitive,
+        whole_word=sent.whole_word,
+        in_frontmatter=sent.in_frontmatter,
+        expected_count=sent.expected_count,
+    )
+    return found(written)
+
+
+_DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")
+WRITE_CODES = (
+    "INVALID_PATH",
+    "PATH_OUTSIDE_VAULT",
+    "WRITE_NOT_ALLOWED",
+    "WRITE_OUTSIDE_SCOPE",
+    "WRITE_CONFLICT",
+    "IDEMPOTENCY_KEY_REUSED",
+    "WRITE_RATE_LIMITED",
+    "WRITE_NOT_VERIFIED",
+    "WRITE_UNSUPPORTED_HERE",
+    "RECOVERY_PENDING",
+    "VAULT_NOT_FOUND",
+    *_DISK_CODES,
+)
+"""Codes of every write."""
+
+EDIT_CODES = (
+    *NOTE_CODES,
+    *INDEX_CODES,  # to find a note by its ID
+    *WRITE_CODES,
+    "HASH_MISMATCH",
+    "NOTE_BUSY",
+    "NOTE_IN_CONFLICT",
+    "NOTE_TOO_LARGE",
+    "ENCODING_NOT_WRITABLE",
+    "EDIT_NOT_PROVEN",
+)
+"""Codes of every change of a note that exists."""
+
+CREATE_CODES = (
+    *WRITE_CODES,
+    "INVALID_NOTE_NAME",
+    "NOTE_EXISTS",
+    "NAME_COLLISION",
+    "NOTE_NOT_LOCAL",
+    "NOTE_TOO_LARGE",
+)
+"""Codes of every new note."""
+
+
+def _operation(
+    name: str, request: type[Any], run: Any, codes: tuple[str, ...]
+) -> Operation[Any, Found]:
+    return Operation(
+        name,
+        request,
+        run,
+        (Reply[WriteData],),
+        tuple(dict.fromkeys(codes)),
+        writes=True,
+        needs="write.enabled",
+        scoped=True,
+    )
+
+
+WRITE_NOTE = _operation(
+    "write_note",
+    WriteNoteBody,
+    _note,
+    (*EDIT_CODES, *CREATE_CODES, "EXPECTED_HASH_REQUIRED", "FRONTMATTER_INVALID"),
+)
+SET_FRONTMATTER = _operation(
+    "write_frontmatter",
+    FrontmatterBody,
+    _frontmatter,
+    (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
+)
+REPLACE = _operation(
+    "write_replace",
+    ReplaceBody,
+    _replace,
+    (
+        *EDIT_CODES,
+        "EXPECTED_HASH_REQUIRED",
+        "REGEX_INVALID",
+        "REGEX_UNSUPPORTED",
+        "TEXT_NOT_FOUND",
+        "MATCH_COUNT_MISMATCH",
+    ),
+)
+
+WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (WRITE_NOTE, SET_FRONTMATTER, REPLACE)
+"""In the order of the reference."""

@@ -1,0 +1,262 @@
+"""Edits of a note as byte spans. What is outside the spans is copied, never written anew.
+
+An editor is a pure function from the bytes of a note to splices, in order. No splices mean that
+there is nothing to change. Before it returns, it proves its promise on the text after the edit.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.errors import Conflict, Failed, InvalidRequest
+
+from . import frontmatter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """Replace the bytes [start, end) of a note by `text`."""
+
+    start: int
+    end: int
+    text: bytes
+
+
+class Change(NamedTuple):
+    """Replace the characters [start, end) of a text by `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of a note that can be edited, without its byte order mark."""
+
+    note: bytes
+    text: str
+    origin: int  # the number of bytes before the text
+
+    def line_end(self) -> str | None:
+        """Return the most frequent line end, or None if there is none. LF wins a tie."""
+        crlf = self.text.count("\r\n")
+        counts = {
+            "\n": self.text.count("\n") - crlf,
+            "\r\n": crlf,
+            "\r": self.text.count("\r") - crlf,
+        }
+        ending = max(counts, key=counts.__getitem__)
+        return ending if counts[ending] else None
+
+    def own(self, content: str) -> str:
+        """Return text to insert, with the line ends of this note.
+
+        If the note has none, the text's own line ends stay.
+
+        Raises:
+            InvalidRequest: `INVALID_REQUEST` if a note cannot contain the text.
+        """
+        insertable(content)
+        ending = self.line_end()
+        return content if ending is None else _LINE_END.sub(ending, content)
+
+    def splices(self, changes: Iterable[Change]) -> tuple[Splice, ...]:
+        """Return changes of the text, in order, as splices of the bytes.
+
+        Changes that change nothing are left out.
+
+        Raises:
+            Failed: `EDIT_NOT_PROVEN` if the spliced bytes are not the changed text.
+        """
+        found = []
+        pieces: list[str] = []
+        done, byte = 0, self.origin
+        for start, end, text in changes:
+            if self.text[start:end] == text:
+                continue
+            if not done <= start <= end <= len(self.text):
+                raise not_proven("The spans overlap.")
+            between = self.text[done:start]
+            first = byte + len(between.encode())
+            byte = first + len(self.text[start:end].encode())
+            found.append(Splice(first, byte, text.encode()))
+            pieces += between, text
+            done = end
+        pieces.append(self.text[done:])
+        after = spliced(self.note, found)
+        if after != self.note[: self.origin] + "".join(pieces).encode():
+            raise not_proven("The spans of bytes are not those of the text.")
+        return tuple(found)
+
+
+def not_proven(what: str) -> Failed:
+    """Return the error of an edit that cannot prove its promise."""
+    return Failed("EDIT_NOT_PROVEN", f"The edit was not written, because it was wrong: {what}")
+
+
+def insertable(content: str) -> None:
+    """Check that a note can contain a text.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` for NUL and for unpaired surrogates.
+    """
+    if "\0" in content:
+        raise InvalidRequest("INVALID_REQUEST", "The text contains a NUL character.")
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        raise InvalidRequest("INVALID_REQUEST", "The text contains half of a character.") from None
+
+
+def spliced(note: bytes, splices: Sequence[Splice]) -> bytes:
+    """Return the note after the splices.
+
+    Raises:
+        ValueError: if they are not sorted, overlap, or are not within the note.
+    """
+    pieces: list[bytes] = []
+    done = 0
+    for splice in splices:
+        if not done <= splice.start <= splice.end <= len(note):
+            raise ValueError("splices must be sorted and must not overlap")
+        pieces += note[done : splice.start], splice.text
+        done = splice.end
+    pieces.append(note[done:])
+    return b"".join(pieces)
+
+
+def editable(note: bytes) -> Text:
+    """Return the text of a note that can be edited: UTF-8, with or without byte order mark.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE` for any other encoding, and for text with NUL.
+    """
+    if note.startswith(_UTF_16):
+        raise Conflict("ENCODING_NOT_WRITABLE", "The note is UTF-16, not UTF-8.")
+    origin = len(codecs.BOM_UTF8) if note.startswith(codecs.BOM_UTF8) else 0
+    try:
+        text = note[origin:].decode()
+    except UnicodeDecodeError:
+        raise Conflict("ENCODING_NOT_WRITABLE", "The note is not UTF-8.") from None
+    if "\0" in text:
+        raise Conflict("ENCODING_NOT_WRITABLE", "The note contains NUL characters.")
+    return Text(note, text, origin)
+
+
+def append(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Splice, ...]:
+    """Add text at the end of a note. The old bytes are the beginning of the new ones.
+
+    An open last line is closed first. With `blank_line` there is an empty line between the old
+    text and the new.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`.
+        InvalidRequest: `INVALID_REQUEST` if a note cannot contain the text.
+    """
+    text = editable(note)
+    content = text.own(content)
+    if not content:
+        return ()
+    at = len(text.text)
+    between = before(text.text, text.line_end() or line_end_of(content), blank_line=blank_line)
+    return text.splices([Change(at, at, between + content)])
+
+
+def prepend(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Splice, ...]:
+    """Add text at the start of a note, after its frontmatter.
+
+    An open last line of the text is closed if text follows. With `blank_line` there is an empty
+    line between the new text and the old.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`.
+        InvalidRequest: `INVALID_REQUEST` if a note cannot contain the text.
+    """
+    text = editable(note)
+    content = text.own(content)
+    if not content:
+        return ()
+    at = frontmatter.bounds(text.text).end
+    ending = text.line_end() or line_end_of(content)
+    if at:
+        content = before(text.text[:at], ending, blank_line=False) + content
+    if at < len(text.text):
+        content += before(content, ending, blank_line=blank_line and text.text[at] not in "\r\n")
+    return text.splices([Change(at, at, content)])
+
+
+def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
+    """Replace the text of a note. A byte order mark stays.
+
+    Lines that are the same at the start and at the end keep their line ends.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`.
+        InvalidRequest: `INVALID_REQUEST` if a note cannot contain the text.
+    """
+    text = editable(note)
+    content = text.own(content.removeprefix("\ufeff"))
+    old, new = lines(text.text), lines(content)
+    first = _equal_lines(old, new)
+    last = _equal_lines(old[first:][::-1], new[first:][::-1])
+    start, end = _length(old[:first]), len(text.text) - _length(old[len(old) - last :])
+    changed = content[_length(new[:first]) : len(content) - _length(new[len(new) - last :])]
+    return text.splices([Change(start, end, changed)])
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends. Lines end in LF, CR LF or CR."""
+    found = []
+    done = 0
+    for match in _LINE_END.finditer(text):
+        found.append(text[done : match.end()])
+        done = match.end()
+    if done < len(text):
+        found.append(text[done:])
+    return found
+
+
+def line_end_of(content: str) -> str:
+    """Return the first line end of a text, or LF."""
+    match = _LINE_END.search(content)
+    return match[0] if match else "\n"
+
+
+def before(text: str, ending: str, *, blank_line: bool) -> str:
+    """Return what closes a text before another one is added: nothing, or line ends."""
+    if not text:
+        return ""
+    closed = text.endswith(("\r", "\n"))
+    if not blank_line:
+        return "" if closed else ending
+    if not closed:
+        return ending * 2
+    last = text[:-2] if text.endswith("\r\n") else text[:-1]
+    return "" if not last or last.endswith(("\r", "\n")) else ending
+
+
+def _equal_lines(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many lines at the start are the same but for the kind of their line ends."""
+    count = 0
+    for one, other in zip(old, new, strict=False):
+        if one != other and (
+            one.rstrip("\r\n") != other.rstrip("\r\n")
+            or one.endswith(("\r", "\n")) != other.endswith(("\r", "\n"))
+        ):
+            break
+        count += 1
+    return count
+
+
+def _length(parts: Iterable[str]) -> int:
+    return sum(map(len, parts))

@@ -1,0 +1,537 @@
+"""A note's tree as HTML. Pure: what links lead to, and the notes that are embedded, are given.
+
+The HTML is cleaned once, at the end. Everything that comes from a note is escaped before that.
+
+Over 300 lines: it has one short method for each kind of node.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.model.notes import LinkKind
+from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
+
+from .anchors import anchor_key
+from .inline import external_link, highlights, host_of, text_html
+from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
+from .tree import ESCAPED, Node, Target, image_target, plain, shown_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .tree import Tree
+
+MAX_EMBEDS = 200
+MAX_MATH_CHARACTERS = 5_000
+_KINDS = {
+    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "avif", "svg"), "image"),
+    **dict.fromkeys(("mp3", "ogg", "oga", "wav", "m4a"), "audio"),
+    **dict.fromkeys(("mp4", "webm"), "video"),
+}
+_SIZE = re.compile(r"([0-9]{1,5})(?:x([0-9]{1,5}))?")
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
+_MAX_ID = 120
+
+
+class Source(NamedTuple):
+    """A note that is shown: its tree and the title above it where it is embedded."""
+
+    tree: Tree
+    note_id: str | None
+    title: str
+
+
+class Html(NamedTuple):
+    """The HTML of a note, its headings, and the files that it shows."""
+
+    html: str
+    outline: tuple[OutlineEntry, ...]
+    assets: tuple[Asset, ...]
+
+
+@dataclass(slots=True)
+class Vault:
+    """What the renderer knows of the vault.
+
+    `links` has the file of each link: by the note's path, the target, and whether aliases count.
+    `notes` has the notes that may be embedded. `address` returns the address of a file.
+    """
+
+    links: Mapping[tuple[str, str, LinkKind], LinkedFile]
+    notes: Mapping[str, Source]
+    address: Callable[[str], str]
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What all embedded notes of a page share."""
+
+    vault: Vault
+    depth: int  # how deep notes are embedded
+    embeds: int = 0
+    outline: list[OutlineEntry] = field(default_factory=list)
+    assets: dict[str, Asset] = field(default_factory=dict)
+
+
+def render(tree: Tree, path: str, vault: Vault, *, depth: int) -> Html:
+    """Return the HTML of the note at `path`, with embedded notes up to a depth."""
+    shared = _Shared(vault, depth)
+    written = _Page(shared, tree, ((path, None),)).whole()
+    return Html(clean(written), tuple(shared.outline), tuple(shared.assets.values()))
+
+
+def is_embeddable(target: Target) -> bool:
+    """Whether the target of an embed may be a note. Files are known by their names."""
+    return target.kind is LinkKind.EMBED and kind_of(target.target) == "file"
+
+
+def kind_of(path: str) -> str:
+    """Return what a file is by its name: image, audio, video or file."""
+    return _KINDS.get(path.rpartition(".")[2].lower(), "file")
+
+
+def heading_id(text: str) -> str:
+    """Return the ID of the element of a heading."""
+    return f"{ID_PREFIX}h-{'-'.join(anchor_key(text).split())[:_MAX_ID]}"
+
+
+def block_id(name: str) -> str:
+    """Return the ID of the element of a block."""
+    return f"{ID_PREFIX}b-{name.lower()[:_MAX_ID]}"
+
+
+class _Page:
+    """Writes one note, or a part of it.
+
+    `shown` are the notes around it and itself, each with the fragment that is shown of it.
+    """
+
+    def __init__(
+        self, shared: _Shared, tree: Tree, shown: tuple[tuple[str, str | None], ...]
+    ) -> None:
+        self._shared = shared
+        self._tree = tree
+        self._shown = shown
+        self._path = shown[-1][0]
+        self._embedded = len(shown) > 1
+        self._mark = f"e{shared.embeds}-" if self._embedded else ""
+        self._ids: dict[str, int] = {}
+        self._notes: dict[str, int] = {}  # the numbers of footnotes
+        self._own_html = Raw(self._raw_link, self._raw_image)
+        self._linked = 0  # how many links are open
+
+    def whole(self) -> str:
+        """Return the HTML of the whole note."""
+        return self._blocks(self._tree.root.children) + self._footnotes()
+
+    def part(self, fragment: str) -> str | None:
+        """Return the HTML of a section or a block, or None if the note has none of this name."""
+        found = _part(self._tree.root, fragment)
+        return None if found is None else self._blocks(found) + self._footnotes()
+
+    # --- blocks ---------------------------------------------------------------------------------
+
+    def _blocks(self, nodes: Sequence[Node]) -> str:
+        marked = highlights(nodes) if any(each.kind == "text" for each in nodes) else {}
+        out = []
+        for index, node in enumerate(nodes):
+            if index in marked:
+                pieces = marked[index]
+                out += [
+                    piece if place % 2 else text_html(piece, linked=self._linked > 0)
+                    for place, piece in enumerate(pieces)
+                ]
+            else:
+                out.append(getattr(self, f"_{node.kind}")(node))
+        return "".join(out)
+
+    _inline = _blocks
+
+    def _group(self, node: Node) -> str:
+        return self._blocks(node.children)
+
+    def _attributes(self, node: Node, more: str = "") -> str:
+        line = "" if self._embedded or not node.line else f' data-line="{node.line}"'
+        name = "" if node.block is None else f' id="{self._id(block_id(node.block))}"'
+        return f"{more}{line}{name}"
+
+    def _id(self, wanted: str) -> str:
+        """Return an ID that no other element of the page has."""
+        name = f"{ID_PREFIX}{self._mark}{wanted.removeprefix(ID_PREFIX)}"
+        count = self._ids[name] = self._ids.get(name, 0) + 1
+        return name if count == 1 else f"{name}--{count}"
+
+    def _paragraph(self, node: Node) -> str:
+        inner = self._inline(node.children)
+        if "<div" in inner:  # an embedded note is a block, which a paragraph cannot have
+            start = self._attributes(node, ' class="paragraph"')
+            return f"<div{start}>{inner}</div>\n"
+        start = self._attributes(node, ' dir="auto"')
+        return f"<p{start}>{inner}</p>\n"
+
+    def _heading(self, node: Node) -> str:
+        text = plain(node)
+        name = self._id(heading_id(text))
+        if not self._embedded:
+            self._shared.outline.append(OutlineEntry(node.value, text, name, node.line))
+        line = "" if self._embedded else f' data-line="{node.line}"'
+        inner = self._inline(node.children)
+        block = "" if node.block is None else f'<span id="{self._id(block_id(node.block))}"></span>'
+        return f'<h{node.value} id="{name}" dir="auto"{line}>{inner}{block}</h{node.value}>\n'
+
+    def _quote(self, node: Node) -> str:
+        inner = self._blocks(node.children)
+        return f"<blockquote{self._attributes(node)}>{inner}</blockquote>\n"
+
+    def _callout(self, node: Node) -> str:
+        kind, fold, title = node.value
+        shown = self._inline(title).strip() or escape(kind.replace("-", " ").capitalize())
+        folded = {"+": ' data-fold="open"', "-": ' data-fold="closed"'}.get(fold, "")
+        start = f' class="callout" data-callout="{escape(kind)}"{folded}'
+        content = self._blocks(node.children)
+        inner = f'<div class="callout-content">{content}</div>' if content else ""
+        return (
+            f"<div{self._attributes(node, start)}>"
+            f'<div class="callout-title" dir="auto">{shown}</div>{inner}</div>\n'
+        )
+
+    def _code(self, node: Node) -> str:
+        match = _LANGUAGE.match(node.value or "")
+        language = match[0] if match else ""
+        named = f' class="language-{escape(language)}"' if language else ""
+        text = escape("".join(child.value for child in node.children if child.kind == "text"))
+        start = f' class="code" data-language="{escape(language)}"'
+        return f"<div{self._attributes(node, start)}><pre><code{named}>{text}</code></pre></div>\n"
+
+    def _list(self, node: Node) -> str:
+        inner = self._blocks(node.children)
+        if node.value is None:
+            tasks = any(child.value is not None for child in node.children)
+            more = ' class="contains-task-list"' if tasks else ""
+            return f"<ul{self._attributes(node, more)}>\n{inner}</ul>\n"
+        more = "" if node.value == 1 else f' start="{node.value}"'
+        return f"<ol{self._attributes(node, more)}>\n{inner}</ol>\n"
+
+    def _item(self, node: Node) -> str:
+        inner = self._blocks(node.children)
+        if node.value is None:
+            start = self._attributes(node, ' dir="auto"')
+            return f"<li{start}>{inner}</li>\n"
+        checked = "" if node.value.isspace() else " checked"
+        more = f' class="task" dir="auto" data-task="{escape(node.value)}"'
+        box = f'<input type="checkbox" disabled{checked}>'
+        if inner.startswith("<p"):
+            end = inner.index(">") + 1
+            inner = f"{inner[:end]}{box} {inner[end:]}"
+        else:
+            inner = f"{box} {inner}"
+        return f"<li{self._attributes(node, more)}>{inner}</li>\n"
+
+    def _table(self, node: Node) -> str:
+        aligned = [f' align="{each.lower()}"' if each != "None" else "" for each in node.value]
+        rows = []
+        for row in node.children:
+            name = "th" if row.kind == "head" else "td"
+            cells = "".join(
+                f'<{name}{aligned[place] if place < len(aligned) else ""} dir="auto">'
+                f"{self._inline(cell.children)}</{name}>"
+                for place, cell in enumerate(row.children)
+            )
+            rows.append(f"<tr>{cells}</tr>\n")
+        head, body = rows[:1], rows[1:]
+        inner = f"<thead>\n{''.join(head)}</thead>\n"
+        if body:
+            inner += f"<tbody>\n{''.join(body)}</tbody>\n"
+        return f"<table{self._attributes(node)}>\n{inner}</table>\n"
+
+    def _rule(self, node: Node) -> str:
+        return f"<hr{self._attributes(node)}>\n"
+
+    def _html(self, node: Node) -> str:
+        return self._own_html.prepare("".join(each.value for each in node.children), whole=True)
+
+    def _footnotes(self) -> str:
+        """Return the footnotes that were referred to, in the order of their numbers."""
+        items: list[str] = []
+        while len(items) < len(self._notes):  # a footnote may refer to another
+            name = list(self._notes)[len(items)]
+            number = len(items) + 1
+            note = self._tree.notes.get(name)
+            inner = self._blocks(note.children) if note is not None else ""
+            back = f' <a class="footnote-back" href="#{self._note_id("fnref", number)}">↩</a>'
+            inner = f"{inner[:-5]}{back}</p>\n" if inner.endswith("</p>\n") else inner + back
+            items.append(f'<li id="{self._note_id("fn", number)}">{inner}</li>\n')
+        if not items:
+            return ""
+        return f'<section class="footnotes"><ol>\n{"".join(items)}</ol></section>\n'
+
+    def _note_id(self, what: str, number: int) -> str:
+        return f"{ID_PREFIX}{self._mark}{what}-{number}"
+
+    # --- spans ----------------------------------------------------------------------------------
+
+    def _text(self, node: Node) -> str:
+        return text_html(node.value, linked=self._linked > 0)
+
+    def _raw(self, node: Node) -> str:
+        return self._own_html.prepare(node.value, whole=False)
+
+    def _soft(self, node: Node) -> str:
+        del node
+        return "\n"
+
+    def _break(self, node: Node) -> str:
+        del node
+        return "<br>\n"
+
+    def _span(self, node: Node) -> str:
+        return f"<code>{escape(node.value)}</code>"
+
+    def _emphasis(self, node: Node) -> str:
+        return f"<em>{self._inline(node.children)}</em>"
+
+    def _strong(self, node: Node) -> str:
+        return f"<strong>{self._inline(node.children)}</strong>"
+
+    def _deleted(self, node: Node) -> str:
+        return f"<del>{self._inline(node.children)}</del>"
+
+    def _math(self, node: Node) -> str:
+        text, display = node.value
+        if len(text) > MAX_MATH_CHARACTERS:
+            return f"<code>{escape(text)}</code>"
+        shown = "true" if display else "false"
+        return f'<span class="math" data-display="{shown}">{escape(text)}</span>'
+
+    def _reference(self, node: Node) -> str:
+        if node.value not in self._tree.notes:
+            return f"[^{escape(node.value)}]"
+        known = node.value in self._notes
+        number = self._notes.setdefault(node.value, len(self._notes) + 1)
+        name = "" if known else f' id="{self._note_id("fnref", number)}"'
+        to = self._note_id("fn", number)
+        return f'<sup class="footnote-ref"><a href="#{to}"{name}>{number}</a></sup>'
+
+    def _link(self, node: Node) -> str:
+        target, title = node.value
+        self._linked += 1
+        inner = self._inline(node.children)
+        self._linked -= 1
+        if target is None:
+            return f'<span class="unlinked">{inner}</span>'
+        if target.kind is None:
+            return self._external(target.target, inner, title)
+        return self._internal(target, inner, title)
+
+    def _image(self, node: Node) -> str:
+        target, title = node.value
+        alt, size = _sized(plain(node))
+        if target is None:
+            return escape(alt)
+        if target.kind is None:
+            return _remote(target.target, alt)
+        return self._file(target, alt or title, size)
+
+    def _wikilink(self, node: Node) -> str:
+        target: Target = node.value
+        if self._linked:
+            return escape(shown_of(target))
+        if target.kind is not LinkKind.EMBED:
+            return self._internal(target, escape(shown_of(target)))
+        if target.target and kind_of(target.target) != "file":
+            alt, size = _sized(target.text or "")
+            return self._file(target, alt, size)
+        return self._embed(target)
+
+    # --- links and files ------------------------------------------------------------------------
+
+    def _find(self, target: Target) -> LinkedFile | None:
+        kind = target.kind or LinkKind.MARKDOWN
+        return self._shared.vault.links.get((self._path, target.target, kind))
+
+    def _external(self, address: str, inner: str, title: str = "") -> str:
+        scheme = address.partition(":")[0].lower()
+        if address.startswith("//"):
+            address, scheme = f"https:{address}", "https"
+        if scheme == "mailto":
+            return f'<a class="external" href="{escape(address)}">{inner}</a>'
+        if scheme not in REMOTE_SCHEMES:
+            return f'<span class="unlinked">{inner}</span>'
+        start = external_link(address, host_of(address))
+        return f"{start[:-1]}{_titled(title)}>{inner}</a>"
+
+    def _internal(self, target: Target, inner: str, title: str = "") -> str:
+        found = self._find(target)
+        if found is None:
+            missing = escape(target.target)
+            return f'<a class="unresolved" data-target="{missing}"{_titled(title)}>{inner}</a>'
+        path = escape(found.path)
+        if found.note_id is None:
+            url = self._asset(found.path, "file")
+            start = f'<a class="file" href="{escape(url)}" target="_blank" data-path="{path}"'
+            return f"{start}{_titled(title)}>{inner}</a>"
+        place = ""
+        if target.fragment:
+            place = (
+                f' data-fragment="{escape(target.fragment)}"'
+                f' data-anchor="{escape(_anchor(target.fragment))}"'
+            )
+        return (
+            f'<a class="internal" href="#/notes/{found.note_id}" data-note="{found.note_id}"'
+            f' data-path="{path}"{place}{_titled(title)}>{inner}</a>'
+        )
+
+    def _file(self, target: Target, alt: str, size: str) -> str:
+        """Return an image, sound or video, or a card for another file."""
+        found = self._find(target)
+        if found is None:
+            shown = escape(alt or target.target)
+            return f'<span class="missing" data-target="{escape(target.target)}">{shown}</span>'
+        if found.note_id is not None:
+            return self._internal(target, escape(alt or found.title or target.target))
+        kind = kind_of(found.path)
+        url, path = escape(self._asset(found.path, kind)), escape(found.path)
+        if kind == "image":
+            shown = escape(alt or found.path.rpartition("/")[2])
+            return (
+                f'<img class="image" src="{url}" alt="{shown}"{size} loading="lazy"'
+                f' data-path="{path}">'
+            )
+        if kind in ("audio", "video"):
+            return (
+                f'<{kind} class="{kind}" src="{url}" controls preload="none"{size}'
+                f' data-path="{path}"></{kind}>'
+            )
+        name = escape(alt or found.path.rpartition("/")[2])
+        return f'<a class="file" href="{url}" target="_blank" data-path="{path}">{name}</a>'
+
+    def _asset(self, path: str, kind: str) -> str:
+        known = self._shared.assets.get(path)
+        if known is None:
+            url = self._shared.vault.address(path)
+            known = self._shared.assets[path] = Asset(path, url, kind)
+        return known.url
+
+    def _embed(self, target: Target) -> str:
+        """Return an embedded note. A circle, too deep a note or one too many is a link."""
+        found = self._find(target)
+        if found is None or found.note_id is None:
+            if found is None and target.target:
+                missing = escape(target.target)
+                shown = escape(shown_of(target))
+                return f'<span class="missing" data-target="{missing}">{shown}</span>'
+            return self._file(target, target.text or "", "")
+        shared = self._shared
+        source = shared.vault.notes.get(found.path)
+        place = found.path, target.fragment
+        if (
+            source is None
+            or place in self._shown
+            or len(self._shown) > shared.depth
+            or shared.embeds >= MAX_EMBEDS
+        ):
+            return self._internal(target, escape(shown_of(target)))
+        shared.embeds += 1
+        page = _Page(shared, source.tree, (*self._shown, place))
+        inner = page.whole() if target.fragment is None else page.part(target.fragment)
+        if inner is None:
+            return self._internal(target, escape(shown_of(target)))
+        title = self._internal(target, escape(shown_of(target._replace(target=source.title))))
+        return (
+            f'<div class="embed" data-note="{found.note_id}" data-path="{escape(found.path)}"'
+            f' data-depth="{len(self._shown)}"><div class="embed-title">{title}</div>'
+            f'<div class="embed-content">{inner}</div></div>'
+        )
+
+    # --- HTML of the note itself ------------------------------------------------------------------
+
+    def _raw_link(self, given: Mapping[str, str]) -> str:
+        address = given.get("href", "").strip()
+        scheme = address.partition(":")[0].lower()
+        if scheme in REMOTE_SCHEMES and "//" in address:
+            return external_link(address, host_of(address))
+        return f'<a href="{escape(address)}">' if scheme == "mailto" else "<a>"
+
+    def _raw_image(self, given: Mapping[str, str]) -> str:
+        source, alt = given.get("src", "").strip(), given.get("alt", "")
+        target = image_target(source)
+        if target is None:
+            return _remote(source, alt)
+        size = "".join(
+            f' {name}="{escape(given[name])}"' for name in ("width", "height") if name in given
+        )
+        return self._file(target, alt, size)
+
+
+def _part(root: Node, fragment: str) -> list[Node] | None:
+    """Return the blocks of a section, or one block by its ID."""
+    if fragment.startswith("^"):
+        return _block(root, fragment[1:].lower())
+    blocks = root.children
+    place, level = -1, 0
+    for name in filter(None, map(anchor_key, fragment.split("#"))):
+        for index in range(place + 1, len(blocks)):
+            each = blocks[index]
+            if each.kind != "heading":
+                continue
+            if level and each.value <= level:
+                return None  # the section around it has ended
+            if anchor_key(plain(each)) == name:
+                place, level = index, each.value
+                break
+        else:
+            return None
+    if place < 0:
+        return None
+    end = place + 1
+    while end < len(blocks) and not (blocks[end].kind == "heading" and blocks[end].value <= level):
+        end += 1
+    return blocks[place:end]
+
+
+def _block(root: Node, name: str) -> list[Node] | None:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.block is not None and node.block.lower() == name:
+            if node.kind == "item":
+                return [Node("list", node.line, None, [node])]
+            return [node]
+        waiting.extend(reversed(node.children))
+    return None
+
+
+def _anchor(fragment: str) -> str:
+    """Return the ID of the element that a fragment means."""
+    last = fragment.rpartition("#")[2].strip()
+    return block_id(last[1:]) if last.startswith("^") else heading_id(last)
+
+
+def _sized(text: str) -> tuple[str, str]:
+    """Split `alt|300x200` into the text and attributes of the size."""
+    alt, bar, size = text.rpartition("|")
+    match = _SIZE.fullmatch((size if bar else text).strip())
+    if match is None:
+        return text, ""
+    height = f' height="{match[2]}"' if match[2] else ""
+    return alt, f' width="{match[1]}"{height}'
+
+
+def _remote(address: str, alt: str) -> str:
+    """Return the place of a picture of another server, which is never asked for it."""
+    if address.startswith("//"):
+        address = f"https:{address}"
+    host = host_of(address) if address.partition(":")[0].lower() in REMOTE_SCHEMES else ""
+    shown = address if host else ""
+    return (
+        f'<span class="remote" data-url="{escape(shown)}" data-host="{escape(host)}">'
+        f"{escape(alt)}</span>"
+    )
+
+
+def _titled(title: str) -> str:
+    return f' title="{escape(title.replace(ESCAPED, ""))}"' if title else ""

@@ -1,0 +1,248 @@
+"""Replaces text in a note: literal text, or what a regular expression of RE2 matches.
+
+A search treats all line ends alike, so that text copied from anywhere is found. What it matched is
+still known by its bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.text.pattern import compile_re2
+
+from . import frontmatter
+from .edit import Change, editable, insertable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .edit import Splice, Text
+
+MAX_MATCHES = 10_000
+MAX_PATTERN_CHARS = 1_000
+MAX_LINES = 20
+"""Lines of matches that an error lists."""
+
+_CRLF = re.compile("\r\n")
+_LINE_END = re.compile(r"\r\n?|\n")
+_REFERENCE = re.compile(
+    r"\\(?:(?P<number>[0-9]{1,2})|g<(?P<name>[^<>\\]{1,100})>|(?P<other>.))?", re.DOTALL
+)
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
+
+Piece: TypeAlias = "str | int"
+"""A part of a replacement: text, or the number of a group."""
+
+
+def replace(
+    note: bytes,
+    search: str,
+    replacement: str,
+    *,
+    regex: bool = False,
+    case_sensitive: bool = True,
+    whole_word: bool = False,
+    in_frontmatter: bool = False,
+    expected_count: int | None = 1,
+) -> tuple[Splice, ...]:
+    r"""Replace each match of `search`. Frontmatter is left out unless `in_frontmatter`.
+
+    `\1` and `\g<name>` in the replacement of a regular expression are its groups, as they are
+    written in the note. `expected_count` is the number of matches there must be; None is any
+    number. With `whole_word`, a match that starts or ends within a word is left out.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`; `MATCH_COUNT_MISMATCH` with `count` and the first 20
+            `lines`, also for over 10,000 matches.
+        InvalidRequest: `REGEX_UNSUPPORTED`, `REGEX_INVALID`; `INVALID_REQUEST` for a search that is
+            empty, and for text that a note cannot contain.
+        NotFound: `TEXT_NOT_FOUND`.
+    """
+    insertable(search)
+    insertable(replacement)
+    if not search:
+        raise InvalidRequest("INVALID_REQUEST", "The text to search for is empty.")
+    text = editable(note)
+    start = 0 if in_frontmatter else frontmatter.bounds(text.text).end
+    plain = _Plain(text.text, start)
+    find = _regex if regex else _literal
+    found = find(
+        plain, search, replacement, text, case_sensitive=case_sensitive, whole_word=whole_word
+    )
+    changes = list(islice(found, MAX_MATCHES + 1))
+    _check_count(text.text, changes, expected_count)
+    return text.splices(changes)
+
+
+class _Plain:
+    """A text from an offset on, with LF as its only line end, and the way back."""
+
+    def __init__(self, text: str, start: int) -> None:
+        rest = text[start:]
+        # The place of each CR LF in the plain text: each one before it has lost a character.
+        self._shifted = [match.start() - index for index, match in enumerate(_CRLF.finditer(rest))]
+        self._start = start
+        self.text = _LINE_END.sub("\n", rest) if "\r" in rest else rest
+
+    def back(self, offset: int) -> int:
+        """Return the offset in the whole text of an offset in the plain one."""
+        return self._start + offset + bisect_left(self._shifted, offset)
+
+
+def _literal(
+    plain: _Plain,
+    search: str,
+    replacement: str,
+    text: Text,
+    *,
+    case_sensitive: bool,
+    whole_word: bool,
+) -> Iterator[Change]:
+    content = text.own(replacement)
+    escaped = re.escape(_LINE_END.sub("\n", search))
+    if whole_word and _in_word(search[0]):
+        escaped = rf"(?<!\w){escaped}"
+    if whole_word and _in_word(search[-1]):
+        escaped = rf"{escaped}(?!\w)"
+    pattern = re.compile(escaped, 0 if case_sensitive else re.IGNORECASE)
+    for match in pattern.finditer(plain.text):
+        yield Change(plain.back(match.start()), plain.back(match.end()), content)
+
+
+def _regex(
+    plain: _Plain,
+    search: str,
+    replacement: str,
+    text: Text,
+    *,
+    case_sensitive: bool,
+    whole_word: bool,
+) -> Iterator[Change]:
+    if len(search) > MAX_PATTERN_CHARS:
+        raise InvalidRequest(
+            "REGEX_INVALID", f"The pattern is longer than {MAX_PATTERN_CHARS:,} characters."
+        )
+    compiled = compile_re2(search, ignore_case=not case_sensitive, one_line=False)
+    if compiled.fullmatch(b"") is not None:
+        raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
+    template = _template(replacement, compiled)
+    pieces = [text.own(each) if isinstance(each, str) else each for each in template]
+    data = plain.text.encode()
+    offset = _Characters(data)
+
+    def span(match: Any, group: int) -> tuple[int, int]:
+        start, end = match.span(group)
+        return (0, 0) if start < 0 else (plain.back(offset.at(start)), plain.back(offset.at(end)))
+
+    for match in compiled.finditer(data):
+        start, end = span(match, 0)
+        if start == end:
+            raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
+        if whole_word and not _is_word(text.text, start, end):
+            continue
+        content = "".join(
+            each if isinstance(each, str) else text.text[slice(*span(match, each))]
+            for each in pieces
+        )
+        yield Change(start, end, content)
+
+
+class _Characters:
+    """Converts offsets of bytes to offsets of characters."""
+
+    _BLOCK = 1024
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._ascii = data.isascii()
+        self._before = [0]  # for each block, the characters before it
+        if not self._ascii:
+            for start in range(0, len(data), self._BLOCK):
+                block = data[start : start + self._BLOCK]
+                self._before.append(self._before[-1] + _characters(block))
+
+    def at(self, offset: int) -> int:
+        if self._ascii:
+            return offset
+        block = offset // self._BLOCK
+        return self._before[block] + _characters(self._data[block * self._BLOCK : offset])
+
+
+_CONTINUATION = bytes(range(0x80, 0xC0))
+
+
+def _characters(data: bytes) -> int:
+    """Return how many characters start in these bytes."""
+    return len(data.translate(None, _CONTINUATION))
+
+
+def _template(replacement: str, compiled: Any) -> list[Piece]:
+    """Return the parts of a replacement.
+
+    Raises:
+        InvalidRequest: `REGEX_INVALID` for a group that the pattern does not have, and for a
+            backslash before anything else than a group, n, t or a backslash.
+    """
+    pieces: list[Piece] = []
+    done = 0
+    for match in _REFERENCE.finditer(replacement):
+        pieces.append(replacement[done : match.start()])
+        done = match.end()
+        group = match["number"] or match["name"]
+        if group is not None:
+            pieces.append(_group(group, compiled))
+        elif match["other"] in _ESCAPES:
+            pieces.append(_ESCAPES[match["other"]])
+        else:
+            raise InvalidRequest(
+                "REGEX_INVALID",
+                r"A backslash in the replacement is written \\. Groups are \1 and \g<name>.",
+            )
+    pieces.append(replacement[done:])
+    return pieces
+
+
+def _group(name: str, compiled: Any) -> int:
+    index: int | None
+    index = int(name) if name.isascii() and name.isdecimal() else compiled.groupindex.get(name)
+    if index is None or index > compiled.groups:
+        raise InvalidRequest(
+            "REGEX_INVALID",
+            f"The replacement names a group that the pattern does not have; it has"
+            f" {compiled.groups}.",
+        )
+    return index
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    return not (
+        (start and _in_word(text[start - 1]) and _in_word(text[start]))
+        or (end < len(text) and _in_word(text[end]) and _in_word(text[end - 1]))
+    )
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _check_count(text: str, found: Sequence[Change], expected: int | None) -> None:
+    if not found:
+        raise NotFound("TEXT_NOT_FOUND", "The note does not contain this text.")
+    more = len(found) > MAX_MATCHES
+    if expected in (None, len(found)) and not more:
+        return
+    count = f"more than {MAX_MATCHES:,}" if more else f"{len(found):,}"
+    ends = [match.end() for match in _LINE_END.finditer(text, 0, found[-1].start)]
+    places = [bisect_right(ends, each.start) + 1 for each in found[:MAX_LINES]]
+    raise Conflict(
+        "MATCH_COUNT_MISMATCH",
+        f"There are {count} matches, not {expected}."
+        if expected
+        else f"There are {count} matches.",
+        {"count": len(found), "expectedCount": expected, "lines": sorted(set(places))},
+        remedy="Search for more of the text." if more else None,
+    )

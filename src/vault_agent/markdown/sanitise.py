@@ -1,0 +1,255 @@
+"""The last step before HTML leaves: only known elements, attributes and addresses stay.
+
+`clean` is applied once, to the whole HTML. `raw` prepares the HTML that a note itself has, so that
+it is shown well; that nothing harmful is left does not depend on it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape, unescape
+from typing import TYPE_CHECKING, TypeAlias
+
+import nh3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ID_PREFIX = "n-"
+FILES = "/ui/files/"
+REMOTE_SCHEMES = ("http", "https")
+CLASSES = frozenset(
+    (
+        "audio", "callout", "callout-content", "callout-title", "code", "contains-task-list",
+        "embed", "embed-content", "embed-title", "external", "file", "footnote-back",
+        "footnote-ref", "footnotes", "image", "internal", "math", "missing", "paragraph",
+        "remote", "tag", "task", "unlinked", "unresolved", "video",
+    )
+)  # fmt: skip
+"""The classes that the renderer uses. Those of a note's own HTML are dropped."""
+
+_DATA = (
+    "anchor", "callout", "depth", "display", "fold", "fragment", "host", "language", "line", "note",
+    "path", "tag", "target", "task", "url",
+)  # fmt: skip
+_TAGS = frozenset(
+    [
+        "a",
+        "abbr",
+        "audio",
+        "b",
+        "bdi",
+        "bdo",
+        "blockquote",
+        "br",
+        "caption",
+        "cite",
+        "code",
+        "col",
+        "colgroup",
+        "dd",
+        "del",
+        "details",
+        "dfn",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "figcaption",
+        "figure",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "i",
+        "img",
+        "input",
+        "ins",
+        "kbd",
+        "li",
+        "mark",
+        "ol",
+        "p",
+        "pre",
+        "q",
+        "rp",
+        "rt",
+        "ruby",
+        "s",
+        "samp",
+        "section",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "summary",
+        "sup",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "u",
+        "ul",
+        "var",
+        "video",
+        "wbr",
+    ]
+)
+_ATTRIBUTES = {
+    "*": {"class", "dir", "id", "lang", "title", *(f"data-{name}" for name in _DATA)},
+    "a": {"href", "target"},
+    "audio": {"controls", "preload", "src"},
+    "bdo": {"dir"},
+    "col": {"span"},
+    "colgroup": {"span"},
+    "details": {"open"},
+    "img": {"alt", "height", "loading", "src", "width"},
+    "input": {"checked"},
+    "li": {"value"},
+    "ol": {"reversed", "start"},
+    "td": {"align", "colspan", "rowspan"},
+    "th": {"align", "colspan", "rowspan", "scope"},
+    "video": {"controls", "height", "preload", "src", "width"},
+}
+# Their content is not for readers, or is read by other rules than HTML.
+_DROPPED = frozenset(
+    [
+        "applet",
+        "base",
+        "embed",
+        "frame",
+        "frameset",
+        "head",
+        "iframe",
+        "link",
+        "math",
+        "meta",
+        "noembed",
+        "noframes",
+        "noscript",
+        "object",
+        "plaintext",
+        "script",
+        "select",
+        "style",
+        "svg",
+        "template",
+        "textarea",
+        "title",
+        "xmp",
+    ]
+)
+_VOID = frozenset(("base", "embed", "frame", "link", "meta"))
+
+# Neither pattern looks beyond the next "<", so both are linear.
+_TAG = re.compile(r"<(?:(/?)([A-Za-z][A-Za-z0-9-]*+)((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*')*+)>|!--)?")
+_ATTRIBUTE = re.compile(r"([A-Za-z-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>`]++))")
+_NUMBER = re.compile(r"[0-9]{1,5}%?")
+_HREF = re.compile(r"(?:https?:|mailto:|#)", re.IGNORECASE)
+
+
+def clean(html: str) -> str:
+    """Return HTML with nothing in it that could run, load or imitate."""
+    return _cleaner().clean(html)
+
+
+def attributes_of(text: str) -> dict[str, str]:
+    """Return the attributes of a tag, by their names in lower case. The first of each counts."""
+    found: dict[str, str] = {}
+    for match in _ATTRIBUTE.finditer(text):
+        value = match[2] if match[2] is not None else match[3] or match[4] or ""
+        found.setdefault(match[1].lower(), unescape(value))
+    return found
+
+
+_Shown: TypeAlias = "Callable[[dict[str, str]], str]"
+
+
+def images_of(text: str) -> list[str]:
+    """Return the addresses of the images in a piece of HTML."""
+    if "<img" not in text.lower():
+        return []
+    tags = (match for match in _TAG.finditer(text) if (match[2] or "").lower() == "img")
+    return [src for match in tags if (src := attributes_of(match[3]).get("src", "").strip())]
+
+
+class Raw:
+    """Prepares the HTML of one note, piece by piece.
+
+    `open_link` and `image` return what stands for a link and an image, by their address.
+    """
+
+    def __init__(self, open_link: _Shown, image: _Shown) -> None:
+        self._shown = {"a": open_link, "img": image}
+
+    def prepare(self, text: str, *, whole: bool) -> str:
+        """Return a piece of HTML. `whole` says that it is a block, and not a single tag."""
+        out: list[str] = []
+        done = 0
+        hidden: str | None = None  # the element whose content is dropped
+        for match in _TAG.finditer(text):
+            if match.start() < done:
+                continue  # within a comment
+            if hidden is None:
+                out.append(text[done : match.start()])
+            done = match.end()
+            name = (match[2] or "").lower()
+            if hidden is not None:
+                hidden = None if match[1] == "/" and name == hidden else hidden
+            elif name in _DROPPED:
+                if whole and not match[1] and name not in _VOID:
+                    hidden = name
+            elif match[0] == "<!--":
+                end = text.find("-->", done)
+                out.append(text[match.start() : end + 3] if end >= 0 else "")
+                done = end + 3 if end >= 0 else len(text)
+            else:
+                out.append(self._tag(match, name))
+        if hidden is None:
+            out.append(text[done:])
+        return "".join(out)
+
+    def _tag(self, match: re.Match[str], name: str) -> str:
+        if name not in _TAGS:
+            return f"&lt;{escape(match[0][1:])}"
+        shown = self._shown.get(name)
+        if shown is None or match[1]:
+            return match[0]
+        return shown(attributes_of(match[3]))
+
+
+@cache
+def _cleaner() -> nh3.Cleaner:
+    return nh3.Cleaner(
+        tags=set(_TAGS),
+        clean_content_tags=set(_DROPPED - _VOID),
+        attributes=_ATTRIBUTES,
+        attribute_filter=_attribute,
+        set_tag_attribute_values={"input": {"disabled": "", "type": "checkbox"}},
+        url_schemes={*REMOTE_SCHEMES, "mailto"},
+        link_rel="noopener noreferrer nofollow",
+        id_prefix=ID_PREFIX,
+    )
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """Return the value of an attribute that may stay, or None."""
+    if name == "class":
+        kept = [each for each in value.split() if each in CLASSES or each.startswith("language-")]
+        return " ".join(kept) or None
+    if name == "src":  # never anything of another server, nor another route of ours
+        return value if value.startswith(FILES) else None
+    if name == "href":
+        return value if _HREF.match(value) else None
+    if name == "target":
+        return value if value == "_blank" else None
+    if name in ("width", "height"):
+        return value if _NUMBER.fullmatch(value) else None
+    return value if len(value) <= 5_000 or tag == "img" else None

@@ -1,0 +1,331 @@
+"""Edits of tasks: only the task's line changes, and a recurring task gets a line above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.errors import Conflict, InvalidRequest, NotFound
+
+from .edit import Change, Text, editable, insertable, not_proven, spliced
+from .recurrence import SUPPORTED, next_day, parse_rule
+from .task_fields import DATAVIEW, EMOJI, placed_fields, task_fields, written
+from .tasks import MAX_TEXT_CHARS, line_digest, placed_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .edit import Splice
+    from .task_fields import Field, Placed
+    from .tasks import PlacedTask
+
+AUTO = "auto"
+FORMATS = (AUTO, EMOJI, DATAVIEW)
+"""How fields are written where the line has none. `auto` is as the note's other tasks, or emoji."""
+
+_OPEN, _DONE, _CANCELLED = " ", "x", "-"
+_DATES = ("due", "scheduled", "start")
+"""The dates that recur. The first of them that a task has is the one its rule counts from."""
+_SAMPLE = 1_000
+"""Tasks of a note whose format is looked at."""
+_NOT_COPIED = frozenset(("done", "cancelled", "id", "depends_on"))
+
+
+class Status(StrEnum):
+    """What a task is to become. A toggle completes an open task, and opens any other."""
+
+    OPEN = "open"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    TOGGLE = "toggle"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which task: that of a line, if it has the hash or text. Else the only one that has it.
+
+    `text` is the task's text, with or without its fields. Without both, the line alone decides.
+    """
+
+    line: int
+    digest: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task to add. Days are ISO dates."""
+
+    text: str
+    due: str | None = None
+    scheduled: str | None = None
+    start: str | None = None
+    priority: str | None = None
+    recurrence: str | None = None
+
+
+class TaskEdit(NamedTuple):
+    """An edit of a task. `line` is the task's after the edit, from 1."""
+
+    splices: tuple[Splice, ...]
+    line: int
+    completed: bool = False  # whether the task was not done before, and is now
+    depends_on: tuple[str, ...] = ()  # the IDs of the tasks that block it
+
+
+def set_status(
+    note: bytes, wanted: Wanted, status: Status, today: date, form: str = AUTO
+) -> TaskEdit:
+    """Complete, cancel or open a task, with the date that belongs to it.
+
+    A task that has the status already is not changed. A recurring task that is completed gets its
+    next occurrence on the line above.
+
+    Raises:
+        NotFound: `TASK_NOT_FOUND`.
+        Conflict: `TASK_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
+        Failed: `EDIT_NOT_PROVEN`.
+    """
+    text = editable(note)
+    tasks = placed_tasks(text.text)
+    task = _found(text.text, tasks, wanted)
+    place = task.place
+    rest = text.text[place.rest : place.end]
+    placed = placed_fields(rest)
+    was = _status(text.text[place.symbol])
+    becomes = status
+    if status is Status.TOGGLE:
+        becomes = Status.DONE if was is Status.OPEN else Status.OPEN
+    if was is becomes:
+        return TaskEdit((), task.line)
+    form = placed.form or _form(text.text, tasks, form)
+    changes = _status_changes(rest, placed, becomes, str(today), form)
+    symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
+    above = ""
+    if becomes is Status.DONE:
+        above = _occurrence(text.text, task, placed, today)
+    inserted = above + (text.line_end() or "\n") if above else ""
+    at = place.rest
+    splices = text.splices(
+        [
+            Change(place.start, place.start, inserted),
+            Change(place.symbol, place.symbol + 1, symbol),
+            *(Change(at + start, at + end, new) for start, end, new in changes),
+        ]
+    )
+    line = task.line + bool(above)
+    _prove(text.text, tasks, task, inserted, f"[{symbol}]{_changed(rest, changes)}")
+    depends_on = placed.of("depends_on")
+    return TaskEdit(
+        splices,
+        line,
+        becomes is Status.DONE,
+        tuple(each.strip() for each in depends_on.value.split(",")) if depends_on else (),
+    )
+
+
+def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
+    """Return the line of a new task, without a line end.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if the text is not one line of text.
+        Conflict: `RECURRENCE_UNSUPPORTED`.
+    """
+    insertable(task.text)
+    if not task.text.strip() or task.text.splitlines() != [task.text]:
+        raise InvalidRequest("INVALID_REQUEST", "A task's text is one line that is not empty.")
+    if task.recurrence is not None and parse_rule(task.recurrence) is None:
+        raise _unsupported("The recurrence is not supported.")
+    placed = placed_fields(task.text)
+    tasks = placed_tasks(note.text)
+    form = placed.form or _form(note.text, tasks, form)
+    values = {
+        "priority": task.priority,
+        "recurrence": task.recurrence,
+        "start": task.start,
+        "scheduled": task.scheduled,
+        "due": task.due,
+    }
+    fields = "".join(written(name, value, form) for name, value in values.items() if value)
+    marker = "-"
+    if tasks:  # another marker would begin a list of its own
+        used = note.text[tasks[-1].place.start : tasks[-1].place.box].strip(" \t>")
+        marker = used if used in ("*", "+") else marker
+    rest = f"{task.text[: placed.end]}{fields}{task.text[placed.end :]}"
+    read = placed_fields(rest)
+    for name, value in values.items():
+        if value and ((field := read.of(name)) is None or field.value != value):
+            raise not_proven("The fields of the new task are not read as they were given.")
+    return f"{marker} [ ] {rest}"
+
+
+def line_of(note: bytes, splice: Splice, line: str) -> int | None:
+    """Return the number of a task's line, from 1, if `splice` puts that line into the note.
+
+    It is None if the line is no task there, as in an open code block.
+    """
+    text = editable(spliced(note, [splice]))
+    end = splice.start + len(splice.text)
+    for task in placed_tasks(text.text):
+        start = task.place.start
+        if text.text[start : task.place.end] != line:
+            continue
+        if splice.start <= text.origin + len(text.text[:start].encode()) < end:
+            return task.line
+    return None
+
+
+def _found(text: str, tasks: Sequence[PlacedTask], wanted: Wanted) -> PlacedTask:
+    for task in tasks:
+        if task.line == wanted.line and _fits(text, task, wanted):
+            return task
+    fitting: list[PlacedTask] = []
+    if wanted.digest is not None or wanted.text is not None:
+        fitting = [task for task in tasks if _fits(text, task, wanted)]
+    if not fitting:
+        raise NotFound("TASK_NOT_FOUND", "The note has no such task.")
+    if len(fitting) > 1:
+        lines = [task.line for task in fitting[:20]]
+        raise Conflict(
+            "TASK_AMBIGUOUS",
+            f"The task has moved, and {len(fitting)} lines are equal to it.",
+            {"lines": lines},
+        )
+    return fitting[0]
+
+
+def _fits(text: str, task: PlacedTask, wanted: Wanted) -> bool:
+    place = task.place
+    if wanted.digest is not None and line_digest(text[place.start : place.end]) != wanted.digest:
+        return False
+    if wanted.text is None:
+        return True
+    rest = text[place.rest : place.end].strip()
+    asked = wanted.text.strip()
+    cut = rest[:MAX_TEXT_CHARS]  # as in lists
+    return asked in (rest, cut, task_fields(cut).text)
+
+
+def _status(symbol: str) -> Status:
+    if symbol in "xX":
+        return Status.DONE
+    return Status.CANCELLED if symbol == _CANCELLED else Status.OPEN
+
+
+def _form(text: str, tasks: Sequence[PlacedTask], form: str) -> str:
+    """Return the format for a line without fields."""
+    if form != AUTO:
+        return form
+    forms = [
+        placed_fields(text[task.place.rest : task.place.end][-MAX_TEXT_CHARS:]).form
+        for task in tasks[:_SAMPLE]
+    ]
+    return DATAVIEW if forms.count(DATAVIEW) > forms.count(EMOJI) else EMOJI
+
+
+_Changes = list[tuple[int, int, str]]
+"""Changes of a task's text after the box: ranges and what replaces them, in order."""
+
+
+def _status_changes(rest: str, placed: Placed, becomes: Status, today: str, form: str) -> _Changes:
+    date_name = {Status.DONE: "done", Status.CANCELLED: "cancelled"}.get(becomes)
+    changes = [
+        _without(rest, field)
+        for name in ("done", "cancelled")
+        if name != date_name and (field := placed.of(name)) is not None
+    ]
+    if date_name is not None:
+        present = placed.of(date_name)
+        if present is not None:
+            changes.append(_valued(present, today))
+        else:
+            changes.append((placed.end, placed.end, written(date_name, today, form)))
+    return sorted(changes)
+
+
+def _without(rest: str, field: Field) -> tuple[int, int, str]:
+    """Return the change that takes a field away, with the spaces before it."""
+    start = len(rest[: field.start].rstrip(" \t"))
+    return start, field.end, ""
+
+
+def _valued(field: Field, value: str) -> tuple[int, int, str]:
+    return field.value_start, field.value_start + len(field.value), value
+
+
+def _changed(rest: str, changes: _Changes) -> str:
+    pieces = []
+    done = 0
+    for start, end, new in changes:
+        pieces += [rest[done:start], new]
+        done = end
+    return "".join([*pieces, rest[done:]])
+
+
+def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str:
+    """Return the line of a recurring task's next occurrence, or "" if it does not recur."""
+    on_completion = placed.of("on_completion")
+    if on_completion is not None and on_completion.value.lower() == "delete":
+        raise _unsupported("The task is to be deleted when it is done, and a line never is.")
+    field = placed.of("recurrence")
+    if field is None:
+        return ""
+    rule = parse_rule(field.value)
+    if rule is None:
+        raise _unsupported("The recurrence of the task is not supported.")
+    dates = [(each, _day(each)) for name in _DATES if (each := placed.of(name)) is not None]
+    reference = dates[0][1] if dates else today
+    start = today if rule.when_done else reference
+    following = next_day(rule, start)
+    if following is None:
+        raise _unsupported("The recurrence of the task has no next day.")
+    place = task.place
+    rest = text[place.rest : place.end]
+    changes = [_valued(each, str(_moved(day, following - reference))) for each, day in dates]
+    changes += [_without(rest, each) for each in placed.fields if each.name in _NOT_COPIED]
+    if (created := placed.of("created")) is not None:
+        changes.append(_valued(created, str(today)))
+    # A block ID names one block, so that of the task is not repeated.
+    changes.append((placed.end, len(rest.rstrip(" \t")), ""))
+    return f"{text[place.start : place.box]}[{_OPEN}]{_changed(rest, sorted(changes))}"
+
+
+def _day(field: Field) -> date:
+    try:
+        return date.fromisoformat(field.value)
+    except ValueError:
+        raise _unsupported("A date of the task does not exist.") from None
+
+
+def _moved(day: date, by: timedelta) -> date:
+    try:
+        return day + by
+    except OverflowError:
+        raise _unsupported("The recurrence of the task has no next day.") from None
+
+
+def _unsupported(what: str) -> Conflict:
+    return Conflict(
+        "RECURRENCE_UNSUPPORTED", f"{what} Nothing was changed. Supported: {SUPPORTED}."
+    )
+
+
+def _prove(
+    text: str, tasks: Sequence[PlacedTask], task: PlacedTask, inserted: str, after_marker: str
+) -> None:
+    """Check that the note has the same tasks after the edit, but for the one that it changes."""
+    place = task.place
+    line = text[place.start : place.box] + after_marker
+    changed = text[: place.start] + inserted + line + text[place.end :]
+    expected = []
+    for each in tasks:
+        if each is task:
+            expected += [inserted.rstrip("\r\n")] if inserted else []
+            expected.append(line)
+        else:
+            expected.append(text[each.place.start : each.place.end])
+    found = [changed[each.place.start : each.place.end] for each in placed_tasks(changed)]
+    if found != expected:
+        raise not_proven("The note would have other tasks.")

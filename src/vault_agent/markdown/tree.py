@@ -1,0 +1,389 @@
+"""A note's body as a tree of blocks and spans, from the events of the parser that indexes it.
+
+What is shown is what is found: comments and wikilinks are located by the same rules as in the
+index. They are replaced by letters that no text has before the parser runs, and put back after it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyromark import Markdown, Options
+
+from .links import is_elsewhere, mask, place_in_vault, wikilinks
+from .sanitise import images_of
+from .structure import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyromark.event import Range
+
+    from vault_agent.model.notes import LinkKind
+
+MAX_DEPTH = 60
+"""Deeper nesting is shown without its own marks."""
+
+# Characters that Unicode reserves for use inside a program.
+_COMMENT = "\ufdd0"
+_OPEN, _CLOSE = "\ufdd1", "\ufdd2"  # around the number of a wikilink
+ESCAPED = "\ufdd3"  # before a character that was written with a backslash
+_OURS = re.compile("[\ufdd0-\ufdd3]")
+_TOKEN = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+_NOT_LINE_END = re.compile(r"[^\n]")
+_LONE_CR = re.compile(r"\r(?!\n)")
+_BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([A-Za-z0-9-]++)\s*\Z")
+_CALLOUT = re.compile(r"\s*\[!([^\[\]\n]{1,100})\]([+-]?)[ \t]*")
+_TASK = re.compile(r"\[(.)\](?=[ \t\n]|\Z)[ \t]?", re.DOTALL)
+
+_MARKDOWN = Markdown(
+    options=Options.ENABLE_TABLES
+    | Options.ENABLE_FOOTNOTES
+    | Options.ENABLE_STRIKETHROUGH
+    | Options.ENABLE_MATH
+)
+
+BLOCKS = frozenset(
+    ("paragraph", "heading", "quote", "callout", "code", "list", "item", "table", "rule", "html")
+)
+
+
+class Target(NamedTuple):
+    """What a link names: a path in the vault or an address elsewhere, and what to show of it."""
+
+    kind: LinkKind | None  # None for an address elsewhere
+    target: str
+    fragment: str | None
+    text: str | None  # of a wikilink
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A block or span. `value` depends on its kind, see `render`."""
+
+    kind: str
+    line: int = 0  # of the file, from 1
+    value: Any = None
+    children: list[Node] = field(default_factory=list)
+    block: str | None = None  # the ID after `^`
+
+
+@dataclass(slots=True)
+class Tree:
+    """A note's body. `links` has every target that is in the vault."""
+
+    root: Node
+    links: list[Target]
+    notes: dict[str, Node]  # the footnotes by name
+
+
+def build(body: str, first_line: int = 1) -> Tree:
+    """Return the tree of a body that begins at a line of its file. Never raises; linear."""
+    source = body.replace("\0", "\ufffd")
+    if "\r" in source:
+        source = _LONE_CR.sub("\n", source.replace("\r\n", "\n"))
+    source = _OURS.sub("\ufffd", source)
+    prepared, written = _prepared(source)
+    return _Builder(prepared, written, first_line).tree()
+
+
+def plain(node: Node) -> str:
+    """Return the text of a node as it is shown, on one line."""
+    pieces: list[str] = []
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if each.kind in ("text", "span", "math"):
+            pieces.append(each.value if each.kind != "math" else each.value[0])
+        elif each.kind == "wikilink":
+            pieces.append(shown_of(each.value))
+        elif each.kind in ("soft", "break"):
+            pieces.append(" ")
+        waiting.extend(reversed(each.children))
+    return " ".join("".join(pieces).replace(ESCAPED, "").split())
+
+
+def image_target(address: str) -> Target | None:
+    """Return the file that the address of an image in HTML names, or None for one elsewhere."""
+    if is_elsewhere(address):
+        return None
+    inside = place_in_vault(address, image=True)
+    return None if inside is None else Target(*inside, None)
+
+
+def shown_of(link: Target) -> str:
+    """Return what a wikilink shows: its own text, or the target with its fragment."""
+    if link.text:
+        return link.text
+    fragment = (link.fragment or "").replace("#", " > ").replace("^", "")
+    return " > ".join(part for part in (link.target, fragment) if part)
+
+
+class _Wikilink(NamedTuple):
+    source: str
+    target: Target
+
+
+def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
+    """Return the body with comments and wikilinks replaced, and the wikilinks."""
+    if "%%" not in source and "[[" not in source:
+        return source, []
+    structure = scan(source)
+    pieces: list[tuple[int, int, str]] = [
+        (start, end, _NOT_LINE_END.sub(_COMMENT, source[start:end]))
+        for start, end in structure.comments
+    ]
+    written: list[_Wikilink] = []
+    if "[[" in source:
+        found, spans = wikilinks(source, mask(source, structure.opaque), 1)
+        for (_, kind, target, fragment, text, *_), (start, end) in zip(found, spans, strict=False):
+            pieces.append((start, end, f"{_OPEN}{len(written)}{_CLOSE}"))
+            written.append(_Wikilink(source[start:end], Target(kind, target, fragment, text)))
+    out: list[str] = []
+    done = 0
+    for start, end, text in sorted(pieces):
+        if start >= done:
+            out += source[done:start], text
+            done = end
+    out.append(source[done:])
+    return "".join(out), written
+
+
+class _Builder:
+    """Builds a tree of events."""
+
+    def __init__(self, source: str, wikilinks: list[_Wikilink], first_line: int) -> None:
+        self._source = source
+        self._data = source.encode("utf-8", "replace")
+        self._wikilinks = wikilinks
+        self._marked = bool(wikilinks) or _COMMENT in source
+        self._line, self._seen = first_line, 0
+        self._root = Node("document", first_line)
+        self._stack = [self._root]
+        self._links: list[Target] = []
+        self._notes: dict[str, Node] = {}
+
+    def tree(self) -> Tree:
+        skipped = 0
+        last_end = -1
+        # As in structure.py: an event is a string or a dict with one key, and text is frequent.
+        events: Iterator[tuple[Any, Range]] = _MARKDOWN.events_with_range(self._source)
+        for event, span in events:
+            if event.__class__ is str:
+                kinds = {"SoftBreak": "soft", "HardBreak": "break", "Rule": "rule"}
+                if kind := kinds.get(str(event)):
+                    line = self._line_at(span["start"]) if kind == "rule" else 0
+                    self._stack[-1].children.append(Node(kind, line))
+            elif "Text" in event:
+                self._text(event["Text"], span["start"], last_end)
+                last_end = span["end"]
+            elif "Start" in event:
+                if skipped or len(self._stack) > MAX_DEPTH:
+                    skipped += 1
+                else:
+                    self._start(event["Start"], span)
+            elif "End" in event:
+                if skipped:
+                    skipped -= 1
+                else:
+                    self._end()
+            else:
+                self._leaf(event)
+        while len(self._stack) > 1:
+            self._end()
+        self._close(self._root)
+        return Tree(self._root, self._links, self._notes)
+
+    def _text(self, text: str, start: int, last_end: int) -> None:
+        children = self._stack[-1].children
+        escaped = start > 0 and self._data[start - 1] == 0x5C and last_end != start
+        if escaped and self._stack[-1].kind != "code":
+            text = ESCAPED + text
+        if children and children[-1].kind == "text":
+            children[-1].value += text
+        else:
+            children.append(Node("text", 0, text))
+
+    def _leaf(self, event: dict[str, Any]) -> None:
+        ((kind, value),) = event.items()
+        node: Node | None = None
+        if kind == "Code":
+            node = Node("span", 0, self._restored(value))
+        elif kind in ("InlineMath", "DisplayMath"):
+            node = Node("math", 0, (self._restored(value), kind == "DisplayMath"))
+        elif kind in ("InlineHtml", "Html"):
+            node = Node("raw", 0, self._restored(value))
+            for address in images_of(node.value):
+                if (target := image_target(address)) is not None:
+                    self._links.append(target)
+        elif kind == "FootnoteReference":
+            node = Node("reference", 0, self._restored(value))
+        if node is not None:
+            self._stack[-1].children.append(node)
+
+    def _start(self, event: Any, span: Range) -> None:
+        name: str = event if isinstance(event, str) else next(iter(event))
+        value: Any = None if isinstance(event, str) else event[name]
+        node = Node(_KINDS.get(name, "group"))
+        if node.kind in BLOCKS:
+            node.line = self._line_at(span["start"])
+        if name == "Heading":
+            node.value = int(value["level"][1])
+        elif name == "CodeBlock":
+            node.value = self._restored(value["Fenced"]) if isinstance(value, dict) else ""
+        elif name in ("Table", "List", "FootnoteDefinition"):
+            node.value = value
+        elif name in ("Link", "Image"):
+            node.value = self._destination(value, image=name == "Image")
+        self._stack[-1].children.append(node)
+        self._stack.append(node)
+
+    def _destination(self, fields: Any, *, image: bool) -> tuple[Target | None, str]:
+        destination = self._restored(fields["dest_url"]).strip()
+        title = self._restored(fields["title"])
+        if fields["link_type"] == "Email":
+            destination = f"mailto:{destination}"
+        if is_elsewhere(destination):
+            return Target(None, destination, None, None), title
+        inside = place_in_vault(destination, image=image)
+        target = None if inside is None else Target(*inside, None)
+        if target is not None:
+            self._links.append(target)
+        return target, title
+
+    def _end(self) -> None:
+        node = self._stack.pop()
+        self._close(node)
+        if node.kind == "footnote":
+            self._stack[-1].children.pop()  # which it is
+            self._notes.setdefault(self._restored(node.value), node)
+        elif node.kind == "paragraph":
+            self._end_paragraph(node)
+        elif node.kind == "heading" or (node.kind == "item" and node.children):
+            _take_block_id(node, node)
+        if node.kind == "item":
+            _make_task(node)
+        elif node.kind == "quote":
+            _make_callout(node)
+
+    def _end_paragraph(self, node: Node) -> None:
+        """Take the block's ID off. A paragraph of nothing else names the block before it."""
+        siblings = self._stack[-1].children
+        _take_block_id(node, node)
+        if any(not _is_empty(each) for each in node.children):
+            return
+        siblings.pop()
+        if node.block is not None and siblings and siblings[-1].kind in BLOCKS:
+            siblings[-1].block = siblings[-1].block or node.block
+
+    def _close(self, node: Node) -> None:
+        """Put wikilinks back as nodes of their own, and drop what stands for comments."""
+        if not self._marked or not node.children:
+            return
+        children: list[Node] = []
+        for child in node.children:
+            if child.kind != "text":
+                children.append(child)
+                continue
+            if node.kind == "code":
+                child.value = self._restored(child.value)
+                children.append(child)
+                continue
+            pieces = _TOKEN.split(child.value.replace(_COMMENT, ""))
+            for place, piece in enumerate(pieces):
+                if place % 2:
+                    target = self._wikilinks[int(piece)].target
+                    self._links.append(target)
+                    children.append(Node("wikilink", 0, target))
+                elif piece:
+                    children.append(Node("text", 0, piece))
+        node.children = children
+
+    def _restored(self, text: str) -> str:
+        if not self._marked:
+            return text
+        text = text.replace(_COMMENT, "")
+        return _TOKEN.sub(lambda match: self._wikilinks[int(match[1])].source, text)
+
+    def _line_at(self, start: int) -> int:
+        if start > self._seen:
+            self._line += self._data.count(b"\n", self._seen, start)
+            self._seen = start
+        return self._line
+
+
+_KINDS = {
+    "Paragraph": "paragraph",
+    "Heading": "heading",
+    "BlockQuote": "quote",
+    "CodeBlock": "code",
+    "List": "list",
+    "Item": "item",
+    "FootnoteDefinition": "footnote",
+    "Table": "table",
+    "TableHead": "head",
+    "TableRow": "row",
+    "TableCell": "cell",
+    "HtmlBlock": "html",
+    "Emphasis": "emphasis",
+    "Strong": "strong",
+    "Strikethrough": "deleted",
+    "Link": "link",
+    "Image": "image",
+}
+
+
+def _is_empty(node: Node) -> bool:
+    return node.kind in ("soft", "break") or (node.kind == "text" and not node.value.strip())
+
+
+def _take_block_id(node: Node, owner: Node) -> None:
+    """Move the ID at the end of a block's text to the block. Nested lists come after the text."""
+    inline = [each for each in node.children if each.kind not in BLOCKS]
+    last = inline[-1] if inline else None
+    if last is None or last.kind != "text" or "^" not in last.value:
+        return
+    match = _BLOCK_ID.search(last.value)
+    if match is not None:
+        last.value = last.value[: match.start()].rstrip()
+        owner.block = owner.block or match[1]
+
+
+def _first_text(node: Node) -> tuple[Node, Node] | None:
+    """Return the first text of a block, and the node that has it."""
+    holder = node
+    if node.children and node.children[0].kind == "paragraph":
+        holder = node.children[0]
+    if holder.children and holder.children[0].kind == "text":
+        return holder, holder.children[0]
+    return None
+
+
+def _make_task(node: Node) -> None:
+    found = _first_text(node)
+    match = _TASK.match(found[1].value) if found else None
+    if found and match:
+        node.value = match[1]
+        found[1].value = found[1].value[match.end() :]
+
+
+def _make_callout(node: Node) -> None:
+    """Turn a quote that begins with `[!type]` into a callout: (type, fold, title)."""
+    if not node.children or node.children[0].kind != "paragraph":
+        return
+    found = _first_text(node)
+    match = _CALLOUT.match(found[1].value) if found else None
+    if not (found and match):
+        return
+    paragraph, text = found
+    text.value = text.value[match.end() :]
+    breaks = (place for place, each in enumerate(paragraph.children) if each.kind == "soft")
+    end = next(breaks, len(paragraph.children))
+    title = [each for each in paragraph.children[:end] if each.kind != "text" or each.value]
+    paragraph.children = paragraph.children[end + 1 :]
+    if not paragraph.children:
+        del node.children[0]
+    node.kind = "callout"
+    node.value = (match[1].strip().lower(), match[2], title)

@@ -1,0 +1,191 @@
+"""Values of frontmatter: how they are written, and what a written one means.
+
+A plain scalar is read by the core schema of YAML 1.2, as Obsidian reads it, but dates stay text.
+Text is written plain only if YAML 1.1 and 1.2 read it back as the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import yaml
+from yaml.resolver import Resolver
+
+from vault_agent.errors import InvalidRequest
+
+from .scalars import NULLS
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+MAX_DEPTH = 32
+
+_TRUE = frozenset(("true", "True", "TRUE"))
+_FALSE = frozenset(("false", "False", "FALSE"))
+_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
+_OCTAL = re.compile(r"0o[0-7]+\Z")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_NOT_FINITE = re.compile(r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
+_MOST_DIGITS = 4_000  # Python refuses to convert more
+# The spec of YAML 1.1 has these too, but PyYAML does not.
+_OLD_BOOLEANS = frozenset(("y", "Y", "n", "N"))
+_STRING = "tag:yaml.org,2002:str"
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\Z", re.ASCII)
+# Written as escapes in double quotes: controls, breaks that only some parsers know, the byte order
+# mark and what is no character.
+_ESCAPED = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff"\\\\]')
+_SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
+_INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=<~. ")
+_NEVER_PLAIN = re.compile(r": |:\Z| #| \Z|[^\S ]")
+_NEVER_IN_FLOW = re.compile(r"[,\[\]{}:#]")
+
+
+def scalar_value(text: str, *, plain: bool) -> Json:
+    """Return what a scalar means. Anything but null, booleans and finite numbers is text."""
+    if not plain:
+        return text
+    if text in NULLS:
+        return None
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    if len(text) > _MOST_DIGITS:
+        return text
+    if _INTEGER.match(text):
+        return int(text)  # also with zeros before it
+    if _OCTAL.match(text) or _HEXADECIMAL.match(text):
+        return int(text, 0)
+    if _FLOAT.match(text):
+        value = float(text)
+        return value if abs(value) != float("inf") else text
+    return text
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two values are equal as JSON: 1 is 1.0, but not true."""
+    return identity(one) == identity(other)
+
+
+def identity(value: Json) -> object:
+    """Return a hashable object that is equal for equal values."""
+    if isinstance(value, list):
+        return ("list", tuple(map(identity, value)))
+    if isinstance(value, dict):
+        return ("map", frozenset((key, identity(each)) for key, each in value.items()))
+    return (isinstance(value, bool), value)
+
+
+def check_value(value: Json, depth: int = 0) -> None:
+    """Check that a value can be written.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if it is nested over 32 levels deep, or has a number that
+            is not finite, or text that a note cannot contain.
+    """
+    if depth > MAX_DEPTH:
+        raise InvalidRequest("INVALID_REQUEST", "The value is nested too deeply.")
+    if isinstance(value, float) and not -float("inf") < value < float("inf"):
+        raise InvalidRequest("INVALID_REQUEST", "A number must be finite.")
+    if isinstance(value, int) and abs(value) >= 1 << 256:
+        raise InvalidRequest("INVALID_REQUEST", "A number has too many digits.")
+    if isinstance(value, str) and ("\0" in value or not _encodes(value)):
+        raise InvalidRequest("INVALID_REQUEST", "The text contains NUL or half of a character.")
+    for each in value if isinstance(value, list) else ():
+        check_value(each, depth + 1)
+    for key, each in value.items() if isinstance(value, dict) else ():
+        check_value(key, depth + 1)
+        check_value(each, depth + 1)
+
+
+def written(value: Json, *, quote: str | None = None, flow: bool = False) -> str:
+    """Return a value as YAML on one line, as in `key: value`. Null is the empty text.
+
+    `quote` is the quotation mark of text, if it must have one. `flow` is whether the value is
+    within brackets.
+    """
+    if value is None:
+        return "null" if flow else ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _float(value)
+    if isinstance(value, str):
+        return _text(value, quote, flow=flow)
+    if isinstance(value, list):
+        return f"[{', '.join(written(each, quote=quote, flow=True) for each in value)}]"
+    pairs = (
+        f"{_text(key, None, flow=True, date=False)}: {written(each, quote=quote, flow=True)}"
+        for key, each in value.items()
+    )
+    return f"{{{', '.join(pairs)}}}"
+
+
+def written_key(name: str) -> str:
+    """Return a new key as YAML.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if it is empty, over 200 characters, or has controls.
+    """
+    if not 1 <= len(name) <= 200 or _ESCAPED.search(name.replace('"', "").replace("\\", "")):
+        raise InvalidRequest(
+            "INVALID_REQUEST", "A key must be one line of 1 to 200 characters without controls."
+        )
+    return _text(name, None, flow=False, date=False)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _float(value: float) -> str:
+    text = repr(value)
+    if "e" in text and "." not in text:  # YAML 1.1 wants a point
+        text = text.replace("e", ".0e")
+    return text
+
+
+def _text(text: str, quote: str | None, *, flow: bool, date: bool = True) -> str:
+    if quote is None and _is_plain(text, flow=flow, date=date):
+        return text
+    if quote == "'" and _ESCAPED.search(text.replace('"', "").replace("\\", "")) is None:
+        return "'" + text.replace("'", "''") + "'"
+    return '"' + _ESCAPED.sub(_escape, text) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    return _SHORT.get(character) or f"\\u{ord(character):04X}"
+
+
+def _is_plain(text: str, *, flow: bool, date: bool) -> bool:
+    """Whether text without quotes is the same text in YAML 1.1 and 1.2."""
+    if not text or text[0] in _INDICATORS or _ESCAPED.search(text) or _NEVER_PLAIN.search(text):
+        return False
+    if flow and _NEVER_IN_FLOW.search(text):
+        return False
+    if date and _DATE.match(text):
+        return True
+    return (
+        isinstance(scalar_value(text, plain=True), str)
+        and not _NOT_FINITE.match(text)
+        and text not in _OLD_BOOLEANS
+        and _old_tag(text) == _STRING
+    )
+
+
+@lru_cache(maxsize=1)
+def _resolver() -> Any:  # its methods have no types
+    return Resolver()
+
+
+def _old_tag(text: str) -> str:
+    """Return the tag that YAML 1.1 gives a plain scalar."""
+    return str(_resolver().resolve(yaml.ScalarNode, text, (True, False)))

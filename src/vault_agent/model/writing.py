@@ -1,0 +1,190 @@
+"""The values of a write: who asks for what, and what was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.model.warning import Warning
+
+DEFAULT_WAIT_MS = 2_000
+
+
+class Right(StrEnum):
+    """What a write needs to be allowed: a value of `write.allow`."""
+
+    CREATE = "create"
+    APPEND = "append"
+    EDIT = "edit"
+    OVERWRITE = "overwrite"
+    MOVE = "move"
+    DELETE = "delete"
+    PERMANENT = "permanent"
+
+
+class WriteState(StrEnum):
+    """How far a write has come."""
+
+    PREPARED = "prepared"  # logged; the vault may have been changed
+    COMMITTED = "committed"  # logged with all texts: it is always finished
+    DONE = "done"
+    FAILED = "failed"  # nothing was changed
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes, and the limits of that caller. They narrow the settings, never widen them."""
+
+    name: str = ""  # of the agent; "" for the owner
+    client: str = "http"  # `cli`, `http`, `web` or `mcp:{name}`
+    folders: tuple[str, ...] | None = None  # "" is the whole vault; None: those of the settings
+    deny: tuple[str, ...] = ()  # folders and notes
+    allow: frozenset[Right] | None = None  # None: those of the settings
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether this is the owner, whose number of writes is not limited."""
+        return not self.name
+
+
+OWNER = Writer()
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Text that a write appends. It is not appended again within some minutes.
+
+    `ends` says whether a note still ends with it, where it was appended; by default at the end of
+    the note.
+    """
+
+    text: bytes
+    ends: Callable[[bytes], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """What every operation passes with a change.
+
+    Args:
+        operation: its name in the log, as `append`.
+        right: what the caller must be allowed to do.
+        caller: who writes.
+        expected_hash: the hash of the file, in hex, or at least its first 16 digits.
+        hash_required: whether `expected_hash` must be given.
+        dry_run: check everything and return the diff, but write nothing.
+        key: the idempotency key.
+        request: a digest of the whole request, to recognise another one with the same key.
+        wait_ms: how long to wait until a search finds the change.
+        retries: whether the edit means the same on another text. If somebody changes the note
+            meanwhile, it is then planned anew, at most three times.
+        appended: text that is not to be appended twice; None for `allowRepeat`.
+    """
+
+    operation: str
+    right: Right
+    caller: Writer = OWNER
+    expected_hash: str | None = None
+    hash_required: bool = False
+    dry_run: bool = False
+    key: str | None = None
+    request: bytes = b""
+    wait_ms: int = DEFAULT_WAIT_MS
+    retries: bool = False
+    appended: Appended | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """Whether searches find a change. Without a revision they do not yet."""
+
+    generation: int | None = None
+    revision: int | None = None
+
+    @property
+    def indexed(self) -> bool:
+        """Whether searches find the change."""
+        return self.revision is not None
+
+
+PENDING = IndexState()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """One file of a write. Hashes are hex; None where there is no file."""
+
+    path: str
+    before: str | None = None  # its path before, if it was moved
+    hash_before: str | None = None
+    hash_after: str | None = None
+    bytes_before: int | None = None
+    bytes_after: int | None = None
+    links: int = 0  # how many of its links were rewritten
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write has done. Hashes are hex; None where there is no file.
+
+    `files` are the other files of a write of several.
+    """
+
+    write_id: str | None
+    operation: str
+    changed: bool
+    path: str
+    created: bool = False
+    dry_run: bool = False
+    hash_before: str | None = None
+    hash_after: str | None = None
+    bytes_before: int | None = None
+    bytes_after: int | None = None
+    section_hash: str | None = None
+    spans: int = 0
+    diff: str = ""
+    diff_truncated: bool = False
+    undoable: bool = False
+    replayed: bool = False
+    moved_from: str | None = None
+    trash_path: str | None = None
+    files: tuple[WrittenFile, ...] = ()
+    file_count: int = 0
+    line: int | None = None
+    index: IndexState = PENDING
+    warnings: tuple[Warning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedWrite:
+    """An entry of the log of writes. It has no content."""
+
+    seq: int  # its number in the log
+    write_id: str
+    at: int  # milliseconds since 1970
+    agent: str  # "" for the owner
+    client: str
+    operation: str
+    state: WriteState
+    files: tuple[WrittenFile, ...]
+    file_count: int
+    undoable: bool  # whether the bytes before are kept
+    warning: str | None = None  # a code, if it did not end well
+
+
+@dataclass(frozen=True, slots=True)
+class WriteHealth:
+    """How the vault is written."""
+
+    enabled: bool = False
+    state: str = "off"  # off, recovering, ready or unsupported
+    atomicity: str | None = None  # exchange, link or rename
+    durable: bool = True  # False on network and cloud mounts
+    lingering: int = 0  # displaced files that are looked at again
+    conflicts: int = 0  # writes that met somebody else's change and need a person's look
+    conflict_paths: tuple[str, ...] = field(default=())

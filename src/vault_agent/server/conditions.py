@@ -1,0 +1,76 @@
+"""What the headers of a write say: `If-Match`, `Idempotency-Key`; and the bytes of an upload."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeVar
+
+from vault_agent.errors import InvalidRequest
+from vault_agent.wire.writing import AttachmentBody, UploadRequest, WriteBody
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from vault_agent.wire.base import Model
+
+AnyModel = TypeVar("AnyModel", bound="Model")
+
+MAX_ATTACHMENT_BYTES = 50 * 1024 * 1024
+
+_TAG = re.compile(r'"([0-9a-f]{16,64})"')
+_KEY = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+def with_headers(request: web.Request, sent: AnyModel) -> AnyModel:
+    """Return a request to write with what its headers say. Other requests are returned as they are.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if a header is malformed, or says something else than the
+            body.
+    """
+    if not isinstance(sent, WriteBody):
+        return sent
+    given = {"expected_hash": _header(request, "If-Match"), "idempotency_key": _key(request)}
+    for name, value in given.items():
+        if value is not None and getattr(sent, name) not in (None, value):
+            raise InvalidRequest(
+                "INVALID_REQUEST", "A header and the body say different things. Send one of them."
+            )
+    return sent.model_copy(update={name: value for name, value in given.items() if value})
+
+
+def with_content(request: web.Request, sent: Model, content: bytes) -> Model:
+    """Return the request to add an attachment with its bytes.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if the header `Idempotency-Key` is malformed.
+    """
+    assert isinstance(sent, UploadRequest)  # noqa: S101 - for the type
+    return AttachmentBody(
+        path=sent.path,
+        dry_run=sent.dry_run,
+        wait_ms=sent.wait_ms,
+        content=content,
+        idempotency_key=_key(request),
+    )
+
+
+def _header(request: web.Request, name: str) -> str | None:
+    values = request.headers.getall(name, [])
+    if not values:
+        return None
+    match = _TAG.fullmatch(values[0].strip()) if len(values) == 1 else None
+    if match is None:
+        raise InvalidRequest("INVALID_REQUEST", f"{name} must be one hash in double quotes.")
+    return match[1]
+
+
+def _key(request: web.Request) -> str | None:
+    values = request.headers.getall("Idempotency-Key", [])
+    if not values:
+        return None
+    if len(values) > 1 or _KEY.fullmatch(values[0]) is None:
+        raise InvalidRequest(
+            "INVALID_REQUEST", "Idempotency-Key must have 1 to 128 printable ASCII characters."
+        )
+    return values[0]

@@ -1,0 +1,237 @@
+"""An open folder of a vault, in which files are written. The only place that opens for writing.
+
+Every call takes a name in this folder, never a path, and never follows a link. The folder is an
+open descriptor, so it is the same one whatever its path leads to meanwhile. On systems without
+calls relative to a descriptor, the path is checked before each call.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from vault_agent.vault.attributes import copy_attributes
+from vault_agent.vault.platform import flag
+from vault_agent.vault.renames import rename_new
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_READ: Final = (
+    os.O_RDONLY
+    | flag("O_NOFOLLOW")
+    | flag("O_NONBLOCK")  # do not hang if the file has become a FIFO
+    | flag("O_NOCTTY")
+    | flag("O_CLOEXEC")
+    | flag("O_BINARY")
+    | flag("O_NOINHERIT")
+)
+_NEW: Final = (
+    os.O_RDWR
+    | os.O_CREAT
+    | os.O_EXCL
+    | flag("O_NOFOLLOW")
+    | flag("O_CLOEXEC")
+    | flag("O_BINARY")
+    | flag("O_NOINHERIT")
+)
+_IN_PLACE: Final = _READ & ~os.O_RDONLY | os.O_RDWR
+_NEW_MODE: Final = 0o600
+_BLOCK: Final = 1 << 20
+
+
+class NotAFile(OSError):
+    """There is something else than a regular file at a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """All bytes of a file, with the `stat` they belong to."""
+
+    data: bytes
+    stat: os.stat_result
+
+
+class Folder:
+    """One open folder of the vault. Use it as a context manager, or close it."""
+
+    def __init__(self, fd: int | None, path: str, absolute: str) -> None:
+        self.fd = fd
+        self.path = path  # vault-relative, without links; "" is the vault
+        self._absolute = absolute
+
+    def close(self) -> None:
+        """Close the folder. A second call does nothing."""
+        if self.fd is not None and self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def path_of(self, name: str) -> str:
+        """Return the vault-relative path of a name."""
+        return f"{self.path}/{name}" if self.path else name
+
+    def call_path(self, name: str) -> str:
+        """Return what a system call takes for a name, together with `fd`.
+
+        Raises:
+            OSError: ENOENT if the folder is elsewhere by now, where there are no descriptors.
+        """
+        if self.fd is not None:
+            return name
+        if os.path.realpath(self._absolute) != self._absolute:
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return os.path.join(self._absolute, name)  # noqa: PTH118 - text in, text out
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def stat(self, name: str) -> os.stat_result:
+        """Return the `stat` of a name, without following a link."""
+        return os.stat(self.call_path(name), dir_fd=self.fd, follow_symlinks=False)
+
+    def exists(self, name: str) -> bool:
+        """Whether there is anything at a name."""
+        try:
+            self.stat(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def names(self) -> list[str]:
+        """Return the names in the folder."""
+        return os.listdir(self._absolute if self.fd is None else self.fd)  # noqa: PTH208
+
+    def read(self, name: str) -> FileBytes:
+        """Return the bytes of a regular file.
+
+        Raises:
+            NotAFile: if it is none.
+            OSError: ESTALE if it changes while it is read.
+        """
+        fd = self._open(name, _READ)
+        try:
+            return read_all(fd)
+        finally:
+            os.close(fd)
+
+    def open_to_read(self, name: str) -> int:
+        """Return a descriptor of a regular file. The caller must close it. Raises `NotAFile`."""
+        return self._open(name, _READ)
+
+    # --- changing -------------------------------------------------------------------------------
+
+    def make(self, name: str, data: bytes, *, like: int | None = None, mode: int = 0o666) -> None:
+        """Create a file with its bytes, and make it durable. It never replaces one.
+
+        It gets the attributes of the open file `like`, or `mode` without the bits of the umask.
+        If anything fails, it is removed again.
+
+        Raises:
+            OSError: EEXIST if there is something at the name.
+        """
+        fd = os.open(self.call_path(name), _NEW, _NEW_MODE, dir_fd=self.fd)
+        try:
+            try:
+                write_all(fd, data)
+                if like is not None:
+                    copy_attributes(like, fd)
+                elif hasattr(os, "fchmod"):
+                    os.fchmod(fd, mode)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+        except BaseException:
+            with suppress(OSError):
+                self.remove(name)
+            raise
+
+    @contextmanager
+    def in_place(self, name: str) -> Iterator[int]:
+        """Open a regular file for reading and writing. Raises `NotAFile`."""
+        fd = self._open(name, _IN_PLACE)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    def rename_new(self, name: str, folder: Folder, to: str) -> None:
+        """Rename a file or folder into a folder, but never over another one."""
+        rename_new(self.fd, self.call_path(name), folder.fd, folder.call_path(to))
+
+    def replace(self, name: str, to: str) -> None:
+        """Rename a file of this folder over another one."""
+        os.replace(self.call_path(name), self.call_path(to), src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def link(self, name: str, to: str) -> None:
+        """Give a file of this folder a second name in it."""
+        os.link(
+            self.call_path(name),
+            self.call_path(to),
+            src_dir_fd=self.fd,
+            dst_dir_fd=self.fd,
+            follow_symlinks=False,
+        )
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        os.unlink(self.call_path(name), dir_fd=self.fd)
+
+    def make_folder(self, name: str) -> None:
+        """Create a folder. Raises FileExistsError."""
+        os.mkdir(self.call_path(name), dir_fd=self.fd)
+
+    def remove_folder(self, name: str) -> None:
+        """Remove an empty folder."""
+        os.rmdir(self.call_path(name), dir_fd=self.fd)
+
+    def sync(self) -> None:
+        """Make names in the folder durable. Windows does this by itself."""
+        if self.fd is not None:
+            os.fsync(self.fd)
+
+    def _open(self, name: str, flags: int) -> int:
+        # Before opening, because opening a device can have effects; and again after it.
+        if not stat.S_ISREG(self.stat(name).st_mode):
+            raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
+        fd = os.open(self.call_path(name), flags, dir_fd=self.fd)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
+        return fd
+
+
+def read_all(fd: int) -> FileBytes:
+    """Return the bytes of an open file from its start.
+
+    Raises:
+        OSError: ESTALE if it changes while it is read.
+    """
+    before = os.fstat(fd)
+    os.lseek(fd, 0, os.SEEK_SET)
+    parts = []
+    while part := os.read(fd, max(_BLOCK, min(before.st_size + 1, 1 << 26))):
+        parts.append(part)
+    data = b"".join(parts)
+    after = os.fstat(fd)
+    if len(data) != after.st_size or (before.st_mtime_ns, before.st_size) != (
+        after.st_mtime_ns,
+        after.st_size,
+    ):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+    return FileBytes(data, after)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all bytes at the position of an open file."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]

@@ -1,0 +1,171 @@
+"""Find the notes whose links lead elsewhere when files change their paths.
+
+The links of the index say which notes may be affected. Only these are read from the disk, and only
+the names that their links use are read from the index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vault_agent.markdown.edit import editable
+from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.resolve import names_of, target_key
+from vault_agent.writing.relinking import Names, changes, rewritten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from vault_agent.model.notes import Link
+    from vault_agent.store.index.relinking import LinkFrom, LinkReader
+    from vault_agent.writing.relinking import Rewritten
+
+
+@dataclass(frozen=True, slots=True)
+class PathChange:
+    """Files that change their paths, come into being or go."""
+
+    moved: Mapping[str, str] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class Known:
+    """The files that links may mean, read from the index as they are needed."""
+
+    def __init__(self, reader: LinkReader, change: PathChange) -> None:
+        self.change = change
+        self._reader = reader
+        self._read: set[str] = set()  # names
+        self._notes: dict[str, tuple[str, ...]] = {}
+        self._attachments: set[str] = set()
+        self._names: Names | None = None
+        self.changing = self._changing()
+        """Names of the files that change, before and after. Only links to these are affected."""
+        self.read(self.changing)
+
+    def _changing(self) -> set[str]:
+        change = self.change
+        found = {name for path in change.added for name in names_of(path)}
+        own = {*change.moved, *change.removed}
+        for path in own:
+            found |= names_of(path) | names_of(change.moved.get(path, path))
+        for path, aliases in self._reader.files_named(found):
+            if path in own:
+                found |= names_of(path, aliases or ())
+        return found
+
+    def read(self, names: Iterable[str]) -> None:
+        """Read the files with these names, unless they are known."""
+        missing = set(names) - self._read
+        if not missing:
+            return
+        self._read |= missing
+        for path, aliases in self._reader.files_named(missing):
+            if aliases is None:
+                self._attachments.add(path)
+            else:
+                self._notes[path] = aliases
+        self._names = None
+
+    def read_for(self, links: Mapping[str, Sequence[Link]]) -> Names:
+        """Return the names with all that decide where links lead, before and after.
+
+        Args:
+            links: the links of each note, by its path before the change.
+        """
+        self.read({target_key(each.target) for found in links.values() for each in found})
+        names = self.names
+        self.read_files(
+            {
+                path
+                for source, found in links.items()
+                for link in found
+                if (path := names.before(source, link).path) is not None
+            }
+        )
+        return self.names
+
+    def read_files(self, paths: Iterable[str]) -> None:
+        """Read all files that have the names of these files, before or after."""
+        moved = self.change.moved
+        self.read(
+            name
+            for path in paths
+            for place in {path, moved.get(path, path)}
+            for name in names_of(place)
+        )
+
+    @property
+    def names(self) -> Names:
+        """Where links with the names read so far lead."""
+        if self._names is None:
+            self._names = Names(
+                self._notes.items(),
+                self._attachments,
+                moved=self.change.moved,
+                added=self.change.added,
+                removed=self.change.removed,
+            )
+        return self._names
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """What a change of paths does to links, by the index."""
+
+    notes: tuple[str, ...]
+    """Paths of the notes with a link that must be rewritten, before the change."""
+    links: tuple[LinkFrom, ...]
+    """Links that would lead elsewhere or nowhere."""
+    surprises: tuple[LinkFrom, ...]
+    """Links that lead nowhere now, and would lead to a file."""
+
+
+def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Known]:
+    """Return the links of the index that a change of paths affects, and the names to judge them."""
+    known = Known(reader, change)
+    rows = dict.fromkeys((*reader.links_to(known.changing), *reader.links_of(change.moved)))
+    links = [row for row in rows if row.link.target]
+    by_source: dict[str, list[Link]] = {}
+    for row in links:
+        by_source.setdefault(row.source, []).append(row.link)
+    names = known.read_for(by_source)
+    gone = set(change.removed)
+    changed: list[LinkFrom] = []
+    surprises: list[LinkFrom] = []
+    for row in links:
+        if row.source in gone:
+            continue
+        if any(changes(row.source, [row.link], names)):
+            changed.append(row)
+        elif _begins_to_lead(row, names):
+            surprises.append(row)
+    notes = tuple(dict.fromkeys(row.source for row in changed))
+    return Affected(notes, tuple(changed), tuple(surprises)), known
+
+
+def _begins_to_lead(row: LinkFrom, names: Names) -> bool:
+    source, link = row
+    if names.before(source, link).path is not None:
+        return False
+    return names.resolve(names.place(source), link.target, link.kind).path is not None
+
+
+def rewrite(notes: Mapping[str, bytes], known: Known) -> dict[str, Rewritten]:
+    """Rewrite the links of notes as they are on the disk, by their paths before the change.
+
+    See `relinking.rewritten`.
+
+    Raises:
+        Conflict: `LINK_NOT_EXPRESSIBLE`, `ENCODING_NOT_WRITABLE`.
+    """
+    parsed = {}
+    for source, note in notes.items():
+        text = editable(note)
+        parsed[source] = parse_note(text.text, path=source, origin=text.origin)
+    names = known.read_for({source: note.links for source, note in parsed.items()})
+    return {
+        source: rewritten(note, source, names, parsed[source]) for source, note in notes.items()
+    }

@@ -1,0 +1,227 @@
+"""Plan the move of a note, an attachment or a folder, with the links of all notes that it affects.
+
+A plan reads and changes nothing. What carries it out compares each file with the bytes that the
+plan was made of.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge, explained
+from vault_agent.markdown.edit import spliced
+from vault_agent.model.warning import Warning as Notice
+from vault_agent.store.index.relinking import LinkReader
+from vault_agent.text.names import is_note
+from vault_agent.vault.naming import NOTE_SUFFIX
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import lies_in, validate
+from vault_agent.writing.affected import Known, PathChange, affected, rewrite
+from vault_agent.writing.canvases import canvases_with_links
+from vault_agent.writing.placing import place_for_file, place_for_folder
+from vault_agent.writing.transaction import Edit, Move, Planned, Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.index.relinking import LinkFrom
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.affected import Affected
+    from vault_agent.writing.transaction import Change, Plan
+
+MAX_LISTED = 50
+"""Paths in the details of a warning or an error."""
+
+
+class LargeMove(Exception):
+    """The move rewrites more notes than may be done at once. It must be a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRequest:
+    """What is to be moved.
+
+    Args:
+        path: of a note, an attachment or a folder, exactly.
+        to: the new path, with the name.
+        rewrite_links: whether links are changed so that they lead where they did.
+        may_write: whether the caller may change the note at a path.
+        most_notes: the largest number of notes to rewrite.
+        at_once: the largest number of notes to rewrite without a job; None for any.
+        needs_hash: check the bytes of a file against what the caller expects.
+    """
+
+    path: str
+    to: str
+    rewrite_links: bool
+    may_write: Callable[[str], bool]
+    most_notes: int
+    at_once: int | None = None
+
+
+def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transaction:
+    """Return the changes of a move. Nothing to do is a transaction without changes.
+
+    Raises:
+        LargeMove: if the move must be a job.
+        NotFound: `NOTE_NOT_FOUND`.
+        InvalidRequest: `INVALID_PATH`, also for a folder into itself; `INVALID_NOTE_NAME`.
+        Forbidden: `PATH_OUTSIDE_VAULT`, `LINKS_OUTSIDE_SCOPE`.
+        Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`, `LINK_NOT_EXPRESSIBLE`,
+            `ENCODING_NOT_WRITABLE`.
+        TooLarge: `MOVE_TOO_LARGE`.
+        SnapshotOutdated: if the index has a later revision than the snapshot.
+    """
+    path = validate(asked.path)
+    is_folder = _is_folder(root, path)
+    to = _place(root, path, asked.to, is_folder=is_folder)
+    if to == path:
+        return Transaction(path, ())
+    content = None if is_folder else read_file(root, path)
+    move = Move(path, to, content)
+    with snapshot.unchanged_here() as connection:
+        reader = LinkReader(connection)
+        files = [file.path for file in reader.files_at(path)]
+        change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
+        found, known = affected(reader, change)
+        warnings = [*_surprises(found), *_canvases(root, reader, known)]
+        edits: list[Change] = []
+        if asked.rewrite_links:
+            _check(found, asked)
+            edits = _edits(snapshot, root, found, known, change)
+        elif found.links:
+            warnings.append(_broken(found))
+    return Transaction(to, (move, *edits), moved_from=path, warnings=tuple(warnings))
+
+
+def read_file(root: VaultRoot, path: str) -> bytes:
+    """Return the bytes of a file of the vault.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    try:
+        folder, _, name = root.real_path(path).rpartition("/")
+        with root.open_folder(folder) as opened:
+            return opened.read(name).data
+    except (CannotOpen, OSError):
+        raise _not_found() from None
+
+
+def _is_folder(root: VaultRoot, path: str) -> bool:
+    try:
+        found = root.resolve(path)
+    except CannotOpen:
+        raise _not_found() from None
+    if found.path != path:
+        raise InvalidRequest(
+            "INVALID_PATH", "The path leads through a symbolic link. Give the path without it."
+        )
+    return stat.S_ISDIR(found.stat.st_mode)
+
+
+def _not_found() -> NotFound:
+    return NotFound("NOTE_NOT_FOUND", "There is no such file or folder in the vault.")
+
+
+def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
+    if is_folder:
+        if to != path and lies_in(to, path):
+            raise InvalidRequest("INVALID_PATH", "A folder can't be moved into itself.")
+        return place_for_folder(root, to, moved=path)
+    suffix = posixpath.splitext(path)[1]
+    return place_for_file(root, to, NOTE_SUFFIX if is_note(path) else suffix, moved=path)
+
+
+def _check(found: Affected, asked: MoveRequest) -> None:
+    """Check that the caller may rewrite all notes, and that they are not too many."""
+    count = len(found.notes)
+    if count > asked.most_notes:
+        raise TooLarge(
+            "MOVE_TOO_LARGE",
+            f"The move changes links in {count} notes.",
+            {"notes": count, "limit": asked.most_notes},
+        )
+    outside = [path for path in found.notes if not asked.may_write(path)]
+    if outside:
+        raise Forbidden(
+            "LINKS_OUTSIDE_SCOPE",
+            f"Links of {len(outside)} notes would have to change that you may not write.",
+            {"notes": len(outside)},
+        )
+    if asked.at_once is not None and count > asked.at_once:
+        raise LargeMove
+
+
+def _edits(
+    snapshot: Snapshot, root: VaultRoot, found: Affected, known: Known, change: PathChange
+) -> list[Change]:
+    notes = {source: read_file(root, source) for source in found.notes}
+    return [
+        Edit(
+            change.moved.get(source, source),
+            notes[source],
+            spliced(notes[source], done.splices),
+            plan=_again(snapshot, source, change),
+            links=len(done.splices),
+        )
+        for source, done in rewrite(notes, known).items()
+        if done.splices
+    ]
+
+
+def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
+    """Return the plan for a note that somebody changes before its links are rewritten."""
+
+    def plan(note: bytes) -> Planned:
+        with snapshot.connection_here() as connection:
+            known = Known(LinkReader(connection), change)
+            return Planned(rewrite({source: note}, known)[source].splices)
+
+    return plan
+
+
+def _surprises(found: Affected) -> list[Notice]:
+    if not found.surprises:
+        return []
+    return [
+        notice_of_links(
+            "LINKS_LEAD_ELSEWHERE",
+            f"{len(found.surprises)} broken links now lead to a file by its new name.",
+            found.surprises,
+        )
+    ]
+
+
+def _broken(found: Affected) -> Notice:
+    return notice_of_links(
+        "LINKS_BROKEN",
+        f"{len(found.links)} links no longer lead to their file.",
+        found.links,
+    )
+
+
+def _canvases(root: VaultRoot, reader: LinkReader, known: Known) -> list[Notice]:
+    found = canvases_with_links(root, reader, known)
+    if not found:
+        return []
+    return [
+        Notice(
+            "CANVAS_NOT_REWRITTEN",
+            explained(
+                "CANVAS_NOT_REWRITTEN",
+                f"{len(found)} canvases name files by their old paths, and were not changed.",
+            ),
+            {"count": len(found), "paths": found[:MAX_LISTED]},
+        )
+    ]
+
+
+def notice_of_links(code: str, what: str, links: tuple[LinkFrom, ...]) -> Notice:
+    """Return a warning with the places of some links."""
+    places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
+    return Notice(code, explained(code, what), {"count": len(links), "links": places})

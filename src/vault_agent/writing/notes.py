@@ -1,0 +1,149 @@
+"""Writes of one note: its whole text, its frontmatter, and replaced text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import explained
+from vault_agent.markdown import edit, keys
+from vault_agent.markdown import replace as replacing
+from vault_agent.markdown.edit import spliced
+from vault_agent.model.warning import Warning as Notice
+from vault_agent.vault.naming import new_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from vault_agent.markdown.yaml_values import Json
+    from vault_agent.model.writing import Write, Written
+    from vault_agent.writing.write import Writing
+
+    Properties: TypeAlias = Mapping[str, Json]
+
+
+async def create(
+    writing: Writing, path: str, write: Write, content: str, properties: Properties | None
+) -> Written:
+    """Create a note. `.md` is added to its path if it is missing.
+
+    Raises:
+        InvalidRequest: `INVALID_NOTE_NAME`, `INVALID_PATH`.
+        Forbidden: `PATH_OUTSIDE_VAULT`.
+        VaultAgentError: as `Writing.create`.
+    """
+    return await writing.create(new_path(path), write, whole(content, properties))
+
+
+async def append(
+    writing: Writing, path: str, write: Write, content: str, *, blank_line: bool
+) -> Written:
+    """Add text at the end of a note. Raises as `Writing.edit`."""
+    return await writing.edit(
+        path, write, lambda note: edit.append(note, content, blank_line=blank_line)
+    )
+
+
+async def prepend(
+    writing: Writing, path: str, write: Write, content: str, *, blank_line: bool
+) -> Written:
+    """Add text at the start of a note, after its frontmatter. Raises as `Writing.edit`."""
+    return await writing.edit(
+        path, write, lambda note: edit.prepend(note, content, blank_line=blank_line)
+    )
+
+
+async def upsert(
+    writing: Writing,
+    path: str,
+    write: Write,
+    content: str,
+    properties: Properties | None,
+    *,
+    blank_line: bool,
+) -> Written:
+    """Create a note with its frontmatter, or add text at its end if it exists.
+
+    Raises as `create` and `append`.
+    """
+    written = await writing.upsert(
+        new_path(path),
+        write,
+        whole(content, properties),
+        lambda note: edit.append(note, content, blank_line=blank_line),
+    )
+    if written.created or not properties:
+        return written
+    ignored = Notice(
+        "FRONTMATTER_IGNORED",
+        explained("FRONTMATTER_IGNORED", "The note exists, so only the text was appended."),
+    )
+    return replace(written, warnings=(*written.warnings, ignored))
+
+
+async def overwrite(
+    writing: Writing, path: str, write: Write, content: str, properties: Properties | None
+) -> Written:
+    """Replace the whole text of a note that exists. Raises as `Writing.edit`."""
+    text = whole(content, properties).decode()
+    return await writing.edit(path, write, lambda note: edit.overwrite(note, text))
+
+
+async def set_properties(
+    writing: Writing, path: str, write: Write, values: Properties, delete: Sequence[str]
+) -> Written:
+    """Set and delete keys of a note's frontmatter, all in one write.
+
+    Raises:
+        Conflict: `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`.
+        VaultAgentError: as `Writing.edit`.
+    """
+    return await writing.edit(path, write, lambda note: keys.set_keys(note, values, delete))
+
+
+async def replace_text(
+    writing: Writing,
+    path: str,
+    write: Write,
+    search: str,
+    replacement: str,
+    *,
+    regex: bool,
+    case_sensitive: bool,
+    whole_word: bool,
+    in_frontmatter: bool,
+    expected_count: int | None,
+) -> Written:
+    """Replace text in a note.
+
+    Raises:
+        InvalidRequest: `REGEX_INVALID`, `REGEX_UNSUPPORTED`.
+        NotFound: `TEXT_NOT_FOUND`.
+        Conflict: `MATCH_COUNT_MISMATCH`, `ENCODING_NOT_WRITABLE`.
+        VaultAgentError: as `Writing.edit`.
+    """
+    plan = partial(
+        replacing.replace,
+        search=search,
+        replacement=replacement,
+        regex=regex,
+        case_sensitive=case_sensitive,
+        whole_word=whole_word,
+        in_frontmatter=in_frontmatter,
+        expected_count=expected_count,
+    )
+    return await writing.edit(path, write, plan)
+
+
+def whole(content: str, properties: Properties | None) -> bytes:
+    """Return the bytes of a new note.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` for text or values that a note cannot contain.
+        Conflict: `FRONTMATTER_INVALID` if the content has a frontmatter that cannot take more.
+    """
+    edit.insertable(content)
+    note = content.encode()
+    return spliced(note, keys.set_keys(note, properties)) if properties else note

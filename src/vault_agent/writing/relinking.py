@@ -1,0 +1,202 @@
+"""Rewrite the links of one note when files change their paths. Pure, over values.
+
+A link is rewritten only if it would lead elsewhere: it leads to a file that moves, it is a relative
+link of a note that moves, or a name that appeared or went changes what it means (a bystander).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Conflict
+from vault_agent.markdown.edit import Splice, editable, spliced
+from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.relink import ADDRESSES, Places, is_relative_to, respelled
+from vault_agent.markdown.resolve import LinkResolver, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from vault_agent.markdown.resolve import Resolution
+    from vault_agent.model.notes import Link, ParsedNote
+
+
+class Names:
+    """Where links lead before and after files of a vault change their paths."""
+
+    def __init__(
+        self,
+        notes: Iterable[tuple[str, Iterable[str]]],
+        attachments: Iterable[str] = (),
+        *,
+        moved: Mapping[str, str] | None = None,
+        added: Iterable[str] = (),
+        removed: Iterable[str] = (),
+    ) -> None:
+        """Take the files before the change, and the change.
+
+        Args:
+            notes: path and aliases of each note.
+            attachments: the paths of the other files.
+            moved: the new path of each file that moves.
+            added: paths of files that come into being.
+            removed: paths of files that go.
+        """
+        self.moved = moved or {}
+        gone = set(removed)
+        notes = [(path, tuple(aliases)) for path, aliases in notes]
+        attachments = list(attachments)
+        later = [(self.place(path), aliases) for path, aliases in notes if path not in gone]
+        others = [self.place(path) for path in attachments if path not in gone]
+        others += added  # a new note has no aliases yet, so it is a file like any other
+        self._before = LinkResolver(notes, attachments)
+        self._after = LinkResolver(later, others)
+        paths = [path for path, _ in later] + others
+        self._named = Counter(name for path in paths for name in names_of(path))
+
+    def place(self, path: str) -> str:
+        """Return the path of a file after the change."""
+        return self.moved.get(path, path)
+
+    def before(self, source: str, link: Link) -> Resolution:
+        """Return where a link of the note at `source` leads before the change."""
+        return self._before.resolve(source, link.target, link.kind)
+
+    def resolve(self, source_path: str, target: str, kind: str) -> Resolution:
+        """Return where a link leads after the change; `source_path` is the path after it."""
+        return self._after.resolve(source_path, target, kind)
+
+    def is_unique(self, path: str) -> bool:
+        """Whether no other file has the name of this one after the change."""
+        return all(self._named[name] == 1 for name in names_of(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The changes of one note's links."""
+
+    splices: tuple[Splice, ...] = ()
+    links: int = 0  # that lead to a file that moves
+    own: int = 0  # relative links of a note that moves
+    bystanders: int = 0
+    surprises: tuple[int, ...] = ()
+    """Lines of links that led nowhere, and now lead to a file."""
+
+
+@dataclass(slots=True)
+class _Counts:
+    links: int = 0
+    own: int = 0
+    bystanders: int = 0
+
+
+def changes(source: str, links: Iterable[Link], names: Names) -> Iterator[tuple[Link, Places]]:
+    """Yield the links of a note that must be rewritten, each with where it is and leads now.
+
+    A path that begins with `./` or `../` stays a path from the note's folder, even if the link
+    would find its file by the name alone.
+    """
+    there = names.place(source)
+    for link in links:
+        if not link.target:
+            continue
+        before = names.before(source, link).path
+        if before is None:
+            continue
+        was, now = Places(source, before), Places(there, names.place(before))
+        after = names.resolve(there, link.target, link.kind).path
+        if after != now.dest or (
+            was != now and is_relative_to(link.target, was) > is_relative_to(link.target, now)
+        ):
+            yield link, was
+
+
+def rewritten(
+    note: bytes, source: str, names: Names, parsed: ParsedNote | None = None
+) -> Rewritten:
+    """Return the splices after which each link of a note leads to the same file as before.
+
+    `source` is the path of the note before the change, and `parsed` the note if it was parsed
+    already. The result is proven: the note is parsed
+    again, and has the same links, which lead to the same files.
+
+    Raises:
+        Conflict: `LINK_NOT_EXPRESSIBLE` if a link can't be written so that it leads to its file;
+            `ENCODING_NOT_WRITABLE` if a link must be rewritten and the note isn't UTF-8.
+    """
+    if parsed is None:
+        text = editable(note)
+        parsed = parse_note(text.text, path=source, origin=text.origin)
+    there = names.place(source)
+    counts = _Counts()
+    found: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
+    for link, was in changes(source, parsed.links, names):
+        now = Places(there, names.place(was.dest))
+        written = respelled(link, note, was, now, names)
+        if written is None or link.span is None:
+            raise not_expressible(source, link.line)
+        if found.setdefault(link.span, written) != written:
+            raise not_expressible(source, link.line)
+        if was.dest in names.moved:
+            counts.links += 1
+        elif source in names.moved:
+            counts.own += 1
+        else:
+            counts.bystanders += 1
+    surprises = [
+        link.line
+        for link in parsed.links
+        if names.before(source, link).path is None
+        and names.resolve(there, link.target, link.kind).path is not None
+    ]
+    splices = tuple(Splice(*span, text) for span, text in sorted(found.items()))
+    if splices:
+        _prove(parsed, source, spliced(note, splices), names)
+    return Rewritten(splices, counts.links, counts.own, counts.bystanders, tuple(surprises))
+
+
+def _prove(parsed: ParsedNote, source: str, after: bytes, names: Names) -> None:
+    """Check that a changed note has the same links, and that each leads to the same file.
+
+    Raises:
+        Conflict: `LINK_NOT_EXPRESSIBLE`.
+    """
+    text = editable(after)
+    there = names.place(source)
+    now = parse_note(text.text, path=there, origin=text.origin)
+    if len(parsed.links) != len(now.links) or _around(parsed) != _around(now):
+        raise not_expressible(source, 1)
+    for old, new in zip(parsed.links, now.links, strict=True):
+        before = names.before(source, old).path
+        found = names.resolve(there, new.target, new.kind).path
+        same = (old.kind, old.fragment) == (new.kind, new.fragment)
+        same = same and (old.kind in ADDRESSES or old.text == new.text)
+        if before is None:
+            same = same and old.target == new.target
+        else:
+            same = same and found == names.place(before)
+        if not same:
+            raise not_expressible(source, old.line)
+
+
+def _around(note: ParsedNote) -> tuple[object, ...]:
+    """Return what must be the same after links were rewritten, besides the links."""
+    return (
+        note.aliases,
+        note.tags,
+        [(each.url, each.line) for each in note.external_links],
+        [(each.level, each.line) for each in note.anchors],
+        [(each.name, each.listed, each.line) for each in note.properties],
+        [(each.symbol, each.line) for each in note.tasks],
+    )
+
+
+def not_expressible(source: str, line: int) -> Conflict:
+    """Return the error of a link that can't be written so that it leads to its file."""
+    return Conflict(
+        "LINK_NOT_EXPRESSIBLE",
+        "A link could not be written so that it leads to the same file as before.",
+        {"path": source, "line": line},
+    )

@@ -1,0 +1,268 @@
+"""Plans of moves: which links change, and that all links lead where they did."""
+
+from __future__ import annotations
+
+import random
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.index_runs import Vault
+from tests.obsidian import made_up
+from tests.random_moves import moves_at_random
+from tests.vault_links import Vault as Links
+from tests.vault_links import compare
+
+from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
+from vault_agent.markdown.edit import spliced
+from vault_agent.store.current import CurrentIndex
+from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.move import LargeMove, MoveRequest, plan_move
+from vault_agent.writing.transaction import Edit, Move, Planned
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.store.current import Snapshot
+    from vault_agent.writing.transaction import Transaction
+
+
+@asynccontextmanager
+async def indexed(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
+    """Index a vault, and open both."""
+    await vault.index()
+    task = vault.task()
+    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    await index.refresh()
+    try:
+        async with index.snapshot() as snapshot:
+            with VaultRoot.open(vault.root) as root:
+                yield snapshot, root
+    finally:
+        await index.close()
+
+
+def asked(path: str, to: str, **options) -> MoveRequest:
+    given = {"rewrite_links": True, "may_write": lambda _: True, "most_notes": 5000}
+    return MoveRequest(path, to, **{**given, **options})
+
+
+async def planned(tmp_path: Path, files: dict[str, str], path: str, to: str, **options):
+    """Return the plan of a move in a vault of these files."""
+    vault = Vault(tmp_path)
+    for name, text in files.items():
+        vault.write(name, text)
+    async with indexed(vault) as (snapshot, root):
+        return plan_move(snapshot, root, asked(path, to, **options))
+
+
+def texts(transaction: Transaction) -> dict[str, str]:
+    """Return the new texts of a plan by path."""
+    return {
+        change.path: change.after.decode()
+        for change in transaction.changes
+        if isinstance(change, Edit)
+    }
+
+
+def moves(transaction: Transaction) -> list[tuple[str, str]]:
+    return [(each.path, each.to) for each in transaction.changes if isinstance(each, Move)]
+
+
+async def test_links_to_a_note_follow_it(tmp_path: Path):
+    files = {"Old.md": "[[Old#x]]", "a/From.md": "[[Old]] `[[Old]]`", "Other.md": "[[From]]"}
+    plan = await planned(tmp_path, files, "Old.md", "b/New")
+    assert (plan.path, plan.moved_from) == ("b/New.md", "Old.md")
+    assert moves(plan) == [("Old.md", "b/New.md")]
+    assert texts(plan) == {"a/From.md": "[[New]] `[[Old]]`", "b/New.md": "[[New#x]]"}
+    assert isinstance(plan.changes[0], Move)  # destination first, then the links
+
+
+async def test_a_folder_moves_with_its_files(tmp_path: Path):
+    files = {"a/A.md": "[x](../C.md)", "a/p.png": "x", "C.md": "![[a/p.png]] [[a/A]] [[A]]"}
+    plan = await planned(tmp_path, files, "a", "q/r")
+    assert moves(plan) == [("a", "q/r")]
+    assert texts(plan) == {"q/r/A.md": "[x](../../C.md)", "C.md": "![[q/r/p.png]] [[q/r/A]] [[A]]"}
+
+
+async def test_an_attachment_keeps_its_extension(tmp_path: Path):
+    files = {"p.png": "x", "A.md": "![[p.png]] ![](p.png)"}
+    plan = await planned(tmp_path, files, "p.png", "img/q")
+    assert moves(plan) == [("p.png", "img/q.png")]
+    assert texts(plan) == {"A.md": "![[q.png]] ![](img/q.png)"}
+    with pytest.raises(InvalidRequest, match="INVALID_NOTE_NAME"):
+        await planned(tmp_path / "2", files, "p.png", "q.jpg")
+
+
+@pytest.fixture(autouse=True)
+def _second_vault(tmp_path: Path) -> None:
+    (tmp_path / "2").mkdir()
+
+
+async def test_a_move_onto_itself_changes_nothing(tmp_path: Path):
+    plan = await planned(tmp_path, {"a/Old.md": "[[Old]]"}, "a/Old.md", "a/Old")
+    assert plan.changes == ()
+
+
+async def test_a_folder_does_not_move_into_itself(tmp_path: Path):
+    with pytest.raises(InvalidRequest, match="INVALID_PATH"):
+        await planned(tmp_path, {"a/Old.md": ""}, "a", "a/b")
+
+
+async def test_a_move_never_replaces_anything(tmp_path: Path):
+    files = {"Old.md": "", "New.md": "", "b/X.md": ""}
+    with pytest.raises(Conflict, match="NOTE_EXISTS"):
+        await planned(tmp_path, files, "Old.md", "New.md")
+    with pytest.raises(Conflict, match="NAME_COLLISION") as caught:
+        await planned(tmp_path / "2", files, "Old.md", "nEW.md")
+    assert caught.value.details["path"] == "New.md"
+
+
+async def test_a_folder_is_not_moved_onto_another(tmp_path: Path):
+    with pytest.raises(Conflict, match="NAME_COLLISION"):
+        await planned(tmp_path, {"a/A.md": "", "B/B.md": ""}, "a", "b")
+
+
+async def test_letter_case_alone_can_change(tmp_path: Path):
+    files = {"Old.md": "", "a/B.md": "[[Old]] [[a/B]]"}
+    plan = await planned(tmp_path, files, "Old.md", "old.md")
+    assert (moves(plan), texts(plan)) == ([("Old.md", "old.md")], {})
+    plan = await planned(tmp_path / "2", files, "a", "A")
+    assert (moves(plan), texts(plan)) == ([("a", "A")], {})
+
+
+async def test_folders_on_the_way_keep_their_spelling(tmp_path: Path):
+    plan = await planned(
+        tmp_path, {"Old.md": "", "Sub/Deep/X.md": ""}, "Old.md", "sub/DEEP/new/Old"
+    )
+    assert plan.path == "Sub/Deep/new/Old.md"
+
+
+@pytest.mark.parametrize("to", ["../x", "a/./b", "con.md", ".hidden/x", "a.md/", "x|y", "b/"])
+async def test_a_bad_name_is_refused(tmp_path: Path, to: str):
+    with pytest.raises((InvalidRequest, Forbidden)):
+        await planned(tmp_path, {"Old.md": ""}, "Old.md", to)
+
+
+async def test_what_does_not_exist_is_not_moved(tmp_path: Path):
+    with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+        await planned(tmp_path, {"Old.md": ""}, "Odl.md", "New.md")
+
+
+async def test_notes_outside_the_scope_refuse_the_move(tmp_path: Path):
+    files = {"Old.md": "", "b/B.md": "[[Old]]", "c/C.md": "[[Old]]"}
+    with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE") as caught:
+        await planned(tmp_path, files, "Old.md", "New", may_write=lambda path: path[0] != "b")
+    assert caught.value.details == {"notes": 1}
+
+
+async def test_a_move_without_links_lists_what_breaks(tmp_path: Path):
+    files = {"Old.md": "", "b/B.md": "\n[[Old]]"}
+    plan = await planned(
+        tmp_path, files, "Old.md", "New", rewrite_links=False, may_write=lambda _: False
+    )
+    assert texts(plan) == {}
+    [warning] = plan.warnings
+    assert warning.code == "LINKS_BROKEN"
+    assert warning.details == {"count": 1, "links": [{"path": "b/B.md", "line": 2}]}
+
+
+async def test_the_number_of_notes_is_limited(tmp_path: Path):
+    files = {"Old.md": "", **{f"{number}.md": "[[Old]]" for number in range(5)}}
+    with pytest.raises(TooLarge, match="MOVE_TOO_LARGE"):
+        await planned(tmp_path, files, "Old.md", "New", most_notes=4)
+    with pytest.raises(LargeMove):
+        await planned(tmp_path / "2", files, "Old.md", "New", at_once=4)
+
+
+async def test_canvases_are_named_and_not_changed(tmp_path: Path):
+    files = {
+        "Old.md": "",
+        "by path.canvas": '{"nodes": [{"type": "file", "file": "Old.md"}]}',
+        "by link.canvas": '{"nodes": [{"type": "text", "text": "[[Old]]"}]}',
+        "other.canvas": '{"nodes": [{"type": "text", "text": "Old"}]}',
+        "broken.canvas": '{"nodes": [3, {"text"',
+    }
+    plan = await planned(tmp_path, files, "Old.md", "New")
+    [warning] = plan.warnings
+    assert warning.code == "CANVAS_NOT_REWRITTEN"
+    assert warning.details == {"count": 2, "paths": ["by link.canvas", "by path.canvas"]}
+
+
+async def test_a_broken_link_that_begins_to_lead_somewhere_is_a_warning(tmp_path: Path):
+    plan = await planned(tmp_path, {"Old.md": "", "B.md": "[[New]]"}, "Old.md", "New")
+    assert texts(plan) == {}
+    assert [warning.code for warning in plan.warnings] == ["LINKS_LEAD_ELSEWHERE"]
+
+
+async def test_a_link_that_cannot_be_written_refuses_the_move(tmp_path: Path):
+    files = {"a/Old.md": "", "a`b/X.md": "", "B.md": "\n[[a/Old]]", "c/New.md": ""}
+    with pytest.raises(Conflict, match="LINK_NOT_EXPRESSIBLE") as caught:
+        await planned(tmp_path, files, "a/Old.md", "a`b/New")
+    assert caught.value.details == {"path": "B.md", "line": 2}
+
+
+async def test_a_note_that_is_not_utf_8_refuses_the_move(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("Old.md")
+    vault.write("B.md", b"\xff [[Old]]")
+    async with indexed(vault) as (snapshot, root):
+        with pytest.raises(Conflict, match="ENCODING_NOT_WRITABLE"):
+            plan_move(snapshot, root, asked("Old.md", "New"))
+
+
+async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("a/Old.md", "[x](./X.md)")
+    vault.write("a/X.md")
+    vault.write("a/Y.md")
+    vault.write("B.md", "[[Old]]")
+    async with indexed(vault) as (snapshot, root):
+        plan = plan_move(snapshot, root, asked("a/Old.md", "New"))
+        edits = {change.path: change for change in plan.changes if isinstance(change, Edit)}
+
+        def anew(path: str, note: bytes) -> bytes:
+            again = edits[path].plan
+            assert again is not None
+            edit = again(note)
+            assert isinstance(edit, Planned)
+            return spliced(note, edit.splices)
+
+        assert anew("B.md", b"x [[Old]] y") == b"x [[New]] y"
+        assert anew("New.md", b"[y](./Y.md)") == b"[y](./a/Y.md)"
+
+
+async def test_random_moves_in_vaults_of_all_languages(tmp_path: Path):
+    chance = random.Random(1)
+    links = rewritten = 0
+    for seed in range(3):
+        (tmp_path / f"vault {seed}").mkdir()
+        vault = Vault(tmp_path / f"vault {seed}")
+        made = made_up(notes=150, links_a_note=4, seed=seed)
+        for path, text in made.files.items():
+            vault.write(path, text)
+        before = Links(made.files)
+        files = list(made.files)
+        folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
+        async with indexed(vault) as (snapshot, root):
+            for _ in range(40):
+                move = moves_at_random(chance, files, folders)
+                try:
+                    plan = plan_move(snapshot, root, asked(move.path, move.to))
+                except Conflict as refused:
+                    # A name like `[c] x` below a folder of ours: only what no link can say.
+                    assert refused.code == "LINK_NOT_EXPRESSIBLE"  # noqa: PT017
+                    continue
+                moved = {
+                    each: plan.path + each[len(move.path) :]
+                    for each in files
+                    if (each + "/").startswith(move.path + "/")
+                }
+                found = compare(before, before.moved(moved, texts(plan)), moved)
+                assert found.wrong == (), (move, found.wrong)
+                assert found.outside == ()
+                links += found.links
+                rewritten += found.rewritten
+    assert rewritten > 500
+    assert links > 10_000
