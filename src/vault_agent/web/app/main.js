@@ -2,6 +2,7 @@
 
 import { html, render, useEffect } from "../vendor/preact.js";
 import { onKey } from "./parts/commands.js";
+import { Later } from "./parts/later.js";
 import { Said } from "./parts/say.js";
 import { address } from "./state/address.js";
 import { followAddress } from "./state/results.js";
@@ -9,7 +10,6 @@ import { followNote } from "./state/note.js";
 import { start } from "./state/vault.js";
 import { useEverywhere } from "./views/frame/everywhere.js";
 import { Banner, Gate } from "./views/frame/gate.js";
-import { Later } from "./views/frame/later.js";
 import { overlay } from "./views/frame/overlay.js";
 import { Stats, Thumbs } from "./views/frame/stats.js";
 import { Top } from "./views/frame/top.js";

@@ -45,10 +45,11 @@ export const filtered = computed(() => {
   return Boolean(type.length || tag.length || path.length || after || before || linked || tasks);
 });
 
+const WIKILINK = /!?\[\[(?:[^\][|]*\|)?([^\][|]*)\]\]/g;
 /** @param {any} note @returns {Row} */
 const fromList = (note) => ({
   id: note.noteId, path: note.path, title: note.title, type: note.type, tags: note.tags, date: note.updated,
-  text: note.excerpt, ranges: [], connections: note.connections, heading: null,
+  text: note.excerpt.replace(WIKILINK, "$1"), ranges: [], connections: note.connections, heading: null,
 });
 
 /** @param {any} result @returns {Row} */

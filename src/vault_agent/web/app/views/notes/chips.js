@@ -2,16 +2,17 @@
 
 import { html, useRef, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
+import { Later } from "../../parts/later.js";
 import { Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { results, searching } from "../../state/results.js";
 import { stats } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
-import { DateMenu } from "./dates.js";
-import { TreeMenu } from "./trees.js";
 
 const MOST = 7;
+const TREES = () => import("./trees.js");
+const DATES = () => import("./dates.js");
 
 /** The types to offer with their counts: of the results of a search, else of the vault. */
 function typeCounts() {
@@ -49,9 +50,9 @@ export function Chips() {
     ${opener("date", "date", words.notes.date)}
     ${!searching.value && html`<button class="chip" aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
       <button class="chip" aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button>`}
-    ${menu.value === "tags" && html`<${TreeMenu} kind="tags" anchor=${anchors.current.tags} onClose=${close} />`}
-    ${menu.value === "folder" && html`<${TreeMenu} kind="folders" anchor=${anchors.current.folder} onClose=${close} />`}
-    ${menu.value === "date" && html`<${DateMenu} anchor=${anchors.current.date} onClose=${close} />`}
+    ${menu.value === "tags" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }} />`}
+    ${menu.value === "folder" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }} />`}
+    ${menu.value === "date" && html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`}
   </div>`;
 }
 

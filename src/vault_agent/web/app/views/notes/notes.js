@@ -2,13 +2,15 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
+import { Later } from "../../parts/later.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
 import { words } from "../../words.js";
 import { Chips, Count } from "./chips.js";
 import { Find } from "./find.js";
 import { List } from "./list.js";
-import { Read } from "./read.js";
+
+const READ = () => import("./read.js");
 
 export function Notes() {
   const { note } = address.value;
@@ -25,5 +27,5 @@ export function Notes() {
   ], []);
   return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note))}>
     <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} /><${Chips} /><${Count} /><${List} /></section>
-    <${Read} drawer=${drawer} onSide=${toggleSide} /></div>`;
+    <${Later} load=${READ} name=${note ? "Read" : "Nothing"} key=${note ? "read" : "nothing"} given=${{ drawer, onSide: toggleSide }} /></div>`;
 }

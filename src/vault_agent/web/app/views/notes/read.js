@@ -49,7 +49,6 @@ export function Read({ drawer, onSide }) {
     { id: "local", name: words.commands.local, icon: "graph", run: () => go({ view: "graph", near: address.peek().note }), hidden: !wanted },
   ], [wanted]);
 
-  if (!wanted) return html`<${Nothing} />`;
   const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
   const title = plain(read?.title) || words.untitled;
   return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted}>
@@ -101,5 +100,6 @@ function Source({ text }) {
     ${pieces.value * PIECE < text.length && html`<button class="quiet" onClick=${() => (pieces.value += 1)}>${words.note.more}</button>`}`;
 }
 
-const Nothing = () => html`<section class="read" tabindex="0" aria-label=${words.note.label}><${Empty} icon="notes" title=${words.note.choose.title}><p>${words.note.choose.text}</p>
+/** What stands where a note would. */
+export const Nothing = () => html`<section class="read" tabindex="0" aria-label=${words.note.label}><${Empty} icon="notes" title=${words.note.choose.title}><p>${words.note.choose.text}</p>
   <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p><p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p><p><${Key} keys="?" /> ${words.commands.keys}</p><//></section>`;

@@ -1,18 +1,18 @@
 // A part whose module is loaded when it is first shown.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Trouble } from "../../parts/fault.js";
+import { html, useEffect, useSignal } from "../../vendor/preact.js";
+import { Trouble } from "./fault.js";
 
 const loaded = new Map();
 
 /** @param {{ load: () => Promise<any>, name: string, given?: any }} given */
 export function Later({ load, name, given }) {
-  const part = useSignal(/** @type {any} */ (loaded.get(load)));
+  const part = useSignal(/** @type {any} */ (loaded.get(load)?.[name]));
   const fault = useSignal(/** @type {any} */ (null));
   const fetchIt = () => {
     load().then(
       (module) => {
-        loaded.set(load, module[name]);
+        loaded.set(load, module);
         part.value = module[name];
         fault.value = null;
       },
