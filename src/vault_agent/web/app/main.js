@@ -8,7 +8,7 @@ import { address } from "./state/address.js";
 import { followAddress } from "./state/results.js";
 import { followNote } from "./state/note.js";
 import { start } from "./state/vault.js";
-import { useEverywhere } from "./views/frame/everywhere.js";
+import { addEverywhere } from "./views/frame/everywhere.js";
 import { Banner, Gate } from "./views/frame/gate.js";
 import { overlay } from "./views/frame/overlay.js";
 import { Stats, Thumbs } from "./views/frame/stats.js";
@@ -32,7 +32,6 @@ const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
 
 function App() {
   const { view } = address.value;
-  useEverywhere();
   useEffect(() => {
     document.title = view === "notes" ? title : `${/** @type {any} */ (words.views)[view]} · ${title}`;
   }, [view]);
@@ -45,6 +44,7 @@ function App() {
     <${Said} />`;
 }
 
+addEverywhere();
 addEventListener("keydown", onKey);
 render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
 followAddress();

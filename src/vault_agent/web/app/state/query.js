@@ -48,7 +48,7 @@ export const asWord = (name, value) => `${name}:${/\s/u.test(value) ? `"${value}
 export function inUnits(text, ranges) {
   if (!ranges?.length) return [];
   if (!/[\uD800-\uDBFF]/.test(text)) return ranges.map(([start, end]) => [start, end]);
-  const starts = [];
+  const starts = /** @type {number[]} */ ([]);
   let at = 0;
   for (const character of text) {
     starts.push(at);

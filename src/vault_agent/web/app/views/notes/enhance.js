@@ -99,7 +99,7 @@ function foldable(title, content, open) {
     made.setAttribute("aria-expanded", String(now));
   };
   made.addEventListener("click", (event) => {
-    if (!(/** @type {Element} */ (event.target).closest("a"))) show(content.hidden);
+    if (!(/** @type {Element} */ (event.target).closest("a"))) show(Boolean(content.hidden));
   });
   show(open);
 }

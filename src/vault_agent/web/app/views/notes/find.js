@@ -61,7 +61,7 @@ export function Find() {
       event.preventDefault();
       clear();
     } else if (event.key === "Backspace" && input.current?.selectionStart === 0 && input.current.selectionEnd === 0) {
-      unchip(text);
+      if (unchip(text)) event.preventDefault();
     }
   };
   const clear = () => {
@@ -90,6 +90,7 @@ function unchip(text) {
     if (!last) continue;
     text.value = `${asWord(name, last)}${text.value ? ` ${text.value}` : ""}`;
     go({ [name]: now[name].slice(0, -1) });
-    return;
+    return true;
   }
+  return false;
 }

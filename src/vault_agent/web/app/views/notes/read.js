@@ -3,7 +3,6 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/fault.js";
-import { Key } from "../../parts/keys.js";
 import { copy } from "../../parts/say.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -28,7 +27,7 @@ export function Read({ drawer, onSide }) {
   useLayoutEffect(() => {
     const scroller = box.current;
     if (!scroller || !read || read.id !== wanted) return;
-    if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) scroller.scrollTop = remembered.peek().scroll;
+    if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) return stayAt(scroller, remembered.peek().scroll);
     else if (at) showAnchor(scroller, at);
     else if (line) showLine(scroller, Number(line));
     else scroller.scrollTop = 0;
@@ -69,6 +68,25 @@ export function Read({ drawer, onSide }) {
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
 }
 
+const SETTLING = 800; // ms in which formulas and pictures still change the height
+
+/** Scroll to where the reader was, until the reader moves. @param {HTMLElement} scroller @param {number} top */
+function stayAt(scroller, top) {
+  const again = () => (scroller.scrollTop = top);
+  const sized = new ResizeObserver(again);
+  const end = () => {
+    sized.disconnect();
+    clearTimeout(timer);
+    for (const each of ["wheel", "keydown", "pointerdown"]) removeEventListener(each, end, true);
+  };
+  const timer = setTimeout(end, SETTLING);
+  for (const each of ["wheel", "keydown", "pointerdown"]) addEventListener(each, end, true);
+  again();
+  const text = scroller.querySelector(".doc");
+  if (text) sized.observe(text);
+  return end;
+}
+
 /** @param {{ read: import("../../state/note.js").Note }} given */
 function Facts({ read }) {
   const wordCount = useMemo(() => countWords(read.html), [read.html]);
@@ -99,7 +117,3 @@ function Source({ text }) {
   return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${text.slice(0, pieces.value * PIECE)}</pre>
     ${pieces.value * PIECE < text.length && html`<button class="quiet" onClick=${() => (pieces.value += 1)}>${words.note.more}</button>`}`;
 }
-
-/** What stands where a note would. */
-export const Nothing = () => html`<section class="read" tabindex="0" aria-label=${words.note.label}><${Empty} icon="notes" title=${words.note.choose.title}><p>${words.note.choose.text}</p>
-  <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p><p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p><p><${Key} keys="?" /> ${words.commands.keys}</p><//></section>`;

@@ -51,7 +51,7 @@ function Outline({ read, box }) {
     if (box.current) showAnchor(box.current, id);
     current.value = id;
   };
-  return html`<section><h2>${words.note.outline}</h2><ul class="toc">${read.outline.slice(0, OUTLINE).map((each) => html`<li key=${each.id}><a href=${changed({ at: each.id })} data-level=${each.level - top + 1} aria-current=${each.id === current.value ? "true" : undefined} dir="auto" onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}>${plain(each.text, 160) || words.untitled}</a></li>`)}</ul></section>`;
+  return html`<section><h2>${words.note.outline}</h2><ul class="toc">${read.outline.slice(0, OUTLINE).map((each) => html`<li key=${each.id}><a href=${changed({ at: each.id })} data-level=${each.level - top + 1} aria-current=${each.id === current.value ? "true" : undefined} onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}><bdi>${plain(each.text, 160) || words.untitled}</bdi></a></li>`)}</ul></section>`;
 }
 
 /** @param {{ list: { key: string, values: { text: string, noteId: string | null }[], isList: boolean }[] }} given */
