@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.conftest import NO_BROWSER
 from tests.product.program import Program
-from tests.web.browsers import find_browser
+from tests.web.browsers import Elsewhere, find_browser
 from tests.web.vault import write_vault
 from tests.web.watched import Watch
 
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def elsewhere() -> Iterator[Elsewhere]:
+    """Stand in for all other computers."""
+    proxy = Elsewhere()
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture(scope="session")
+def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
     """Start the machine's own browser, once for each test process."""
     found = find_browser()
     if found is None:
@@ -29,7 +37,11 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, headless=True)
+        started = playwright.chromium.launch(
+            executable_path=found,
+            headless=True,
+            proxy={"server": elsewhere.address, "bypass": "127.0.0.1"},
+        )
         yield started
         started.close()
 
@@ -64,7 +76,7 @@ def serve(folder: object, *, more: int, **variables: str) -> Iterator[Program]:
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Program) -> Iterator[Callable[..., Page]]:
+def visit(browser: Browser, elsewhere: Elsewhere, site: Program) -> Iterator[Callable[..., Page]]:
     """Return a function that opens the page at an address. The test fails if the page misbehaved."""
     watches: list[Watch] = []
 
@@ -75,9 +87,11 @@ def visit(browser: Browser, site: Program) -> Iterator[Callable[..., Page]]:
         watch.page.wait_for_selector(".vault bdi:not(:empty)")
         return watch.page
 
+    elsewhere.asked.clear()
     yield opened
     for watch in watches:
         watch.close()
+    assert elsewhere.asked == []
 
 
 @pytest.fixture

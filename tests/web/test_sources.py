@@ -11,7 +11,9 @@ PAGE = Path(__file__).parents[2] / "src" / "vault_agent" / "web"
 APP = PAGE / "app"
 MODULES = sorted((*APP.rglob("*.js"), *(PAGE / "locale").glob("*.js")))
 SHEETS = sorted((PAGE / "css").glob("*.css"))
-IMPORT = re.compile(r"""^(?:import|export)\b[^;"']*?from\s+"([^"]+)"|^import\s+"([^"]+)\"""", re.M)
+IMPORT = re.compile(
+    r"""^(?:import|export)\b[^;"']*?from\s+"([^"]+)"|^import\s+"([^"]+)\"""", re.MULTILINE
+)
 LATER = re.compile(r'\bimport\("([^"]+)"\)')
 WORKER = re.compile(r'new URL\("([^"]+\.js)", import\.meta\.url\)')
 LINES = 300
@@ -116,11 +118,13 @@ def test_workers_and_later_modules_exist():
 
 
 def test_only_tokens_have_colours_sizes_and_durations():
-    value = re.compile(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl|oklch)a?\(|(?<![\w-])-?\d*\.?\d+(?:px|rem|m?s)\b")
+    value = re.compile(
+        r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl|oklch)a?\(|(?<![\w-])-?\d*\.?\d+(?:px|rem|m?s)\b"
+    )
     for sheet in SHEETS:
         if sheet.name == "tokens.css":
             continue
-        text = re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.S)
+        text = re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.DOTALL)
         text = re.sub(r"@media [^{]*\{", "{", text)  # no variables there
         assert not value.findall(text), sheet.name
 
@@ -132,7 +136,7 @@ def test_layout_is_logical():
         r"|text-align:\s*(?:left|right)|float:"
     )
     for sheet in SHEETS:
-        text = re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.S)
+        text = re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.DOTALL)
         text = re.sub(r"@media [^{]*\{", "{", text)
         assert not physical.findall(text), sheet.name
 
@@ -152,7 +156,9 @@ def themes() -> dict[str, dict[str, str]]:
     text = (PAGE / "css" / "tokens.css").read_text("utf-8")
     light = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6,8});", text.split("[data-theme")[0]))
     dark = dict(
-        re.findall(r"--([\w-]+): (#[0-9a-f]{6,8});", text.split('[data-theme="dark"] {')[1].split("}")[0])
+        re.findall(
+            r"--([\w-]+): (#[0-9a-f]{6,8});", text.split('[data-theme="dark"] {')[1].split("}")[0]
+        )
     )
     return {"light": light, "dark": {**light, **dark}}
 
@@ -160,7 +166,9 @@ def themes() -> dict[str, dict[str, str]]:
 def rgb(colour: str, ground: tuple[float, ...] = (0, 0, 0)) -> tuple[float, ...]:
     parts = [int(colour[at : at + 2], 16) for at in range(1, len(colour), 2)]
     share = parts[3] / 255 if len(parts) == 4 else 1.0
-    return tuple(part * share + under * (1 - share) for part, under in zip(parts, ground, strict=False))
+    return tuple(
+        part * share + under * (1 - share) for part, under in zip(parts, ground, strict=False)
+    )
 
 
 def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:

@@ -66,7 +66,10 @@ def test_no_file_can_evaluate_text_or_fetch_from_elsewhere():
 def test_the_build_gives_the_same_bytes(tmp_path: Path):
     for name in ("package.json", "package-lock.json", "build.mjs"):
         shutil.copy(ROOT / "web" / name, tmp_path)
-    for command in (["npm", "ci", "--ignore-scripts"], ["node", "build.mjs", str(tmp_path / "out")]):
+    for command in (
+        ["npm", "ci", "--ignore-scripts"],
+        ["node", "build.mjs", str(tmp_path / "out")],
+    ):
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
     for file in VENDOR.iterdir():
         assert (tmp_path / "out" / file.name).read_bytes() == file.read_bytes(), file.name

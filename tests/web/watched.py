@@ -1,4 +1,4 @@
-"""A page that is watched: for errors, for reports of its policy, and for requests elsewhere."""
+"""A page that is watched: for errors, and for reports of its policy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Watch:
 
     Args:
         browser: the browser.
-        origin: the only origin that the page may ask.
+        origin: the origin of the page.
         expected: texts of console messages that the test provokes.
         options: of the context.
     """
@@ -38,13 +38,13 @@ class Watch:
         self.page.set_default_timeout(15_000)
         self.page.add_init_script(_LISTEN)
         self.errors: list[str] = []
-        self.elsewhere: list[str] = []
         self.dialogs: list[str] = []
-        self._origin, self._expected = origin, expected
+        self._expected = expected
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._hear)
-        self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
-        self.context.on("request", lambda request: self._see(request.url))
+        self.page.on(
+            "dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss())
+        )
 
     def close(self) -> None:
         """Close the page, and fail if it misbehaved."""
@@ -52,7 +52,6 @@ class Watch:
         hit = self.page.evaluate("window.hit ?? null")
         self.context.close()
         found = {
-            "asked elsewhere": self.elsewhere,
             "dialogs": self.dialogs,
             "scripts that ran": [] if hit is None else [hit],
             "errors": self._unexpected(self.errors),
@@ -68,7 +67,3 @@ class Watch:
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.errors.append(message.text)
-
-    def _see(self, url: str) -> None:
-        if not url.startswith((f"{self._origin}/", "blob:", "data:")):
-            self.elsewhere.append(url)

@@ -4,6 +4,7 @@ import { html, render, useEffect } from "../vendor/preact.js";
 import { onKey } from "./parts/commands.js";
 import { Later } from "./parts/later.js";
 import { Said } from "./parts/say.js";
+import "./trust.js"; // before anything else can make the policy
 import { address } from "./state/address.js";
 import { followAddress } from "./state/results.js";
 import { followNote } from "./state/note.js";

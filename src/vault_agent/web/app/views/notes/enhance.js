@@ -43,6 +43,7 @@ export function enhance(prose, note) {
   headings(prose, note);
   callouts(prose);
   remotes(prose);
+  for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (prose.querySelectorAll("input"))) box.setAttribute("aria-label", box.checked ? words.note.done : words.note.open);
   tables(prose);
   codes(prose);
   void formulas(prose, () => stopped);

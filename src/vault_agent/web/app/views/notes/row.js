@@ -16,7 +16,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
   return html`<a class="row" href=${changed({ note: row.id, at: "" })} data-note=${row.id} tabindex=${focusable ? 0 : -1}
       aria-current=${current ? "true" : undefined} onClick=${onOpen} draggable=${false}>
     <${Shape} type=${row.type} />
-    <h3 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}><${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} /></h3>
+    <h2 class="cut" dir="auto" title=${title.length > 40 ? title : undefined}><${Marked} text=${title} ranges=${query ? hitsOf(title, query) : []} /></h2>
     <time class="num" datetime=${row.date ?? ""} title=${fullDate(row.date)}>${shortDate(row.date)}</time>
     <p dir="auto">${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}<${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} /></p>
     <span class="meta">${row.tags.slice(0, TAGS).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 60)}</bdi>`)}
