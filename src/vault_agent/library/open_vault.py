@@ -9,6 +9,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import Failed, IndexUnavailable
@@ -17,6 +18,7 @@ from vault_agent.indexing.protocol import (
     Compare,
     Compared,
     Index,
+    LayOut,
     Phase,
     Published,
     Verify,
@@ -27,6 +29,7 @@ from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.files import LinksOfVault
+from vault_agent.library.graph_layout import GraphLayout
 from vault_agent.library.health import health
 from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
@@ -35,6 +38,7 @@ from vault_agent.library.news import News, revision_of
 from vault_agent.library.pages import Pages
 from vault_agent.library.refusals import while_running
 from vault_agent.library.secret import Secret
+from vault_agent.library.typing_help import TypingHelp
 from vault_agent.library.watch import Watch
 from vault_agent.library.writing import Writes
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
@@ -153,7 +157,16 @@ class OpenVault:
             is_own=self.writes.is_own,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
-        self.pages = Pages(self._read, self._open_vault, self.secret, task.vault)
+        self.layout = GraphLayout(
+            directory.positions,
+            lambda: keeper.ask(LayOut(task)),
+            self.links.revision,
+            background,
+        )
+        self.typing = TypingHelp(self._read, self._open_vault, background)
+        self.pages = Pages(
+            self._read, self._open_vault, self.secret, task.vault, lambda: self.prefix
+        )
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),
@@ -191,6 +204,11 @@ class OpenVault:
     def workplace(self) -> Path:
         """The folder of the index, for files that live as long as a request."""
         return self._directory.path
+
+    @property
+    def prefix(self) -> str:
+        """What the paths of this vault's routes begin with."""
+        return "" if self.address == DEFAULT else f"/vaults/{quote(self.address, safe=':')}"
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -457,6 +475,7 @@ class OpenVault:
         finally:
             latest = self._index.latest
             self.links.forget(latest.revision if latest is not None else None)
+            self.layout.renew()
             self._refreshed.announce()
 
     # --- start, and internals -------------------------------------------------------------------

@@ -254,6 +254,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/memory", memory.MEMORY, body=True),
     Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
     Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
+    Route("GET", "/suggest", pages.SUGGEST),
+    Route("GET", "/stats", pages.STATS),
     Route("GET", "/notes/{noteId}/links", links.LINKS),
     Route("GET", "/notes/{noteId}/backlinks", links.BACKLINKS),
     Route("GET", "/notes/{noteId}/mentions", links.MENTIONS),
@@ -262,6 +264,14 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/folders", links.FOLDERS),
     Route("GET", "/notes/{noteId}/graph", graph.LOCAL_GRAPH),
     Route("GET", "/graph", graph.GRAPH, handler=handlers.whole_graph, tagged=True),
+    Route(
+        "GET",
+        "/graph/layout",
+        pages.LAYOUT,
+        handler=handlers.layout,
+        media=("application/octet-stream",),
+        tagged=True,
+    ),
     Route("GET", "/graph/path", graph.GRAPH_PATH),
     Route("GET", "/graph/orphans", graph.ORPHANS),
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
@@ -335,7 +345,15 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-OF_THE_SERVER = ("/vaults", "/openapi.json")
+OF_THE_SERVER = (
+    "/vaults",
+    "/openapi.json",
+    "/ui",
+    "/ui/",
+    "/ui/assets/{path:(?s:.*)}",
+    "/ui/tickets",
+    "/ui/session",
+)
 """The routes that are not about one vault."""
 
 
