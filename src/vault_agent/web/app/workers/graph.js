@@ -25,6 +25,7 @@ let back = { canvas: new OffscreenCanvas(1, 1), view, width: 0, height: 0, good:
 /** @type {Generator<void, number, void> | null} */ let drawing = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */ let waiting;
 let framed = false;
+let frames = 0;
 let [selected, hovered, held] = [-1, -1, -1];
 let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
 const small = new SmallMap();
@@ -39,6 +40,7 @@ function frame() {
   framed = true;
   requestAnimationFrame(() => {
     framed = false;
+    frames += 1;
     show();
   });
 }
@@ -83,7 +85,7 @@ function highlight() {
     to.beginPath();
     to.arc(px, py, r + 5, 0, 7);
     to.stroke();
-    write(to, taken, cut(scene.titles[at], 44), px, py + r + 13, 12, 650, colours.accent, colours);
+    write(to, taken, cut(scene.titles[at], 44), px, py + r + (at === selected ? 12 : 9), 12, 650, colours.accent, colours);
     if (at !== selected && selected >= 0) continue;
     let names = 0;
     for (const other of near) {
@@ -241,6 +243,8 @@ const acts = {
     hovered = -1;
     frame();
   },
+  /** How many frames were drawn, for measurements. */
+  frames: () => send({ type: "frames", frames }),
   pick: (given) => send({ type: "picked", at: hit(given.x, given.y), twice: given.twice }),
   grab(given) {
     held = hit(given.x, given.y);
