@@ -40,6 +40,7 @@ CONTRACT = {
     "GET /notes", "GET /tasks",
     "POST /context",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
+    "GET /suggest", "GET /stats", "GET /graph/layout",
     "GET /notes/{noteId}/html", "POST /render", "GET /ui/files/{path}",
     "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",

@@ -19,6 +19,7 @@ from vault_agent.indexing.protocol import (
     Compare,
     Compared,
     Index,
+    LayOut,
     Phase,
     Published,
     Verify,
@@ -27,6 +28,7 @@ from vault_agent.indexing.protocol import (
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
+from vault_agent.library.graph_layout import GraphLayout
 from vault_agent.library.health import health
 from vault_agent.library.jobs import Jobs
 from vault_agent.library.links import Links
@@ -34,6 +36,7 @@ from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
 from vault_agent.library.pages import Pages
 from vault_agent.library.secret import Secret
+from vault_agent.library.typing_help import TypingHelp
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
@@ -143,6 +146,13 @@ class OpenVault:
             on_crash=shared.on_crash,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.layout = GraphLayout(
+            directory.positions,
+            lambda: keeper.ask(LayOut(task)),
+            self.links.revision,
+            background,
+        )
+        self.typing = TypingHelp(self._read, self._open_vault, background)
         self.pages = Pages(self._read, self._open_vault, self.secret, task.vault)
         self.lists = Lists(
             self._read,
@@ -401,6 +411,7 @@ class OpenVault:
         finally:
             latest = self._index.latest
             self.links.forget(latest.revision if latest is not None else None)
+            self.layout.renew()
             self._refreshed.announce()
 
     # --- start, and internals -------------------------------------------------------------------
