@@ -173,7 +173,7 @@ function labels(to, scene, view, width, height, colours) {
   const taken = [];
   if (scene.clusters) {
     for (const { name, px, py, reach } of centres(scene, view)) {
-      write(to, taken, cut(name, 34), px, py - reach * 0.62 - 6, 13, 650, colours["ink-2"], colours);
+      write(to, taken, cut(name, 34), px, py - Math.min(reach * 0.62, 130) - 6, 13, 650, colours["ink-2"], colours);
     }
   }
   let shown = 0;
