@@ -135,7 +135,8 @@ def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
     if not task.text.strip() or task.text.splitlines() != [task.text]:
         raise InvalidRequest("INVALID_REQUEST", "A task's text is one line that is not empty.")
     if task.recurrence is not None and parse_rule(task.recurrence) is None:
-        raise _unsupported("The recurrence is not supported.")
+        what = f"The recurrence is not supported. Supported: {SUPPORTED}."
+        raise Conflict("RECURRENCE_UNSUPPORTED", what, remedy="")
     placed = placed_fields(task.text)
     tasks = placed_tasks(note.text)
     form = _form(placed, form)
@@ -165,12 +166,11 @@ def line_of(note: bytes, splice: Splice, line: str) -> int | None:
     It is None if the line is no task there, as in an open code block.
     """
     text = editable(spliced(note, [splice]))
-    end = splice.start + len(splice.text)
+    first = len(note[text.origin : splice.start].decode())
+    last = first + len(splice.text.decode())
     for task in placed_tasks(text.text):
         start = task.place.start
-        if text.text[start : task.place.end] != line:
-            continue
-        if splice.start <= text.origin + len(text.text[:start].encode()) < end:
+        if first <= start < last and text.text[start : task.place.end] == line:
             return task.line
     return None
 
