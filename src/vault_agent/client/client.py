@@ -284,6 +284,8 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
+        if response.status == 202:  # a job does it
+            model = "OneJob"
         envelope = _object(content)
         if envelope is None or not _is_reply(envelope, model):
             raise self._not_vault_agent()
