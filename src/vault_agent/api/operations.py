@@ -115,27 +115,27 @@ async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
-    found = await vault.note(sent.note_id, allow_large=sent.allow_large)
+    found = await vault.texts.note(sent.note_id, allow_large=sent.allow_large)
     reply = Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
 async def _chunk(vault: OpenVault, _: Caller, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
-    found = await vault.chunk(sent.note_id, sent.chunk_index)
+    found = await vault.texts.chunk(sent.note_id, sent.chunk_index)
     reply = Reply[ChunkData](data=chunk_data(found), warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
 async def _attachment(vault: OpenVault, _: Caller, sent: AttachmentRequest) -> Found:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
-    info = await vault.attachment(sent.path)
+    info = await vault.texts.attachment(sent.path)
     return Found(Reply[AttachmentData](data=attachment_data(info)), info.etag)
 
 
 async def _download(vault: OpenVault, _: Caller, sent: DownloadRequest) -> OpenAttachment:
     """Open an attachment to send its bytes or a range of them."""
-    return await vault.open_attachment(sent.path, allow_large=sent.allow_large)
+    return await vault.texts.open_attachment(sent.path, allow_large=sent.allow_large)
 
 
 async def _index(vault: OpenVault, _: Caller, sent: IndexBody) -> Found:

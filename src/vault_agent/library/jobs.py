@@ -90,6 +90,11 @@ class Jobs:
         return self._active.job if self._active else None
 
     @property
+    def is_indexing(self) -> bool:
+        """Whether a job runs that may be creating what is missing."""
+        return self.indexing is not None
+
+    @property
     def indexing(self) -> Job | None:
         """The active job if it is one of the index, or None."""
         running = self.running

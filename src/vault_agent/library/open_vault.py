@@ -38,21 +38,18 @@ from vault_agent.library.news import News, revision_of
 from vault_agent.library.pages import Pages
 from vault_agent.library.refusals import while_running
 from vault_agent.library.secret import Secret
+from vault_agent.library.texts import Texts
 from vault_agent.library.typing_help import TypingHelp
 from vault_agent.library.watch import Watch
 from vault_agent.library.writing import Writes
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
 from vault_agent.model.writing import IndexState
-from vault_agent.search import fetch
-from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
-from vault_agent.search.part import part
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
-from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
+from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.change import Change
-from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
@@ -69,16 +66,11 @@ if TYPE_CHECKING:
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
-    from vault_agent.model.reading import NotePart, PartQuery
-    from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.exclude import Exclusions
     from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing
@@ -142,7 +134,7 @@ class OpenVault:
             background,
             compare=lambda: keeper.ask(Compare(task)),
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
-            busy=lambda: self._indexing,
+            busy=lambda: self.jobs.is_indexing,
             watched=lambda: self.watch.is_live or self.watch.state is WatchState.AWAY,
             written=self.writes.mark,
         )
@@ -167,13 +159,14 @@ class OpenVault:
         self.pages = Pages(
             self._read, self._open_vault, self.secret, task.vault, lambda: self.prefix
         )
+        self.texts = Texts(self._read, self._open_vault, warnings=self.warnings)
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),
             warnings=self._checks.warnings,
             regex_seconds=config.search.regex_seconds,
             embedder=shared.embedder,
-            indexing=lambda: self._indexing,
+            indexing=lambda: self.jobs.is_indexing,
         )
 
         self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
@@ -220,7 +213,7 @@ class OpenVault:
                 query,
                 embedder=self._embeddings.embedder,
                 warnings=self.warnings(),
-                indexing=self._indexing,
+                indexing=self.jobs.is_indexing,
             )
         )
         if answer.hits or self.watch.is_live:
@@ -236,53 +229,9 @@ class OpenVault:
                 query,
                 embeddings=embeddings,
                 warnings=self.warnings(),
-                indexing=self._indexing,
+                indexing=self.jobs.is_indexing,
             )
         )
-
-    async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
-        """Return one note."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(
-                lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
-            )
-
-    async def part(self, note_id: str, query: PartQuery, *, max_bytes: int) -> NotePart:
-        """Return a page of a part of a note's current text."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(
-                lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
-            )
-
-    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
-        """Return the headings and blocks of a note's current file."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_outline(now, root, note_id, scope))
-
-    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
-        """Return the frontmatter of a note's current file."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
-
-    async def chunk(self, note_id: str, index: int) -> ChunkContent:
-        """Return one chunk."""
-        return await self._read(
-            lambda now: fetch.chunk(now, note_id, index, warnings=self.warnings())
-        )
-
-    async def attachment(self, path: str) -> AttachmentInfo:
-        """Return the metadata of an attachment."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await asyncio.to_thread(describe, root, path)
-
-    async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
-        """Open an attachment for reading. The caller must enter it before the next `await`."""
-
-        def open_it() -> OpenAttachment:
-            with self._open_vault() as root:
-                return open_attachment(root, path, allow_large=allow_large)
-
-        return await open_in_thread(open_it)
 
     async def health(self) -> Health:
         """Return the current state of the vault, its index and its embeddings."""
@@ -330,12 +279,8 @@ class OpenVault:
     async def index_paths(self, paths: Sequence[str]) -> IndexRun:
         """Update the index for these vault-relative paths, and return the result.
 
-        Waits for earlier runs to end, their embedding included. Searches see the new revision as
-        soon as it is published; this returns after that, when the run has also merged what the next
-        run builds on. It is not a job, and does not embed.
-
-        Raises:
-            VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
+        Waits for earlier runs. It is not a job, and does not embed. Raises what `index` raises, and
+        `INDEXER_FAILED`.
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
 
@@ -492,7 +437,8 @@ class OpenVault:
         if self._index.meta is None and self._index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
-        if self.address != DEFAULT and self._made_otherwise:
+        refused = self._index.refusal is not None and not self._index.has_other_exclusions
+        if self.address != DEFAULT and refused:
             # Nobody would be asked to rebuild it: commands are mostly about the default vault.
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
@@ -501,11 +447,6 @@ class OpenVault:
             self._index.meta is not None and self.config.index.at_start and not watched
         ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
-
-    @property
-    def _made_otherwise(self) -> bool:
-        """Whether the index is not served, and a run that looks for changes would not help."""
-        return self._index.refusal is not None and not self._index.has_other_exclusions
 
     def announce_query(self) -> None:
         """Ask an embedding run to pause briefly, so that a search can use the endpoint."""
@@ -548,10 +489,6 @@ class OpenVault:
         except IndexUnavailable as error:
             excluding = self._index.has_other_exclusions
             raise while_running(error, self.jobs.indexing, excluding=excluding) from None
-
-    @property
-    def _indexing(self) -> bool:  # a job runs, which may be creating what is missing
-        return self.jobs.indexing is not None
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
