@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_agent.api.caller import CallerKind
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import NotFound
 from vault_agent.wire.replies import Reply
@@ -35,13 +36,13 @@ def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Severa
 
     Raises:
         Misconfigured: `FEATURE_DISABLED` if several vaults are off.
-        NotFound: `VAULT_UNKNOWN` if the caller sees only a part of one vault.
+        NotFound: `VAULT_UNKNOWN` if the caller is an agent, which knows one vault.
     """
     if not names:
         return None
     assert vault.library is not None  # noqa: S101 - set when it was opened
     vault.library.require_several()
-    if not caller.may_do_everything:
+    if caller.kind is CallerKind.AGENT:
         raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
     return vault.library.several
 

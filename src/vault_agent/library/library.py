@@ -99,6 +99,12 @@ class Library:
         return self._config.vaults.enabled
 
     @property
+    def has_running_job(self) -> bool:
+        """Whether an index job runs in any open vault."""
+        open_ones = (self._default, *(each.vault for each in self._hosted.values()))
+        return any(vault is not None and vault.jobs.running is not None for vault in open_ones)
+
+    @property
     def may_write(self) -> bool:
         """Whether notes may be changed in any vault."""
         return self._config.write.enabled

@@ -101,7 +101,7 @@ async def _wait(stopped: asyncio.Event, server: Listening, idle_seconds: float) 
     """Wait for a signal, or for the end of the time without requests and jobs."""
     while not stopped.is_set():
         left = idle_seconds - server.activity.idle_seconds
-        if left <= 0 and server.library.default.jobs.running is None:
+        if left <= 0 and not server.library.has_running_job:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(max(left, 1.0)):
