@@ -35,6 +35,7 @@ from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.outlines import Outlines
 from vault_agent.library.pages import Pages
 from vault_agent.library.refusals import while_running
 from vault_agent.library.secret import Secret
@@ -124,7 +125,7 @@ class OpenVault:
             self._follow_paths,
             LinksOfVault(self._index_changes, self.snapshot),
             embed=self.embed if self._embeddings.enabled else None,
-            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - it is made later
+            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - made later
             on_written=self.news.add,
             on_crash=lambda report: shared.on_crash("server", report),
         )
@@ -156,6 +157,7 @@ class OpenVault:
             background,
         )
         self.typing = TypingHelp(self._read, self._open_vault, background)
+        self.outlines = Outlines(self._read, self._open_vault)
         self.pages = Pages(
             self._read, self._open_vault, self.secret, task.vault, lambda: self.prefix
         )
