@@ -246,6 +246,7 @@ CODES: Final[dict[str, Code]] = {
     "NOTE_TOO_LARGE": Code(
         TooLarge, 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
     ),
+    "NOTE_TOO_LARGE_TO_RENDER": Code(TooLarge, 413, 1, "Read its text in parts."),
     "ATTACHMENT_TOO_LARGE": Code(TooLarge, 413, 1, "Ask for it with allowLarge=true."),
     "MOVE_TOO_LARGE": Code(TooLarge, 413, 1, "Raise write.max_move_notes, or move less at once."),
     "BODY_TOO_LARGE": Code(TooLarge, 413, 1),

@@ -99,6 +99,7 @@ def test_a_new_key_is_a_line_before_the_closing_fence():
     assert block("a: 1\n# end\n", {"b": [1, "x"], "c": None}) == "a: 1\n# end\nb: [1, x]\nc:\n"
     assert after("---\r\na: 1\r\n---\r\n", {"b": 2}) == "---\r\na: 1\r\nb: 2\r\n---\r\n"
     assert after("---\ra: 1\r---\rx\ny\nz\n", {"b": 2}) == "---\ra: 1\rb: 2\n---\rx\ny\nz\n"
+    assert block("  ! a: 1\n", {"b": 2}) == "  ! a: 1\n  b: 2\n"
     assert block("", {"yes": 1, "a b": 2, "# x": 3}) == '"yes": 1\na b: 2\n"# x": 3\n'
 
 
@@ -122,6 +123,7 @@ def test_no_second_block_is_put_before_what_looks_like_one(note: str):
         ("k: # why\n  - x\n\n  - y # z\n\n# b\nb: 3\n", "\n# b\nb: 3\n"),
         ("a: |+\n  x\n\nk: 1\nb: 2\n", "a: |+\n  x\n\nb: 2\n"),
         ("a: 1\nk: |+\n  x\n\nb: 2\n", "a: 1\nb: 2\n"),
+        ("a: |+\n  x\n\nk: 1\n\n\nb: 2\n", "a: |+\n  x\n\nb: 2\n"),
         ("a: 1\nk: |\n  x\n\nb: 2\n", "a: 1\n\nb: 2\n"),
         ("k: [a,\n  b]\na: 1\n", "a: 1\n"),
         ("k:\n  a:\n    - b\nl: 1\n", "l: 1\n"),
@@ -168,6 +170,61 @@ def test_other_keys_may_be_what_cannot_be_edited():
 
 def test_a_comment_alone_would_be_no_frontmatter():
     assert refused("---\n# why\nk: 1\n---\n", {}, ("k",)) == "FRONTMATTER_INVALID"
+
+
+@pytest.mark.parametrize(
+    "yaml_text",
+    [
+        "\n".join(f"k{i}:" for i in range(1_000)),
+        "k: " + "x" * 65_000,
+        "k: " + "[" * 60_000,
+        "k:\n" + "".join("  " * level + "  -\n" for level in range(90)),
+        "a: &a [x]\n" + "".join(f"b{i}: &b{i} [*a, *a]\n" for i in range(1_000)) + "k: 1",
+        "k: |\n  ---\n  x",
+        "k: >\n\n\n\tx",
+        "k: 1\x85l: 2\u2028m: 3",
+        "k\u2028: 1",
+        "%YAML 1.2\nk: 1",
+        "k: !<tag:x> 1",
+        "k: ! 1",
+        "<<: *a\nk: 1",
+        "k: @name",
+        "k: `code`",
+        "k: %% comment %%",
+        "k: -",
+        "k: ?",
+        "? k",
+        ": k",
+        "k",
+        "# only a comment",
+        "",
+        "\n\n",
+        "\ufeffk: 1",
+        "k: 'open",
+        "k: {a: 1",
+        "k:\n- a\n - b",
+        "k: a\n b: c",
+    ],
+)
+def test_hostile_blocks_are_edited_exactly_or_refused(yaml_text: str):
+    for ending in ("\n", "\r\n", "\r"):
+        note = f"---\n{yaml_text}\n---\nbody\n---\n".replace("\n", ending).encode()
+        for values, delete in (
+            ({"k": "x: y"}, []),
+            ({"k": ["a", None]}, []),
+            ({"k": None}, []),
+            ({"new": {"a": [1]}}, []),
+            ({}, ["k"]),
+        ):
+            try:
+                splices = set_keys(note, values, delete)
+            except VaultAgentError as error:
+                code = error.code
+            else:
+                code = "exact"
+                changed = spliced(note, splices)
+                assert changed.endswith(f"---{ending}body{ending}---{ending}".encode())
+            assert code in ("exact", "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS")
 
 
 @pytest.mark.parametrize(
@@ -353,6 +410,8 @@ def check_keys(made: tuple[str, str, list[tuple[str, str]], str], data: st.DataO
     splices = set_keys(note, {}, [name]) if delete else set_keys(note, {name: value})
     changed = spliced(note, splices)
     assert changed.startswith(before)
+    if delete and any("|+" in text for text in texts[:index]):
+        behind = behind.lstrip(b"\r\n")  # a text before the key would take the empty lines
     assert changed.endswith(behind)
     new = read_keys(changed)
     assert [key for key in old if key != name] == [key for key in new if key != name]

@@ -89,6 +89,19 @@ def test_blocks_are_paragraphs_items_and_what_the_id_follows(ending: str):
     }
 
 
+@pytest.mark.parametrize("start", ["", "---\nk: é\n---\n", "\n"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_the_lines_of_a_section_have_its_hash(start: str, ending: str):
+    """A tool that reads these lines gets the hash that an edit compares."""
+    text = (start + NOTE[11:] + BLOCKS).replace("\n", ending).rstrip()
+    found = outline(text)
+    assert found.sections
+    assert found.blocks
+    for part in (*found.sections, *found.blocks):
+        lines = text.splitlines(keepends=True)[part.line - 1 : part.end_line]
+        assert section_hash(text, part) == sha256("".join(lines).encode()).hexdigest()
+
+
 # --- addresses ------------------------------------------------------------------------------------
 
 
@@ -112,6 +125,7 @@ def test_markup_and_links_of_headings_do_not_matter():
     assert "## **Next** [[a|b]]\nx" in after(NOTE, "append", "x", "next b")
     assert "## **Next** [[a|b]]\nx" in after(NOTE, "append", "x", "**Next** [[a|b]]")
     assert after("# C\n# C++\n", "append", "x", "C") == "# C\nx\n# C++\n"
+    assert after("# A > B\n", "append", "x", "A", "B") == "# A > B\nx"
     assert after("# Title ^id\n", "append", "x", "Title") == "# Title ^id\nx"
 
 
@@ -181,6 +195,10 @@ def test_a_replaced_section_keeps_its_heading_and_empty_lines():
     assert after(note, "replace", "\nx\n", "A") == "## A\n\nx\n\n\n## B\n"
     assert after(note, "replace", "", "A") == "## A\n\n\n\n## B\n"
     assert after("## A\n## B\n", "replace", "x", "A") == "## A\nx\n## B\n"
+    assert after("## A\r\none\r\n", "replace", "x", "A") == "## A\r\nx\r\n"
+    assert after("## A\none\n\n", "replace", "x", "A") == "## A\nx\n\n"
+    assert after("## A\none", "replace", "x", "A") == "## A\nx"
+    assert after("- a ^b\n", "replace", "- x", address=Address(block_id="b")) == "- x ^b\n"
 
 
 def test_an_underlined_heading_takes_no_text_from_above():

@@ -24,7 +24,6 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
-from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,7 +102,7 @@ async def existing(invocation: Invocation, client: Client, name: str) -> dict[st
         return {"noteId": (await find(invocation, client, name)).note_id}
     except VaultAgentError as error:
         unknown = error.code in ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
-        if not unknown or not is_note(name):
+        if not unknown or not name.lower().endswith((".md", ".markdown")):
             raise
         return {"path": name}
 

@@ -31,6 +31,7 @@ from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.pages import Pages
 from vault_agent.library.secret import Secret
 from vault_agent.library.watch import Watch
 from vault_agent.library.writing import Writes
@@ -143,6 +144,7 @@ class OpenVault:
             is_own=self.writes.is_own,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.pages = Pages(self._read, self._open_vault, self.secret, task.vault)
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),

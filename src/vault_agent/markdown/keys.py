@@ -7,6 +7,7 @@ were asked for, and the body is the same. Otherwise nothing is returned.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -92,9 +93,9 @@ def changed_keys(
     edits = [edit for edit in edits if not edit.is_done]
     if not edits:
         return ()
-    # A list is first edited item by item. What its comments prevent is written as a whole.
-    for by_items in (True, False):
-        changes = _changes(head, edits, by_items=by_items)
+    # Some lists cannot be edited item by item, and some empty lines cannot stay.
+    for minimal in (True, False):
+        changes = _changes(head, edits, minimal=minimal)
         if _is_proven(head, edits, changes):
             return text.splices(changes)
     raise not_proven("Other keys would change.")
@@ -169,18 +170,19 @@ class _Edit:
         )
 
 
-def _changes(head: Head, edits: Sequence[_Edit], *, by_items: bool) -> list[Change]:
+def _changes(head: Head, edits: Sequence[_Edit], *, minimal: bool) -> list[Change]:
     """Return the changes of the text of a note, in order."""
     found: list[Change] = []
     lines = ""
     for edit in edits:
         if edit.entry is None:
             value = written(edit.value)
-            lines += f"{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
+            indent = head.block.indent()
+            lines += f"{indent}{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
         elif edit.deleted:
-            found.append(deletion(head.block, edit.entry))
+            found.append(deletion(head.block, edit.entry, minimal=minimal))
         else:
-            found += setting(head.block, edit.entry, edit.value, head.line_end, by_items=by_items)
+            found += setting(head.block, edit.entry, edit.value, head.line_end, minimal=minimal)
     found = [Change(head.start + each.start, head.start + each.end, each.text) for each in found]
     found.sort()
     if lines and head.bounds.fence is None:
@@ -207,17 +209,17 @@ def _is_proven(head: Head, edits: Sequence[_Edit], changes: Sequence[Change]) ->
     if len(yaml.encode()) > frontmatter.MAX_BYTES:
         raise InvalidRequest("INVALID_REQUEST", "The frontmatter would be larger than 64 KiB.")
     body = head.text[head.bounds.end :] if head.bounds.block is not None else head.text
-    if bounds.block is None or after[bounds.end :] != body:
+    entries = None
+    if bounds.block is not None and after[bounds.end :] == body:
+        with suppress(Conflict):
+            entries = Block(yaml, 1).entries
+    if entries is None:
         if all(edit.deleted for edit in edits):
             raise Conflict(
                 "FRONTMATTER_INVALID",
-                "Without this key, only comments are left, and they are no frontmatter.",
+                "What is left without this key, such as a comment, is no frontmatter.",
                 {"line": 1},
             )
-        return False
-    try:
-        entries = Block(yaml, 1).entries
-    except Conflict:
         return False
     edited = {id(edit.entry): edit for edit in edits if edit.entry is not None}
     added = [edit for edit in edits if edit.entry is None]

@@ -18,7 +18,7 @@ from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 from .anchors import anchor_key
 from .inline import external_link, highlights, host_of, text_html
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
-from .tree import ESCAPED, Node, Target, plain, shown_of
+from .tree import ESCAPED, Node, Target, image_target, plain, shown_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -458,12 +458,13 @@ class _Page:
 
     def _raw_image(self, given: Mapping[str, str]) -> str:
         source, alt = given.get("src", "").strip(), given.get("alt", "")
-        if ":" in source or source.startswith("//"):
+        target = image_target(source)
+        if target is None:
             return _remote(source, alt)
         size = "".join(
             f' {name}="{escape(given[name])}"' for name in ("width", "height") if name in given
         )
-        return self._file(Target(LinkKind.IMAGE, source, None, None), alt, size)
+        return self._file(target, alt, size)
 
 
 def _part(root: Node, fragment: str) -> list[Node] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.errors import Conflict, Failed, InvalidRequest
 from vault_agent.text.names import fold
 
 from . import frontmatter, links, tags
@@ -36,7 +36,8 @@ def edit_tags(
     """Add and remove tags, with or without `#`. Letter case does not matter.
 
     In the frontmatter the key `tags` is used, or `tag` if only that is there. In the text a tag is
-    added on the last line, if that has only tags, else on a line of its own at the end.
+    added on the last line, if that has only tags, else on a line of its own at the end; at the
+    start, if the end is in code or in a comment that is not closed.
 
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`.
@@ -147,11 +148,24 @@ def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     ]
     changes = _joined(changes)
     missing = [tag for name, tag in wanted.items() if name not in held]
-    if missing:
-        changes.append(_addition(text, body, missing, found, changes))
+    stay = [tag for tag, _, _ in found if fold(tag) not in unwanted]
+    if not missing:
+        return _proven(text, changes, stay)
+    try:
+        addition = _at_the_end(text, body, missing, found, changes)
+        return _proven(text, [*changes, addition], [*stay, *missing])
+    except Failed:  # the end is in code or in a comment that is not closed
+        return _proven(text, [_at_the_start(text, body, missing), *changes], [*missing, *stay])
+
+
+def _proven(text: Text, changes: list[Change], expected: list[str]) -> tuple[Splice, ...]:
+    """Return the splices, after which the text has exactly these tags.
+
+    Raises:
+        Failed: `EDIT_NOT_PROVEN`.
+    """
     splices = text.splices(changes)
     after = editable(spliced(text.note, splices)).text
-    expected = [tag for tag, _, _ in found if fold(tag) not in unwanted] + missing
     if [tag for tag, _, _ in _spans(after, frontmatter.bounds(after).end)] != expected:
         raise not_proven("Other tags of the text would change.")
     return splices
@@ -197,7 +211,7 @@ def _joined(changes: list[Change]) -> list[Change]:
     return found
 
 
-def _addition(
+def _at_the_end(
     text: Text,
     body: int,
     missing: list[str],
@@ -218,3 +232,11 @@ def _addition(
         between = before(whole, ending, blank_line=False)
     is_open = bool(whole) and not whole.endswith(("\r", "\n"))
     return Change(len(whole), len(whole), f"{between}{content}{'' if is_open else ending}")
+
+
+def _at_the_start(text: Text, body: int, missing: list[str]) -> Change:
+    """Return the change that adds tags at the start of a text."""
+    ending = text.line_end() or "\n"
+    between = before(text.text[:body], ending, blank_line=False)
+    content = " ".join(f"#{tag}" for tag in missing)
+    return Change(body, body, f"{between}{content}{ending}{ending}")

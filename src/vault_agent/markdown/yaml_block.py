@@ -157,6 +157,12 @@ class Block:
         """Return the line of an offset in the file."""
         return self._first_line + line_ends(self.text[:offset])
 
+    def indent(self) -> str:
+        """Return the spaces before the first key."""
+        start = self.entries[0].key_start if self.entries else 0
+        before = self.text[self.line_start(start) : start]
+        return "" if before.strip(" ") else before
+
     def colon(self, entry: Entry) -> int:
         """Return the offset after the colon of an entry.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from .edit import Change
@@ -13,8 +14,14 @@ if TYPE_CHECKING:
     from .yaml_values import Json
 
 
-def deletion(block: Block, entry: Entry) -> Change:
+_EMPTY_LINES = re.compile("(?:[ \t]*(?:\r\n|[\n\r]))*")
+
+
+def deletion(block: Block, entry: Entry, *, minimal: bool) -> Change:
     """Return the change that deletes the lines of a key and its value.
+
+    If not `minimal`, the empty lines after them go, too: a text before the key that keeps its empty
+    lines (`|+`) would take them.
 
     Raises:
         Conflict: `FRONTMATTER_INVALID` if they cannot be edited.
@@ -22,14 +29,18 @@ def deletion(block: Block, entry: Entry) -> Change:
     _refuse_anchors(block, entry)
     end = max(block.colon(entry), block.content_end(entry.value))
     start = block.line_start(entry.key_start)
-    # What an empty line at its end keeps (`|+`) ends at the start of a line.
-    return Change(start, end if block.line_start(end) == end else block.next_line(end), "")
+    # What keeps its empty lines ends at the start of a line.
+    end = end if block.line_start(end) == end else block.next_line(end)
+    empty = None if minimal else _EMPTY_LINES.match(block.text, end)
+    return Change(start, empty.end() if empty else end, "")
 
 
 def setting(
-    block: Block, entry: Entry, value: Json, line_end: str, *, by_items: bool
+    block: Block, entry: Entry, value: Json, line_end: str, *, minimal: bool
 ) -> list[Change]:
-    """Return the changes that give a key another value, in a list only of the items that differ.
+    """Return the changes that give a key another value.
+
+    Of a list only the items that differ change if `minimal`; otherwise it is written as a whole.
 
     Raises:
         Conflict: `FRONTMATTER_INVALID` if the old value cannot be edited.
@@ -37,7 +48,7 @@ def setting(
     node = entry.value
     _refuse_anchors(block, entry)
     colon = block.colon(entry)
-    if by_items and node.is_list and isinstance(value, list) and value and node.children:
+    if minimal and node.is_list and isinstance(value, list) and value and node.children:
         changes = edited_list(block, node, value, line_end)
         if changes is not None:
             return changes
