@@ -177,7 +177,9 @@ async def run(folder: Path, data: Path, count: int, seed: int, *, plan_only: boo
         copy = Copy(folder, data, snapshot)
         running = asyncio.create_task(copy.writing.run())
         await copy.writing.ready()
-        for _ in range(count):
+        for number in range(count):
+            if number % 25 == 0:
+                print(f"{number} moves", file=sys.stderr)
             move = random_moves.next()
             try:
                 if plan_only:
