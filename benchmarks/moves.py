@@ -232,7 +232,7 @@ async def carried_out(copy: Copy, move: RandomMove, before: Links, figures: Figu
         figures.wrong += 1
     else:
         notes = sum(file.links > 0 for file in written.files)
-        figures.add(move, compare(before, Links(files, before.known), moved), notes)
+        figures.add(move, compare(before, before.moved(moved, files), moved), notes)
     started = time.perf_counter()
     await copy.undo(written)
     figures.undoing.append(time.perf_counter() - started)
