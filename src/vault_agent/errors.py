@@ -200,6 +200,7 @@ CODES: Final[dict[str, Code]] = {
     "WRITE_RATE_LIMITED": Code(Busy, 429, 5, "Wait a minute, or raise write.max_per_minute."),
     "RECOVERY_PENDING": Code(Busy, 503, 5, "Try again in a moment."),
     "TOO_MANY_REQUESTS": Code(Busy, 429, 5, "Wait a minute, then try again."),
+    "LAYOUT_PENDING": Code(Busy, 409, 5, "Ask again in {retryAfter} s."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),

@@ -324,3 +324,20 @@ def test_the_first_start_makes_a_key(tmp_path):
         assert program.run("status").returncode == 0  # takes the key from the config file
     finally:
         program.close()
+
+
+def test_a_move_of_many_links_is_a_job(server: Written):
+    server.write("Hub.md", "# Hub\n")
+    for number in range(60):
+        server.write(f"spokes/{number}.md", "See [[Hub]].\n")
+    server.index()
+    shown = server.done("move", "Hub", "Centre", "--yes")
+    assert shown.startswith("moved, 60 links in 60 notes changed")
+    assert server.text("spokes/7.md") == "See [[Centre]].\n"
+    body = {"path": "Centre.md", "to": "Hub.md", "expectedHash": sha("# Hub\n")}
+    started = server.post("move", **body)
+    assert started.status == 202
+    job = server.finish(started.data["job"]["id"])
+    assert (job["kind"], job["state"], job["summary"]["links"]) == ("move", "succeeded", 60)
+    server.done("undo", job["summary"]["writeId"])
+    assert server.text("spokes/7.md") == "See [[Centre]].\n"

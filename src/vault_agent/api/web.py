@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
@@ -15,9 +16,17 @@ from vault_agent.wire.rendered import (
     ShownFileRequest,
 )
 from vault_agent.wire.replies import Reply
+from vault_agent.wire.requests import NoParams
+from vault_agent.wire.suggestions import (
+    StatsData,
+    SuggestionData,
+    SuggestionsData,
+    SuggestRequest,
+)
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
+    from vault_agent.library.graph_layout import Layout
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.pages import RenderedNote
     from vault_agent.vault.attachments import OpenAttachment
@@ -32,6 +41,35 @@ async def _html(vault: OpenVault, _: Caller, sent: HtmlRequest) -> Found:
 async def _render(vault: OpenVault, _: Caller, sent: RenderBody) -> Found:
     """Return a text that is not saved as HTML."""
     return Found(_reply(await vault.pages.html_of_text(sent.text, sent.path, embeds=MAX_EMBEDS)))
+
+
+async def _suggest(vault: OpenVault, _: Caller, sent: SuggestRequest) -> Found:
+    """Suggest notes, headings, blocks, tags, folders and attachments while a person types."""
+    found = await vault.typing.suggest(sent.to_query())
+    data = SuggestionsData(
+        suggestions=[SuggestionData.model_validate(each, from_attributes=True) for each in found]
+    )
+    return Found(Reply[SuggestionsData](data=data))
+
+
+async def _stats(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+    """Return numbers of the vault: notes by type, links, tags, tasks."""
+    found = await vault.typing.stats()
+    health = await vault.health()
+    data = StatsData.model_validate(
+        {
+            **asdict(found),
+            "types": [{"type": kind, "count": count} for kind, count in found.types],
+            "indexed_at": health.indexed_at,
+            "stale": health.index_stale,
+        }
+    )
+    return Found(Reply[StatsData](data=data, warnings=warnings_data(health.warnings)))
+
+
+async def _layout(vault: OpenVault, _: Caller, __: NoParams) -> Layout:
+    """Return where the notes are in a drawing of the graph, in the order of the whole graph."""
+    return await vault.layout.get()
 
 
 async def _shown_file(vault: OpenVault, _: Caller, sent: ShownFileRequest) -> OpenAttachment:
@@ -83,5 +121,23 @@ SHOWN_FILE = Operation(
     needs="web.enabled",
 )
 
-WEB_OPERATIONS: tuple[Operation[Any, Any], ...] = (HTML, RENDER, SHOWN_FILE)
+SUGGEST = Operation(
+    "suggest",
+    SuggestRequest,
+    _suggest,
+    (Reply[SuggestionsData],),
+    ("INVALID_ID", "INVALID_FILTER", "INVALID_LIMIT", "NOTE_NOT_FOUND", *_HTML_CODES),
+    listed="suggestions",
+)
+STATS = Operation("stats", NoParams, _stats, (Reply[StatsData],), INDEX_CODES)
+LAYOUT = Operation("graph_layout", NoParams, _layout, codes=("LAYOUT_PENDING", *INDEX_CODES))
+
+WEB_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    HTML,
+    RENDER,
+    SUGGEST,
+    STATS,
+    LAYOUT,
+    SHOWN_FILE,
+)
 """The operations about the web page, in the order of the reference."""

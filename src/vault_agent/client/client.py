@@ -284,6 +284,8 @@ class Client:
         if response.status == 202:  # a job does it
             model = "OneJob"
         envelope = _object(content)
+        if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
+            model = "OneJob"  # a large move
         if envelope is None or not _is_reply(envelope, model):
             raise self._not_vault_agent()
         return Reply(content, envelope, model)

@@ -34,7 +34,7 @@ class Writing:
     async def write(self, operation: str, body: Mapping[str, Any]) -> Reply[WriteData]:
         """Change notes by an operation such as `note` or `tasks/add`.
 
-        The data of a large move is that of its job.
+        A move that changes links of many notes is a job: then `data` is a `OneJob`.
 
         Raises:
             Misconfigured: `FEATURE_DISABLED` unless writing is on.

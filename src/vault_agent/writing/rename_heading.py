@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Conflict, Forbidden, TooLarge
 from vault_agent.markdown import section_edit
 from vault_agent.markdown.edit import editable, spliced
-from vault_agent.markdown.fragments import Headings, RenamedHeading
+from vault_agent.markdown.heading_links import Headings, RenamedHeading
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.sections import outline
 from vault_agent.store.index.relinking import LinkReader
