@@ -135,7 +135,10 @@ class Scenario:
             and (self._work is not _move)
         ):
             point.wrong.append("it was done in part")
-        asyncio.run(self._recover(vault, point, outcome))
+        try:
+            asyncio.run(self._recover(vault, point, outcome))
+        except VaultAgentError as problem:
+            point.wrong.append(str(problem))
         return point
 
     async def _fail(
@@ -157,15 +160,17 @@ class Scenario:
         async with vault.opened():
             held = vault.tree()
             if held not in (self._before, self._after):
-                point.wrong.append("after a start it is neither the old state nor the new one")
+                point.wrong.append(
+                    f"after a start it is neither the old nor the new: {sorted(held)}"
+                )
             if outcome == "done" and held != self._after:
                 point.wrong.append("after a start it is gone")
             listed = [each.state for each in await vault.writing.writes()]
             if set(listed) - {"done", "undone"}:
                 point.wrong.append(f"the log says {listed}")
             if held == self._after:
-                await vault.undo()
-                await vault.writing.close()
+                (last, *_) = await vault.writing.writes(limit=1)
+                await vault.undo(last.write_id)
             elif outcome != "done":
                 await self._work(vault)
                 if _visible(vault) != self._after:

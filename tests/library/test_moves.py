@@ -13,6 +13,7 @@ from tests.library.test_writing import WRITE, root  # noqa: F401 - a fixture
 
 from vault_agent.errors import Busy, Conflict
 from vault_agent.library.jobs import JobState
+from vault_agent.library.moves import move
 from vault_agent.model.jobs import Job, JobKind
 from vault_agent.model.writing import Right, Write, Written
 from vault_agent.writing import move as planning
@@ -41,7 +42,9 @@ def opened(root: Path) -> AbstractAsyncContextManager[OpenVault]:  # noqa: F811
 
 
 async def moved(vault: OpenVault, to: str, *, waits: bool = False) -> Written | Job:
-    return await vault.move("Bread.md", to, MOVE, rewrite_links=True, waits=waits)
+    return await move(
+        vault.files, vault.jobs, "Bread.md", to, MOVE, rewrite_links=True, waits=waits
+    )
 
 
 async def ended(vault: OpenVault, job: Job) -> Job:

@@ -47,6 +47,8 @@ CONTRACT = {
     "POST /write/tasks/add", "POST /write/tasks/set",
     "POST /write/template", "POST /write/devlog", "POST /write/adr",
     "GET /templates", "GET /devlog", "GET /decisions",
+    "GET /suggest", "GET /stats", "GET /graph/layout",
+    "GET /notes/{noteId}/html", "POST /render", "GET /ui/files/{path}",
     "GET /ui/", "GET /ui", "GET /ui/assets/{path}",
     "POST /ui/tickets", "POST /ui/session", "DELETE /ui/session",
 }  # fmt: skip

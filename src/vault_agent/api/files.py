@@ -15,6 +15,7 @@ from vault_agent.api.writing import (
     write_operation,
 )
 from vault_agent.errors import InvalidRequest
+from vault_agent.library.moves import move
 from vault_agent.model.writing import Right, Written
 from vault_agent.wire.convert import job_data
 from vault_agent.wire.replies import OneJob, Reply
@@ -30,7 +31,9 @@ async def _move(vault: OpenVault, caller: Caller, sent: MoveBody) -> Found:
     """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
     path = await path_of(vault, caller, sent)
     write = asked(caller, sent, "move", Right.MOVE, hash_required=True)
-    done = await vault.move(
+    done = await move(
+        vault.files,
+        vault.jobs,
         path,
         sent.to,
         write,

@@ -13,6 +13,7 @@ from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
 from vault_agent.library.jobs import JobOptions
@@ -288,6 +289,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *LINK_OPERATIONS,
     *GRAPH_OPERATIONS,
     *AUTHORING_READS,
+    *WEB_OPERATIONS,
     INDEX,
     REINDEX,
     JOBS,

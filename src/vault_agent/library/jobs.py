@@ -86,6 +86,12 @@ class Jobs:
         """The current state of the active job, or None."""
         return self._active.job if self._active else None
 
+    @property
+    def indexing(self) -> Job | None:
+        """The active job if it is one of the index, or None."""
+        running = self.running
+        return running if running is not None and running.kind is not JobKind.MOVE else None
+
     async def submit(self, kind: JobKind, work: Work, trigger: Trigger = Trigger.USER) -> Job:
         """Start a job that does `work`, and return it.
 

@@ -16,6 +16,7 @@ from vault_agent.indexing.protocol import (
     Compare,
     Compared,
     Index,
+    LayOut,
     Phase,
     Published,
     Verify,
@@ -26,20 +27,22 @@ from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.files import LinksOfVault
+from vault_agent.library.graph_layout import GraphLayout
 from vault_agent.library.health import health
 from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
-from vault_agent.library.moves import move
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.outlines import Outlines
+from vault_agent.library.pages import Pages
 from vault_agent.library.secret import Secret
+from vault_agent.library.typing_help import TypingHelp
 from vault_agent.library.watch import Watch
 from vault_agent.library.writing import Writes
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
 from vault_agent.model.writing import IndexState
 from vault_agent.search import fetch
-from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
@@ -62,11 +65,8 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.model.writing import Write, Written
-    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
@@ -120,7 +120,7 @@ class OpenVault:
             self._follow_paths,
             LinksOfVault(self._index_changes, self._snapshot),
             embed=self.embed if self._embeddings.enabled else None,
-            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - it is made later
+            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - made later
             on_written=self.news.add,
             on_crash=lambda report: shared.on_crash("server", report),
         )
@@ -145,6 +145,15 @@ class OpenVault:
             is_own=self.writes.is_own,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
+        self.layout = GraphLayout(
+            directory.positions,
+            lambda: keeper.ask(LayOut(task)),
+            self.links.revision,
+            background,
+        )
+        self.typing = TypingHelp(self._read, self._open_vault, background)
+        self.outlines = Outlines(self._read, self._open_vault)
+        self.pages = Pages(self._read, self._open_vault, self.secret, task.vault)
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),
@@ -205,16 +214,6 @@ class OpenVault:
                 lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
 
-    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
-        """Return the headings and blocks of a note's current file."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_outline(now, root, note_id, scope))
-
-    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
-        """Return the frontmatter of a note's current file."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
-
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
@@ -258,14 +257,6 @@ class OpenVault:
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
         return self.writes.files
-
-    async def move(
-        self, path: str, to: str, write: Write, *, rewrite_links: bool, waits: bool
-    ) -> Written | Job:
-        """Move a file or folder, in a job if it is large. See `library.moves`."""
-        return await move(
-            self.files, self.jobs, path, to, write, rewrite_links=rewrite_links, waits=waits
-        )
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -433,6 +424,7 @@ class OpenVault:
         finally:
             latest = self._index.latest
             self.links.forget(latest.revision if latest is not None else None)
+            self.layout.renew()
             self._refreshed.announce()
 
     # --- start, and internals -------------------------------------------------------------------
@@ -489,18 +481,16 @@ class OpenVault:
             async with self._index.snapshot() as snapshot:
                 yield snapshot
         except IndexUnavailable as error:
-            running, is_missing = self.jobs.running, error.code == "INDEX_NOT_FOUND"
+            running, is_missing = self.jobs.indexing, error.code == "INDEX_NOT_FOUND"
             if running is None or not (is_missing or self._index.has_other_exclusions):
                 raise
-            what = "Notes that are excluded now are being removed from the index."
-            if is_missing:
-                what = "The first index is being built."
+            excluded = "Notes that are excluded now are being removed from the index."
+            what = "The first index is being built." if is_missing else excluded
             raise IndexUnavailable(error.code, what, {"jobId": running.id}, indexing=True) from None
 
     @property
-    def _indexing(self) -> bool:  # a job runs, which may be creating what is missing
-        running = self.jobs.running
-        return running is not None and running.kind is not JobKind.MOVE
+    def _indexing(self) -> bool:  # creating what is missing
+        return self.jobs.indexing is not None
 
     def _warnings(self) -> tuple[Warning, ...]:
         return (*self._checks.warnings(), *self.watch.warnings())

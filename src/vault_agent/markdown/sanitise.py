@@ -172,6 +172,14 @@ def attributes_of(text: str) -> dict[str, str]:
 _Shown: TypeAlias = "Callable[[dict[str, str]], str]"
 
 
+def images_of(text: str) -> list[str]:
+    """Return the addresses of the images in a piece of HTML."""
+    if "<img" not in text.lower():
+        return []
+    tags = (match for match in _TAG.finditer(text) if (match[2] or "").lower() == "img")
+    return [src for match in tags if (src := attributes_of(match[3]).get("src", "").strip())]
+
+
 class Raw:
     """Prepares the HTML of one note, piece by piece.
 
@@ -187,6 +195,8 @@ class Raw:
         done = 0
         hidden: str | None = None  # the element whose content is dropped
         for match in _TAG.finditer(text):
+            if match.start() < done:
+                continue  # within a comment
             if hidden is None:
                 out.append(text[done : match.start()])
             done = match.end()

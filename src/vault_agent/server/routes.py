@@ -19,6 +19,7 @@ from vault_agent.api import (
     writes,
     writing,
 )
+from vault_agent.api import web as pages
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers, ui
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
+MAX_RENDER_BYTES = 512 * 1024
+
 _PARTS = re.compile(r"\{(\w+)\}")
 
 
@@ -68,6 +71,7 @@ class Route:
         wider: a request model with fields that only HTTP has, instead of the operation's.
         more_codes: errors that only HTTP has, besides those of every route.
         tagged: whether replies carry an ETag.
+        max_body: the most bytes of a body.
         octets: whether the body is the bytes of a file, and the parameters are in the query string.
     """
 
@@ -81,6 +85,7 @@ class Route:
     wider: type[Model] | None = None
     more_codes: tuple[str, ...] = ()
     tagged: bool = False
+    max_body: int = MAX_BODY_BYTES
     octets: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
@@ -109,7 +114,7 @@ class Route:
         if self.octets:
             return MAX_ATTACHMENT_BYTES
         is_write = issubclass(self.request, WriteBody)
-        return request.app[CONFIG].write.max_body_bytes if is_write else MAX_BODY_BYTES
+        return request.app[CONFIG].write.max_body_bytes if is_write else self.max_body
 
     @property
     def request(self) -> type[Model]:
@@ -225,6 +230,10 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/grep", lists.GREP, body=True),
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
+    Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
+    Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
+    Route("GET", "/suggest", pages.SUGGEST),
+    Route("GET", "/stats", pages.STATS),
     Route("GET", "/notes/{noteId}/links", links.LINKS),
     Route("GET", "/notes/{noteId}/backlinks", links.BACKLINKS),
     Route("GET", "/notes/{noteId}/mentions", links.MENTIONS),
@@ -233,6 +242,14 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/folders", links.FOLDERS),
     Route("GET", "/notes/{noteId}/graph", graph.LOCAL_GRAPH),
     Route("GET", "/graph", graph.GRAPH, handler=handlers.whole_graph, tagged=True),
+    Route(
+        "GET",
+        "/graph/layout",
+        pages.LAYOUT,
+        handler=handlers.layout,
+        media=("application/octet-stream",),
+        tagged=True,
+    ),
     Route("GET", "/graph/path", graph.GRAPH_PATH),
     Route("GET", "/graph/orphans", graph.ORPHANS),
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
@@ -259,7 +276,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/write/replace", writing.REPLACE, body=True),
     Route("POST", "/write/section", writing.SECTION, body=True),
     Route("POST", "/write/delete", files.DELETE, body=True),
-    Route("POST", "/write/move", files.MOVE, body=True),
+    Route("POST", "/write/move", files.MOVE, body=True, handler=handlers.moved),
     Route("POST", "/write/folder", files.FOLDER, body=True),
     Route("POST", "/write/attachment", files.ATTACH, wider=UploadRequest, octets=True),
     Route("POST", "/write/undo", writes.UNDO, body=None),
@@ -289,6 +306,15 @@ ROUTES: tuple[Route, ...] = (
         handler=ui.asset,
         media=("text/javascript", "text/css"),
         more_codes=("ROUTE_NOT_FOUND",),
+    ),
+    Route(
+        "GET",
+        "/ui/files/{path}",
+        pages.SHOWN_FILE,
+        handler=ui.shown_file,
+        media=("application/octet-stream",),
+        more_codes=("RANGE_NOT_SATISFIABLE",),
+        tagged=True,
     ),
     Route("POST", "/ui/tickets", TICKET, body=None, handler=ui.ticket),
     Route("POST", "/ui/session", SESSION, body=True, handler=ui.session),

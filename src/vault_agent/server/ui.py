@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent import __version__
-from vault_agent.api.caller import OWNER
+from vault_agent.api.caller import OWNER, PAGE
+from vault_agent.api.operation import perform
 from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.server.access import bearer
-from vault_agent.server.keys import ASSETS, CALLER, CONFIG, SESSIONS
+from vault_agent.server.downloads import send_shown
+from vault_agent.server.keys import ASSETS, CALLER, CONFIG, LIBRARY, SESSIONS
 from vault_agent.server.replies import accepts_gzip, bytes_reply
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, page_headers
@@ -96,6 +98,15 @@ async def asset(call: Call) -> web.StreamResponse:
         body = found.compressed
         headers["Content-Encoding"] = "gzip"
     return web.Response(body=body, headers=headers, content_type=found.media_type, charset="utf-8")
+
+
+async def shown_file(call: Call) -> web.StreamResponse:
+    """Reply with a file of a note, so that a browser shows it only if that is harmless."""
+    # The code in the address is the permission, so the gate knows no caller.
+    vault = call.request.app[LIBRARY].default
+    opened = await perform(call.operation, vault, PAGE, call.sent)
+    with opened.file:
+        return await send_shown(call.request, opened)
 
 
 async def ticket(call: Call) -> web.StreamResponse:

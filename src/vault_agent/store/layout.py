@@ -5,6 +5,7 @@
         server.address             the URL and process ID of the server that holds server.lock
         vault.path                 the folder of the notes
         server.log                 the log of servers that run in the background
+        graph.positions            where the notes are in the drawing of the graph
         secret  sessions.ended     what sessions of the web page are checked with
         jobs.db                    the record of jobs
         current                    the number of the current generation
@@ -174,6 +175,11 @@ class IndexDirectory:
     def jobs(self) -> Path:
         """The database of jobs."""
         return self.path / "jobs.db"
+
+    @property
+    def positions(self) -> Path:
+        """The positions of the notes in the drawing of the graph."""
+        return self.path / "graph.positions"
 
     @property
     def vectors(self) -> Path:

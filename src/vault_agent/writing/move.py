@@ -54,6 +54,7 @@ class MoveRequest:
         to: the new path, with the name.
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
+        may_see: whether a reply to the caller may name a path.
         most_notes: the largest number of notes to rewrite.
         at_once: the largest number of notes to rewrite without a job; None for any.
         stopped: whether to stop, asked between notes.
@@ -64,6 +65,7 @@ class MoveRequest:
     to: str
     rewrite_links: bool
     may_write: Callable[[str], bool]
+    may_see: Callable[[str], bool]
     most_notes: int
     at_once: int | None = None
     stopped: Callable[[], bool] = field(default=lambda: False)
@@ -78,13 +80,15 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         MoveStopped: if it was stopped.
         NotFound: `NOTE_NOT_FOUND`.
         InvalidRequest: `INVALID_PATH`, also for a folder into itself; `INVALID_NOTE_NAME`.
-        Forbidden: `PATH_OUTSIDE_VAULT`, `LINKS_OUTSIDE_SCOPE`.
+        Forbidden: `PATH_OUTSIDE_VAULT`, `WRITE_OUTSIDE_SCOPE`, `LINKS_OUTSIDE_SCOPE`.
         Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`, `LINK_NOT_EXPRESSIBLE`,
             `ENCODING_NOT_WRITABLE`.
         TooLarge: `MOVE_TOO_LARGE`.
         SnapshotOutdated: if the index has a later revision than the snapshot.
     """
     path = validate(asked.path)
+    for each in (path, asked.to):
+        check_scope(asked.may_write, each)
     is_folder = _is_folder(root, path)
     to = _place(root, path, asked.to, is_folder=is_folder)
     if to == path:
@@ -96,17 +100,28 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
         found, known = affected(reader, change)
-        warnings = [*_surprises(found), *_canvases(root, reader, known)]
+        warnings = [*_surprises(found, asked), *_canvases(root, reader, known, asked)]
         edits: list[Change] = []
         if asked.rewrite_links:
             _check(found, asked)
             edits = _edits(snapshot, known, _read_notes(root, found, asked))
         elif found.links:
-            warnings.append(_broken(found))
+            warnings.append(_broken(found, asked))
     if asked.stopped():
         raise MoveStopped
     asked.on_plan(len(edits), len(edits))
     return Transaction(to, (move, *edits), moved_from=path, warnings=tuple(warnings))
+
+
+def check_scope(may_write: Callable[[str], bool], path: str) -> None:
+    """Refuse a path outside the scope before the disk is looked at, so that it tells nothing.
+
+    Raises:
+        Forbidden: `WRITE_OUTSIDE_SCOPE`.
+    """
+    if not may_write(path):
+        what = "The path is outside the folders that may be written."
+        raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
 
 
 def read_file(root: VaultRoot, path: str) -> bytes:
@@ -204,7 +219,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     return plan
 
 
-def _surprises(found: Affected) -> list[Notice]:
+def _surprises(found: Affected, asked: MoveRequest) -> list[Notice]:
     if not found.surprises:
         return []
     return [
@@ -212,19 +227,23 @@ def _surprises(found: Affected) -> list[Notice]:
             "LINKS_LEAD_ELSEWHERE",
             f"{len(found.surprises)} broken links now lead to a file by its new name.",
             found.surprises,
+            asked.may_see,
         )
     ]
 
 
-def _broken(found: Affected) -> Notice:
+def _broken(found: Affected, asked: MoveRequest) -> Notice:
     return notice_of_links(
         "LINKS_BROKEN",
         f"{len(found.links)} links no longer lead to their file.",
         found.links,
+        asked.may_see,
     )
 
 
-def _canvases(root: VaultRoot, reader: LinkReader, known: Known) -> list[Notice]:
+def _canvases(
+    root: VaultRoot, reader: LinkReader, known: Known, asked: MoveRequest
+) -> list[Notice]:
     found = canvases_with_links(root, reader, known)
     if not found:
         return []
@@ -235,12 +254,15 @@ def _canvases(root: VaultRoot, reader: LinkReader, known: Known) -> list[Notice]
                 "CANVAS_NOT_REWRITTEN",
                 f"{len(found)} canvases name files by their old paths, and were not changed.",
             ),
-            {"count": len(found), "paths": found[:MAX_LISTED]},
+            {"count": len(found), "paths": [*filter(asked.may_see, found)][:MAX_LISTED]},
         )
     ]
 
 
-def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> Notice:
-    """Return a warning with the places of some links."""
-    places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
+def notice_of_links(
+    code: str, what: str, links: Sequence[LinkFrom], may_see: Callable[[str], bool]
+) -> Notice:
+    """Return a warning with the number of links, and the places of some that may be named."""
+    shown = [row for row in links if may_see(row.source)]
+    places = [{"path": row.source, "line": row.link.line} for row in shown[:MAX_LISTED]]
     return Notice(code, explained(code, what), {"count": len(links), "links": places})

@@ -86,7 +86,11 @@ class OneFile:
                 return replies.unchanged(write, path, before, digest, *planned.warnings, **said)
             self._journal.check_size(real, after)
             change = file_change(EDIT, real, before, after, in_place=found.in_place)
-            said |= {"spans": len(planned.splices), "warnings": planned.warnings}
+            said |= {
+                "spans": len(planned.splices),
+                "created": planned.created,
+                "warnings": planned.warnings,
+            }
             return self._carry_out(
                 root, write, path, change, before, after, plan if write.retries else None, **said
             )

@@ -375,11 +375,12 @@ class Writing:
 
     async def _followed(self, written: Written, write: Write) -> Written:
         """Announce a write, and wait until searches find it."""
-        if written.write_id is None or written.replayed:
+        if written.write_id is None:
             return written
-        logged = await self._threads.run(self._several.shown, written.write_id)
-        if logged is not None:
-            self._on_written(logged)
+        if not written.replayed:
+            logged = await self._threads.run(self._several.shown, written.write_id)
+            if logged is not None:
+                self._on_written(logged)
         named = [each for file in written.files for each in (file.path, file.before)]
         paths = [written.path, written.moved_from, *named]
         index = await self._follow(

@@ -204,11 +204,8 @@ class WriteLog:
             rows = connection.execute(
                 "SELECT seq, position FROM change WHERE swept = 0 ORDER BY seq, position"
             ).fetchall()
-        found = []
-        for seq, position in rows:
-            if (logged := self._one("seq = ?", seq)) is not None:
-                found.append((logged, position))
-        return found
+        writes = {seq: self._one("seq = ?", seq) for seq in {seq for seq, _ in rows}}
+        return [(logged, position) for seq, position in rows if (logged := writes[seq]) is not None]
 
     def hash_at(self, path: str) -> bytes | None:
         """Return the hash that the last write to a path has left there."""
