@@ -264,6 +264,8 @@ export const en = {
     open: "Open note",
     focus: "Focus here",
     whole: "Whole graph",
+    results: "Results",
+    steps: (/** @type {number} */ n) => `${n} ${some(n, "step", "steps")}`,
     pin: "Pin here",
     unpin: "Let go",
     connections: (/** @type {string} */ n) => `${n} ${n === "1" ? "connection" : "connections"}`,

@@ -15,6 +15,7 @@ export const graphFault = signal(/** @type {any} */ (null));
 export const pins = signal(/** @type {Record<string, [number, number]>} */ ({}));
 
 const NAMED = 40;
+const SOON = 400; // ms that the picture waits for positions and names
 const AGAIN = 1500; // ms until positions that are being computed are asked for again
 const TRIES = 40;
 
@@ -45,9 +46,13 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
       Object.assign(next, carriedOver(next.ids, next.edges, known, next));
     }
     pins.value = readOfVault("pins", {});
-    await Promise.all([place(next, unresolved, abort), name(next, abort)]);
+    const rest = Promise.all([place(next, unresolved, abort), name(next, abort)]);
+    await Promise.race([rest, new Promise((done) => setTimeout(done, SOON))]);
     if (abort.aborted) return;
     graphFault.value = null;
+    graph.value = { ...next };
+    await rest;
+    if (abort.aborted) return;
     graph.value = next;
     for (let tries = 0; !graph.peek()?.laid && tries < TRIES && !abort.aborted; tries += 1) {
       await new Promise((done) => setTimeout(done, AGAIN));

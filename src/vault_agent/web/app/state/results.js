@@ -164,7 +164,7 @@ export function refresh() {
 export function followAddress() {
   effect(() => {
     void key.value;
-    if (!health.value) return;
+    if (searching.peek() && !health.value) return; // which says how to search
     appending = false;
     append.stop();
     void load();

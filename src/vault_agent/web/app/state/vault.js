@@ -7,6 +7,8 @@ import { ask, stopped, vaultId } from "../wire.js";
 export const health = signal(/** @type {any} */ (null));
 export const healthWarnings = signal(/** @type {any[]} */ ([]));
 export const stats = signal(/** @type {any} */ (null));
+/** Whether the counts were asked for, with or without success. */
+export const counted = signal(false);
 /** Grows with every revision of the index: what is shown of it is asked for again. */
 export const revision = signal(0);
 /** The notes that the newest revision touched; null means any. */
@@ -40,10 +42,12 @@ export async function readStats() {
   } catch {
     stats.value = null;
   }
+  counted.value = true;
 }
 
 /** Begin to follow the vault. */
 export async function start() {
+  void readStats();
   while (!health.peek() && !stopped.peek()) {
     await readHealth();
     if (!health.peek()) await new Promise((done) => setTimeout(done, 1000));
@@ -51,7 +55,7 @@ export async function start() {
   if (!vaultId.peek()) return;
   onNews(hear);
   followNews();
-  void readStats();
+  if (!stats.peek()) void readStats();
   setInterval(() => (clock.value += 1), 30_000);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") clock.value += 1;

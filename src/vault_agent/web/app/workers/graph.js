@@ -2,13 +2,14 @@
 
 import { Grid } from "./grid.js";
 import { SmallMap } from "./map.js";
-import { cut, draw, drawnRadius, newAtlas, write } from "./picture.js";
+import { cut, draw, drawnRadius, expect, newAtlas, write } from "./picture.js";
 import { layOutLocal, settleNear } from "./settle.js";
 
 const ROOM = 1.5; // the picture is so many times as wide and high as the view
 const PAUSE = 80; // ms after a motion, when the picture is drawn anew
 const SLICE = 8; // ms
 const [LEAST, MOST] = [0.05, 8];
+const FEW = 200; // nodes that may be drawn large
 const FINGER = 14; // px around a pointer
 
 /** @type {OffscreenCanvas} */ let canvas;
@@ -25,6 +26,7 @@ let back = { canvas: new OffscreenCanvas(1, 1), view, width: 0, height: 0, good:
 /** @type {Generator<void, number, void> | null} */ let drawing = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */ let waiting;
 let framed = false;
+let frames = 0;
 let [selected, hovered, held] = [-1, -1, -1];
 let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
 const small = new SmallMap();
@@ -39,6 +41,7 @@ function frame() {
   framed = true;
   requestAnimationFrame(() => {
     framed = false;
+    frames += 1;
     show();
   });
 }
@@ -83,7 +86,7 @@ function highlight() {
     to.beginPath();
     to.arc(px, py, r + 5, 0, 7);
     to.stroke();
-    write(to, taken, cut(scene.titles[at], 44), px, py + r + 13, 12, 650, colours.accent, colours);
+    write(to, taken, cut(scene.titles[at], 44), px, py + r + (at === selected ? 12 : 9), 12, 650, colours.accent, colours);
     if (at !== selected && selected >= 0) continue;
     let names = 0;
     for (const other of near) {
@@ -149,7 +152,7 @@ function fit() {
   const [x0, y0, x1, y1] = grid.box;
   const room = { width: Math.max(80, width - margin.start - margin.end), height: Math.max(80, height - margin.top - margin.bottom) };
   const k = Math.min(MOST, Math.max(LEAST, Math.min(room.width / (x1 - x0 || 1), room.height / (y1 - y0 || 1)) * 0.94));
-  move({ k: Math.min(k, 2.4), x: 0, y: 0 });
+  move({ k: Math.min(k, grid.count < FEW ? 4 : 2.4), x: 0, y: 0 });
   move({ k: view.k, x: margin.start + room.width / 2 - ((x0 + x1) / 2) * view.k, y: margin.top + room.height / 2 - ((y0 + y1) / 2) * view.k });
   fitted = true;
 }
@@ -176,6 +179,7 @@ function hit(px, py) {
 function positionsChanged() {
   if (!scene) return;
   grid = new Grid(scene.x, scene.y, scene.mask);
+  expect(grid.count);
   small.dirty = true;
 }
 
@@ -241,6 +245,8 @@ const acts = {
     hovered = -1;
     frame();
   },
+  /** How many frames were drawn, for measurements. */
+  frames: () => send({ type: "frames", frames }),
   pick: (given) => send({ type: "picked", at: hit(given.x, given.y), twice: given.twice }),
   grab(given) {
     held = hit(given.x, given.y);

@@ -9,10 +9,16 @@ import { GROUPS, radius, shape } from "../parts/shapes.js";
 const EDGES_OUT = 20_000; // links drawn while zoomed out
 const CHUNK = 1500;
 const LABELS = 46;
+const WIDE = 420; // px
 const SOFT = 0.13; // what does not match
 
+/** How much smaller nodes are drawn where there are many. */
+let crowd = 1;
+/** @param {number} nodes */
+export const expect = (nodes) => (crowd = Math.min(1, Math.max(0.5, Math.sqrt(1800 / nodes))));
+
 /** The radius of a node on the screen. @param {number} degree @param {number} k */
-export const drawnRadius = (degree, k) => Math.max(1.3, radius(degree) * Math.min(1.5, Math.max(0.45, 0.55 + k * 0.28)));
+export const drawnRadius = (degree, k) => Math.max(1.2, radius(degree) * Math.min(1.5, Math.max(0.45, 0.55 + k * 0.28) * (k < 1 ? crowd : crowd + (1 - crowd) * Math.min(1, k - 1))));
 
 /** Shapes drawn once for each kind, colour and size. */
 class Atlas {
@@ -127,6 +133,7 @@ export function* draw(to, scene, view, width, height, colours, ratio) {
 /** Soft ground under each cluster. @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {Record<string, string>} colours */
 function grounds(to, scene, view, colours) {
   for (const { group, px, py, reach } of centres(scene, view)) {
+    if (reach > WIDE) continue; // a group that is everywhere has no ground
     const soft = to.createRadialGradient(px, py, 0, px, py, reach);
     const colour = colours[`group-${group % GROUPS}`];
     soft.addColorStop(0, `${colour}24`);
@@ -166,7 +173,7 @@ function labels(to, scene, view, width, height, colours) {
   const taken = [];
   if (scene.clusters) {
     for (const { name, px, py, reach } of centres(scene, view)) {
-      write(to, taken, cut(name, 34), px, py - reach * 0.62 - 6, 13, 650, colours["ink-2"], colours);
+      write(to, taken, cut(name, 34), px, py - Math.min(reach * 0.62, 130) - 6, 13, 650, colours["ink-2"], colours);
     }
   }
   let shown = 0;

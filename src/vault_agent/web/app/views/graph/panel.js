@@ -23,10 +23,10 @@ export function Panel({ counts, filter, span, found, find, onFind, onFilter, not
       ${found !== null && html`<span class="mode num" role="status">${t.found(count(found))}</span>`}</label>
     <div class="legend" role="group" aria-label=${t.types}>${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} aria-label=${words.kinds[kind]} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet /></button>`)}
       <button aria-expanded=${!folded.value} aria-label=${t.filters} onClick=${() => (folded.value = !folded.peek())}><${Icon} name="gear" /></button></div>
-    <div class="scope big"><span class="tabs" role="radiogroup" aria-label=${t.title}>
+    ${(near || searched) && html`<div class="scope big"><span class="tabs" role="radiogroup" aria-label=${t.title}>
       ${tab(!near && !filter.search, t.whole, () => { onFilter({ search: false }); go({ near: "" }); })}
-      ${near && [1, 2, 3].map((each) => tab(Number(depth || 1) === each, words.note.depth(each).split(" ").slice(0, 2).join(" "), () => go({ depth: each === 1 ? "" : String(each) })))}
-      ${!near && searched && tab(filter.search, words.palette.results, () => onFilter({ search: true }))}</span></div>
+      ${near && [1, 2, 3].map((each) => tab(Number(depth || 1) === each, t.steps(each), () => go({ depth: each === 1 ? "" : String(each) })))}
+      ${!near && searched && tab(filter.search, t.results, () => onFilter({ search: true }))}</span></div>`}
     <div class="big"><h2>${t.types}</h2><div class="types">${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet />${words.kinds[kind]}<span class="n num">${count(counts.get(kind) ?? 0)}</span></button>`)}</div></div>
     ${span[1] > span[0] && html`<div class="big"><h2>${t.dates}</h2><${Range} span=${span} filter=${filter} onFilter=${onFilter} /></div>`}
     <div class="big by"><h2>${t.colour}</h2><span class="tabs" role="radiogroup" aria-label=${t.colour}>${/** @type {const} */ (["type", "folder", "cluster"]).map((each) => tab(filter.colour === each, t.colours[each], () => onFilter({ colour: each })))}</span></div>

@@ -22,6 +22,8 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
   const map = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const over = useSignal(false);
   const moving = useSignal(false);
+  const drawn = useSignal(0);
+  const frames = useSignal(0);
   const hear = useRef(onMessage);
   hear.current = onMessage;
   const pointers = useRef(/** @type {Map<number, { x: number, y: number }>} */ (new Map()));
@@ -33,6 +35,8 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     stage.current = { tell };
     worker.onmessage = ({ data }) => {
       if (data.type === "hover") over.value = data.at >= 0;
+      if (data.type === "drawn") drawn.value += 1;
+      if (data.type === "frames") frames.value = data.frames;
       if (data.type === "grabbed") press.current.node = data.at >= 0;
       hear.current(data);
     };
@@ -116,6 +120,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     if (step) tell("pan", { dx: step[0], dy: step[1] });
     else if (event.key === "+" || event.key === "=") tell("zoom", { factor: 1.3 });
     else if (event.key === "-") tell("zoom", { factor: 1 / 1.3 });
+    else if (event.key === "F") tell("frames", {}); // for measurements
     else if (event.key === "Enter" && !onMap) onOpen();
     else if (event.key === "Escape") onEscape();
     else return;
@@ -127,7 +132,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     tell("mapTo", { x: event.clientX - box.left, y: event.clientY - box.top });
   };
   useCommands(() => [{ id: "fit", name: words.commands.fit, icon: "fit", keys: ["0"], run: () => tell("fit", {}) }], []);
-  return html`<canvas ref=${canvas} role="img" aria-label=${label} tabindex="0" data-over=${over.value} data-moving=${moving.value}
+  return html`<canvas ref=${canvas} role="img" aria-label=${label} tabindex="0" data-over=${over.value} data-moving=${moving.value} data-drawn=${drawn.value} data-frames=${frames.value}
       onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onPointerLeave=${() => tell("leave", {})} onDblClick=${onOpen} onKeyDown=${keyed}></canvas>
     <div class="panel zoom"><button class="icon" aria-label=${words.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}><${Icon} name="minus" /></button>
       <button class="icon" aria-label=${words.graph.fit} onClick=${() => tell("fit", {})}><${Icon} name="fit" /></button>

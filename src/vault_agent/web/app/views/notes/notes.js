@@ -5,6 +5,7 @@ import { useCommands } from "../../parts/commands.js";
 import { Later } from "../../parts/later.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
+import { counted } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { Chips, Count } from "./chips.js";
 import { Find } from "./find.js";
@@ -32,6 +33,6 @@ export function Notes() {
     { id: "side", name: words.commands.side, icon: "side", keys: ["]"], run: toggleSide },
   ], []);
   return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note))}>
-    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} /><${Chips} /><${Count} /><${List} /></section>
+    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && html`<${Chips} /><${Count} /><${List} />`}</section>
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;
 }

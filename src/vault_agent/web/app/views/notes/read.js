@@ -25,6 +25,7 @@ export function Read({ drawer, onSide }) {
   const { note: wanted, at, line } = address.value;
 
   useLayoutEffect(() => {
+    clearTimeout(timer.current); // what it would remember belongs to the entry before
     const scroller = box.current;
     if (!scroller || !read || read.id !== wanted) return;
     if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) return stayAt(scroller, remembered.peek().scroll);
@@ -40,7 +41,7 @@ export function Read({ drawer, onSide }) {
     const top = box.current?.scrollTop ?? 0;
     if (moved.peek() !== top > 8) moved.value = top > 8;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => remember({ scroll: Math.round(top) }), STILL);
+    timer.current = setTimeout(() => address.peek().note === wanted && remember({ scroll: Math.round(top) }), STILL);
   };
   const close = () => (history.length > 1 && arrival.peek() === "go" ? history.back() : go({ note: "" }));
   useCommands(() => [
