@@ -140,6 +140,10 @@ def test_what_obsidian_adds_to_markdown():
     assert html.count("<p") == 1
 
 
+def test_an_escape_after_a_hash_is_shown_without_its_backslash():
+    assert Read(body("a #\\[n](x) #b\\_c")).text.split() == ["a", "#[n](x)", "#b_c"]
+
+
 def test_math_is_text_for_the_page():
     html = body("$a<b$ and $$\\frac{1}{2}$$ costs $5 and $6")
     assert '<span class="math" data-display="false">a&lt;b</span>' in html
@@ -179,7 +183,7 @@ def test_files_are_shown_by_signed_addresses():
     assert 'src="/ui/files/b c.svg?k=1" alt="alt"' in html
     assert '<audio class="audio" src="/ui/files/sound.mp3?k=1" controls="" preload="none"' in html
     assert '<video class="video" src="/ui/files/film.mp4?k=1" controls' in html
-    assert html.count('<a class="file"') == 2
+    assert html.count('<a class="file" href="/ui/files/paper.pdf?k=1" target="_blank"') == 2
     assert '<span class="missing" data-target="none.png">none.png</span>' in html
     assert 'alt="d.jpg" width="9"' in html
     assert "onerror" not in html

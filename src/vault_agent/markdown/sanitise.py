@@ -247,7 +247,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     if name == "src":  # never anything of another server, nor another route of ours
         return value if _FILES.match(value) else None
     if name == "href":
-        return value if _HREF.match(value) else None
+        return value if _HREF.match(value) or _FILES.match(value) else None
     if name == "target":
         return value if value == "_blank" else None
     if name in ("width", "height"):
