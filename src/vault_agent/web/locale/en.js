@@ -177,7 +177,7 @@ export const en = {
     none: "Nothing has run yet.",
     kinds: { index: "Index", reindex: "Rebuild", scan: "Scan" },
     states: { queued: "Waiting", running: "Running", succeeded: "Done", failed: "Failed", cancelled: "Cancelled", interrupted: "Interrupted" },
-    triggers: { user: "", start: "at the start", watch: "after a change", schedule: "on schedule" },
+    triggers: { user: "", start: "at the start", watch: "after a change", scan: "by a periodic check" },
     phases: { scan: "Find notes", parse: "Read notes", store: "Write the index", embed: "Embed" },
     ofTotal: (/** @type {string} */ done, /** @type {string} */ total) => `${done} of ${total}`,
     rate: (/** @type {string} */ n) => `${n} per second`,
