@@ -19,7 +19,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench long recording build lock clean
+.PHONY: help demo test lint format bench long browser vendor recording build lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -29,6 +29,7 @@ demo: $(VENV)/.runtime  ## Serve, index, search and read a sample vault
 
 test: lint  ## Check the code and the links of the documentation, and run all but the long tests
 	$(BIN)/vault-agent links check --vault-root docs
+	@if [ -n "$$CI" ] && command -v apt-get >/dev/null; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
 lint: $(VENV)/.dev  ## Run the linter, the format check and the type checker
@@ -45,6 +46,20 @@ bench: $(VENV)/.dev  ## Measure performance, e.g. make bench ARGS=--quick
 
 long: $(VENV)/.dev  ## Run the soak and fuzz tests that `make test` skips
 	$(BIN)/pytest -m long $(ARGS)
+
+browser:  ## Install a browser for the tests of the web page, where apt can
+	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then \
+		echo "A browser is installed."; \
+	elif command -v apt-get >/dev/null; then \
+		as_root=; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+		$$as_root apt-get update -qq && $$as_root apt-get install -y --no-install-recommends \
+			chromium fonts-noto-core fonts-noto-cjk; \
+	else \
+		echo "Install Chromium, Chrome or Edge, or give its path as VAULT_AGENT_TEST_BROWSER." >&2; exit 1; \
+	fi
+
+vendor:  ## Build the vendored files of the web page; needs Node 20 and the npm registry
+	cd web && npm ci --ignore-scripts --no-audit --no-fund && node build.mjs
 
 recording: $(VENV)/.dev  ## Record the demo for the README
 	$(BIN)/python docs/images/record.py

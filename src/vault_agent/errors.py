@@ -208,6 +208,7 @@ CODES: Final[dict[str, Code]] = {
     "WRITE_RATE_LIMITED": Code(Busy, 429, 5, "Wait a minute, or raise write.max_per_minute."),
     "RECOVERY_PENDING": Code(Busy, 503, 5, "Try again in a moment."),
     "TOO_MANY_REQUESTS": Code(Busy, 429, 5, "Wait a minute, then try again."),
+    "LAYOUT_PENDING": Code(Busy, 409, 5, "Ask again in {retryAfter} s."),
     "INDEX_NOT_FOUND": Code(
         IndexUnavailable, 409, 4, "Run `vault-agent index` to build one.", _FOLLOW
     ),
@@ -254,6 +255,7 @@ CODES: Final[dict[str, Code]] = {
     "NOTE_TOO_LARGE": Code(
         TooLarge, 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
     ),
+    "NOTE_TOO_LARGE_TO_RENDER": Code(TooLarge, 413, 1, "Read its text in parts."),
     "ATTACHMENT_TOO_LARGE": Code(TooLarge, 413, 1, "Ask for it with allowLarge=true."),
     "MOVE_TOO_LARGE": Code(TooLarge, 413, 1, "Raise write.max_move_notes, or move less at once."),
     "BODY_TOO_LARGE": Code(TooLarge, 413, 1),

@@ -260,6 +260,7 @@ class FakeServer:
             NoteData(
                 id=request.match_info["id"], path="Kitchen/Stock.md", title="Stock",
                 metadata=NOBODY, content=self.content, content_type="text/markdown", size=1,
+                content_hash="0" * 64,
                 links=(), attachments=(), links_truncated=False, link_count=0,
             )
         )  # fmt: skip

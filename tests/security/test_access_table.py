@@ -62,6 +62,12 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything
     ("GET", "/ui"): ("/ui", None, 403),
     ("GET", "/ui/assets/{path}"): ("/ui/assets/0/app/main.js", None, 403),
+    ("GET", "/ui/files/{path}"): ("/ui/files/Garden/photo.png?k=1", None, 403),
+    ("GET", "/notes/{noteId}/html"): (f"/notes/{FROST}/html", None, 200),
+    ("GET", "/suggest"): ("/suggest?q=fr", None, 200),
+    ("GET", "/stats"): ("/stats", None, 200),
+    ("GET", "/graph/layout"): ("/graph/layout?x=1", None, 400),  # refused after the checks
+    ("POST", "/render"): ("/render", b'{"text": "a", "path": "b.md"}', 200),
     ("POST", "/ui/tickets"): ("/ui/tickets", b"{}", 403),
     ("POST", "/ui/session"): ("/ui/session", b'{"ticket": "canary"}', 403),
     ("DELETE", "/ui/session"): ("/ui/session", None, 403),

@@ -29,10 +29,14 @@ Got = TypeVar("Got")
 
 
 class Found(NamedTuple):
-    """The reply of an operation before its size is limited. `etag` changes with the content."""
+    """The reply of an operation before its size is limited. `etag` changes with the content.
+
+    `accepted` says that a job does what was asked, and the reply names it.
+    """
 
     reply: Reply[Any]
     etag: str | None = None
+    accepted: bool = False
 
 
 class Outcome(NamedTuple):
@@ -41,6 +45,7 @@ class Outcome(NamedTuple):
     reply: Reply[Any]
     body: bytes
     etag: str | None
+    accepted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,5 +140,5 @@ async def answer(
     """
     found = await perform(operation, vault, caller, sent)
     if operation.listed is None:
-        return Outcome(found.reply, await encoded(found.reply), found.etag)
+        return Outcome(found.reply, await encoded(found.reply), found.etag, found.accepted)
     return Outcome(*bounded(found.reply, operation.listed), found.etag)

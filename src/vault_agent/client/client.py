@@ -284,6 +284,8 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
+        if response.status == 202:  # a job does it
+            model = "OneJob"
         envelope = _object(content)
         if envelope is None or not _is_reply(envelope, model):
             raise self._not_vault_agent()
@@ -421,10 +423,10 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import context, graph, links, lists, replies, watch, written
+    from vault_agent.wire import context, graph, links, lists, memory, replies, watch, written
 
     try:
-        modules = (replies, lists, context, links, graph, watch, written)
+        modules = (replies, lists, context, memory, links, graph, watch, written)
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:

@@ -34,6 +34,8 @@ class Writing:
     async def write(self, operation: str, body: Mapping[str, Any]) -> Reply[WriteData]:
         """Change notes by an operation such as `note` or `tasks/add`.
 
+        The data of a large move is that of its job.
+
         Raises:
             Misconfigured: `FEATURE_DISABLED` unless writing is on.
             Conflict: `HASH_MISMATCH` if a note is not what `expectedHash` says.

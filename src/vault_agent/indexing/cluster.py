@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -19,10 +19,38 @@ from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
     from vault_agent.indexing.task import IndexTask
+    from vault_agent.store.index.meta import Meta
+
+
+class StoredGraph(NamedTuple):
+    """The notes by path and the links of one revision."""
+
+    meta: Meta
+    order: list[tuple[int, str]]
+    links: tuple[list[int], list[int]]  # the rowids at both ends
+    notes: dict[int, reading.NoteColumns]  # by rowid
 
 
 async def cluster(task: IndexTask) -> Clustered:
     """Return the communities of the current revision.
+
+    Raises:
+        IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
+    """
+    graph = await read_graph(task)
+    found = communities(Adjacency.of([rowid for rowid, _ in graph.order], *graph.links))
+    texts = [_text(graph.notes[rowid]) for rowid, _ in graph.order]
+    return Clustered(
+        graph.meta.generation,
+        graph.meta.revision,
+        tuple(found.members),
+        found.modularity,
+        tuple(labels(found.members, texts)),
+    )
+
+
+async def read_graph(task: IndexTask) -> StoredGraph:
+    """Read the graph of the current revision.
 
     Raises:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
@@ -39,15 +67,7 @@ async def cluster(task: IndexTask) -> Clustered:
         order = await reading.order(connection)
         links = await reading.edges(connection)
         notes = {row.rowid: row for row in await reading.columns(connection)}
-    found = communities(Adjacency.of([rowid for rowid, _ in order], *links))
-    texts = [_text(notes[rowid]) for rowid, _ in order]
-    return Clustered(
-        meta.generation,
-        meta.revision,
-        tuple(found.members),
-        found.modularity,
-        tuple(labels(found.members, texts)),
-    )
+    return StoredGraph(meta, order, links, notes)
 
 
 def _text(note: reading.NoteColumns) -> str:

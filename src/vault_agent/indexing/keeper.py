@@ -33,6 +33,7 @@ from vault_agent.indexing.protocol import (
     Event,
     FinishEmbedding,
     Index,
+    LayOut,
     Phase,
     Published,
     QueryAnnounced,
@@ -145,6 +146,10 @@ class _Keeper:
             from vault_agent.indexing.cluster import cluster
 
             return await cluster(request.task)
+        if isinstance(request, LayOut):
+            from vault_agent.indexing.lay_out import compute_layout  # imports numpy
+
+            return await compute_layout(request.task)
         if isinstance(request, WarmUp):
             await self._warm_up()
             return WarmedUp()

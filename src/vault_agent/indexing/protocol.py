@@ -77,6 +77,13 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class LayOut:
+    """Compute positions for a drawing of the graph. Answered by `LaidOut`."""
+
+    task: IndexTask
+
+
+@dataclass(frozen=True, slots=True)
 class QueryAnnounced:
     """A search is about to use the embedding endpoint. Not answered."""
 
@@ -96,7 +103,7 @@ class Watch:
     folder: tuple[int, ...] | None = None  # the folder to expect; None: the one found first
 
 
-Question = Compare | Verify | Cluster | WarmUp
+Question = Compare | Verify | Cluster | LayOut | WarmUp
 Request = Index | Embed | Question | QueryAnnounced | FinishEmbedding | Watch
 
 # --- what the process sends -----------------------------------------------------------------
@@ -189,6 +196,14 @@ class Clustered:
 
 
 @dataclass(frozen=True, slots=True)
+class LaidOut:
+    """The positions of one revision are in their file."""
+
+    generation: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
 class WarmedUp:
     """A parser process is ready."""
 
@@ -249,7 +264,7 @@ class Away:
     other: tuple[int, ...] | None = None  # device and inode of the other folder
 
 
-Answer = Done | Embedded | Compared | Verified | Clustered | WarmedUp | Refused
+Answer = Done | Embedded | Compared | Verified | Clustered | LaidOut | WarmedUp | Refused
 """The last event of a request."""
 WatchEvent = Watching | Beat | Seen | SeenMuch | Away | Crashed
 Event = Phase | Warned | Published | Crashed | Answer
@@ -259,7 +274,7 @@ Event = Phase | Warned | Published | Crashed | Answer
 REQUESTS: Mapping[str, type[Request]] = {
     kind.__name__: kind
     for kind in (
-        *(Index, Embed, Compare, Verify, Cluster, WarmUp),
+        *(Index, Embed, Compare, Verify, Cluster, LayOut, WarmUp),
         *(QueryAnnounced, FinishEmbedding, Watch),
     )
 }
@@ -267,7 +282,7 @@ EVENTS: Mapping[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
         *(Phase, Warned, Published, Crashed),
-        *(Done, Embedded, Compared, Verified, Clustered, WarmedUp, Refused),
+        *(Done, Embedded, Compared, Verified, Clustered, LaidOut, WarmedUp, Refused),
     )
 }
 WATCH_EVENTS: Mapping[str, type[WatchEvent]] = {

@@ -13,9 +13,10 @@ from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.library.hosted import HostedVault
 from vault_agent.library.known import KnownVaults, state_of
-from vault_agent.library.open_vault import OpenVault, Shared
+from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
 from vault_agent.library.several import Several
+from vault_agent.library.shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
     from vault_agent.library.known import VaultState
+    from vault_agent.library.open_vault import OpenVault
     from vault_agent.system.crash import CrashReport
 
 IDLE_SECONDS = 600.0
@@ -46,6 +48,7 @@ class Library:
         self._closing_idle: asyncio.Task[None] | None = None
         self.several = Several(self)
         """Searches over several vaults."""
+        self.memory = Memory(self, config.memory)
 
     @property
     def default(self) -> OpenVault:
@@ -95,6 +98,11 @@ class Library:
         """Whether an index job runs in any open vault."""
         open_ones = (self._default, *(each.vault for each in self._hosted.values()))
         return any(vault is not None and vault.jobs.running is not None for vault in open_ones)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether several vaults are switched on."""
+        return self._config.vaults.enabled
 
     @property
     def may_write(self) -> bool:

@@ -457,6 +457,16 @@ def _double_quoted(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
+def target_of(text: str) -> str | None:
+    """Return the target of a property's value if all of it is one wikilink, else None."""
+    written = text.strip().removeprefix("!")
+    match = _WIKILINK.search(written) if "[[" in written else None
+    if match is None or _extent(match) != (0, len(written)):
+        return None
+    found = _wikilink(written[2:-2])
+    return found[0] if found is not None else None
+
+
 def _frontmatter_link(
     scalar: Scalar, *, plain: bool
 ) -> tuple[str, str | None, str | None, int, int] | None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 
-from .anchors import anchor_key
 from .inline import external_link, highlights, host_of, text_html
+from .named_parts import anchor, block_id, heading_id, part
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
-from .tree import ESCAPED, Node, Target, plain, shown_of
+from .tree import ESCAPED, Node, Target, image_target, plain, shown_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,6 @@ _KINDS = {
 }
 _SIZE = re.compile(r"([0-9]{1,5})(?:x([0-9]{1,5}))?")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
-_MAX_ID = 120
 
 
 class Source(NamedTuple):
@@ -94,16 +93,6 @@ def kind_of(path: str) -> str:
     return _KINDS.get(path.rpartition(".")[2].lower(), "file")
 
 
-def heading_id(text: str) -> str:
-    """Return the ID of the element of a heading."""
-    return f"{ID_PREFIX}h-{'-'.join(anchor_key(text).split())[:_MAX_ID]}"
-
-
-def block_id(name: str) -> str:
-    """Return the ID of the element of a block."""
-    return f"{ID_PREFIX}b-{name.lower()[:_MAX_ID]}"
-
-
 class _Page:
     """Writes one note, or a part of it.
 
@@ -130,7 +119,7 @@ class _Page:
 
     def part(self, fragment: str) -> str | None:
         """Return the HTML of a section or a block, or None if the note has none of this name."""
-        found = _part(self._tree.root, fragment)
+        found = part(self._tree.root, fragment)
         return None if found is None else self._blocks(found) + self._footnotes()
 
     # --- blocks ---------------------------------------------------------------------------------
@@ -378,7 +367,7 @@ class _Page:
         if target.fragment:
             place = (
                 f' data-fragment="{escape(target.fragment)}"'
-                f' data-anchor="{escape(_anchor(target.fragment))}"'
+                f' data-anchor="{escape(anchor(target.fragment))}"'
             )
         return (
             f'<a class="internal" href="#/notes/{found.note_id}" data-note="{found.note_id}"'
@@ -458,56 +447,13 @@ class _Page:
 
     def _raw_image(self, given: Mapping[str, str]) -> str:
         source, alt = given.get("src", "").strip(), given.get("alt", "")
-        if ":" in source or source.startswith("//"):
+        target = image_target(source)
+        if target is None:
             return _remote(source, alt)
         size = "".join(
             f' {name}="{escape(given[name])}"' for name in ("width", "height") if name in given
         )
-        return self._file(Target(LinkKind.IMAGE, source, None, None), alt, size)
-
-
-def _part(root: Node, fragment: str) -> list[Node] | None:
-    """Return the blocks of a section, or one block by its ID."""
-    if fragment.startswith("^"):
-        return _block(root, fragment[1:].lower())
-    blocks = root.children
-    place, level = -1, 0
-    for name in filter(None, map(anchor_key, fragment.split("#"))):
-        for index in range(place + 1, len(blocks)):
-            each = blocks[index]
-            if each.kind != "heading":
-                continue
-            if level and each.value <= level:
-                return None  # the section around it has ended
-            if anchor_key(plain(each)) == name:
-                place, level = index, each.value
-                break
-        else:
-            return None
-    if place < 0:
-        return None
-    end = place + 1
-    while end < len(blocks) and not (blocks[end].kind == "heading" and blocks[end].value <= level):
-        end += 1
-    return blocks[place:end]
-
-
-def _block(root: Node, name: str) -> list[Node] | None:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node.block is not None and node.block.lower() == name:
-            if node.kind == "item":
-                return [Node("list", node.line, None, [node])]
-            return [node]
-        waiting.extend(reversed(node.children))
-    return None
-
-
-def _anchor(fragment: str) -> str:
-    """Return the ID of the element that a fragment means."""
-    last = fragment.rpartition("#")[2].strip()
-    return block_id(last[1:]) if last.startswith("^") else heading_id(last)
+        return self._file(target, alt, size)
 
 
 def _sized(text: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ID_PREFIX = "n-"
-FILES = "/ui/files/"
+_FILES = re.compile(r"(?:/vaults/[A-Za-z0-9:%._~-]+)?/ui/files/")
 REMOTE_SCHEMES = ("http", "https")
 CLASSES = frozenset(
     (
@@ -172,6 +172,14 @@ def attributes_of(text: str) -> dict[str, str]:
 _Shown: TypeAlias = "Callable[[dict[str, str]], str]"
 
 
+def images_of(text: str) -> list[str]:
+    """Return the addresses of the images in a piece of HTML."""
+    if "<img" not in text.lower():
+        return []
+    tags = (match for match in _TAG.finditer(text) if (match[2] or "").lower() == "img")
+    return [src for match in tags if (src := attributes_of(match[3]).get("src", "").strip())]
+
+
 class Raw:
     """Prepares the HTML of one note, piece by piece.
 
@@ -187,6 +195,8 @@ class Raw:
         done = 0
         hidden: str | None = None  # the element whose content is dropped
         for match in _TAG.finditer(text):
+            if match.start() < done:
+                continue  # within a comment
             if hidden is None:
                 out.append(text[done : match.start()])
             done = match.end()
@@ -235,7 +245,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
         kept = [each for each in value.split() if each in CLASSES or each.startswith("language-")]
         return " ".join(kept) or None
     if name == "src":  # never anything of another server, nor another route of ours
-        return value if value.startswith(FILES) else None
+        return value if _FILES.match(value) else None
     if name == "href":
         return value if _HREF.match(value) else None
     if name == "target":

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 FORMATS = (AUTO, EMOJI, DATAVIEW)
-"""How fields are written where the line has none. `auto` is as the note's other tasks, or emoji."""
+"""How fields are written where the line has none. `auto` is emoji."""
 
 _OPEN, _DONE, _CANCELLED = " ", "x", "-"
 _DATES = ("due", "scheduled", "start")
 """The dates that recur. The first of them that a task has is the one its rule counts from."""
-_SAMPLE = 1_000
-"""Tasks of a note whose format is looked at."""
 _NOT_COPIED = frozenset(("done", "cancelled", "id", "depends_on"))
 
 
@@ -100,7 +98,7 @@ def set_status(
         becomes = Status.DONE if was is Status.OPEN else Status.OPEN
     if was is becomes:
         return TaskEdit((), task.line)
-    form = placed.form or _form(text.text, tasks, form)
+    form = _form(placed, form)
     changes = _status_changes(rest, placed, becomes, str(today), form)
     symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
     above = ""
@@ -137,10 +135,11 @@ def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
     if not task.text.strip() or task.text.splitlines() != [task.text]:
         raise InvalidRequest("INVALID_REQUEST", "A task's text is one line that is not empty.")
     if task.recurrence is not None and parse_rule(task.recurrence) is None:
-        raise _unsupported("The recurrence is not supported.")
+        what = f"The recurrence is not supported. Supported: {SUPPORTED}."
+        raise Conflict("RECURRENCE_UNSUPPORTED", what, remedy="")
     placed = placed_fields(task.text)
     tasks = placed_tasks(note.text)
-    form = placed.form or _form(note.text, tasks, form)
+    form = _form(placed, form)
     values = {
         "priority": task.priority,
         "recurrence": task.recurrence,
@@ -167,12 +166,11 @@ def line_of(note: bytes, splice: Splice, line: str) -> int | None:
     It is None if the line is no task there, as in an open code block.
     """
     text = editable(spliced(note, [splice]))
-    end = splice.start + len(splice.text)
+    first = len(note[text.origin : splice.start].decode())
+    last = first + len(splice.text.decode())
     for task in placed_tasks(text.text):
         start = task.place.start
-        if text.text[start : task.place.end] != line:
-            continue
-        if splice.start <= text.origin + len(text.text[:start].encode()) < end:
+        if first <= start < last and text.text[start : task.place.end] == line:
             return task.line
     return None
 
@@ -214,15 +212,9 @@ def _status(symbol: str) -> Status:
     return Status.CANCELLED if symbol == _CANCELLED else Status.OPEN
 
 
-def _form(text: str, tasks: Sequence[PlacedTask], form: str) -> str:
-    """Return the format for a line without fields."""
-    if form != AUTO:
-        return form
-    forms = [
-        placed_fields(text[task.place.rest : task.place.end][-MAX_TEXT_CHARS:]).form
-        for task in tasks[:_SAMPLE]
-    ]
-    return DATAVIEW if forms.count(DATAVIEW) > forms.count(EMOJI) else EMOJI
+def _form(placed: Placed, form: str) -> str:
+    """Return the format of a line."""
+    return placed.form or (EMOJI if form == AUTO else form)
 
 
 _Changes = list[tuple[int, int, str]]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyromark import Markdown, Options
 
 from .links import is_elsewhere, mask, place_in_vault, wikilinks
+from .sanitise import images_of
 from .structure import scan
 
 if TYPE_CHECKING:
@@ -102,6 +103,14 @@ def plain(node: Node) -> str:
             pieces.append(" ")
         waiting.extend(reversed(each.children))
     return " ".join("".join(pieces).replace(ESCAPED, "").split())
+
+
+def image_target(address: str) -> Target | None:
+    """Return the file that the address of an image in HTML names, or None for one elsewhere."""
+    if is_elsewhere(address):
+        return None
+    inside = place_in_vault(address, image=True)
+    return None if inside is None else Target(*inside, None)
 
 
 def shown_of(link: Target) -> str:
@@ -206,6 +215,9 @@ class _Builder:
             node = Node("math", 0, (self._restored(value), kind == "DisplayMath"))
         elif kind in ("InlineHtml", "Html"):
             node = Node("raw", 0, self._restored(value))
+            for address in images_of(node.value):
+                if (target := image_target(address)) is not None:
+                    self._links.append(target)
         elif kind == "FootnoteReference":
             node = Node("reference", 0, self._restored(value))
         if node is not None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Entry = TypeVar("Entry")
 
+MAX_NODES = 50_000
+"""The most notes in the whole graph: the best connected."""
 MAX_CANDIDATES = 5
 """The most paths listed for an ambiguous link."""
 

@@ -11,8 +11,11 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.server.replies import SAFE_HEADERS, caching, not_modified, quoted
+from vault_agent.vault.media import SNIFFED_BYTES, shown_type
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.vault.attachments import OpenAttachment
 
 _PIECE_BYTES = 256 * 1024
@@ -20,7 +23,27 @@ _RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.
 _UNQUOTED = re.compile(r"[^A-Za-z0-9 ._()\-]")
 
 
-async def send_file(request: web.Request, attachment: OpenAttachment) -> web.StreamResponse:
+async def send_shown(request: web.Request, attachment: OpenAttachment) -> web.StreamResponse:
+    """Send a file that a page shows. Only types that run nothing are shown; others are saved.
+
+    The type is that of the first bytes. An SVG file that is opened by itself is saved: as an image
+    in a page it cannot run its scripts, and that does not depend on this header.
+    """
+    first = await asyncio.to_thread(attachment.file.read, SNIFFED_BYTES)
+    media = shown_type(first)
+    saved = media in (None, "image/svg+xml")
+    sandbox = "" if media == "application/pdf" else "; sandbox"  # viewers of browsers need that
+    headers = {
+        "Content-Security-Policy": f"default-src 'none'; style-src 'unsafe-inline'{sandbox}",
+        "Content-Type": media or "application/octet-stream",
+        "Content-Disposition": disposition(attachment.info.name) if saved else "inline",
+    }
+    return await send_file(request, attachment, headers)
+
+
+async def send_file(
+    request: web.Request, attachment: OpenAttachment, headers: Mapping[str, str] | None = None
+) -> web.StreamResponse:
     """Send an open attachment or a range of it, or 304. Raises RANGE_NOT_SATISFIABLE."""
     info = attachment.info
     if (unchanged := not_modified(request, info.etag)) is not None:
@@ -35,6 +58,7 @@ async def send_file(request: web.Request, attachment: OpenAttachment) -> web.Str
             "Accept-Ranges": "bytes",
             "Content-Disposition": disposition(info.name),
             "Content-Type": info.media_type,
+            **(headers or {}),
         },
     )
     if partial:

@@ -6,19 +6,25 @@ import gzip
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from aiohttp import web
+
 from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import Got, Operation, answer, perform
 from vault_agent.api.operations import DOWNLOAD
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
 from vault_agent.server.keys import CALLER, OPENAPI, TRACE
-from vault_agent.server.replies import accepts_gzip, bytes_reply, not_modified
+from vault_agent.server.replies import (
+    SAFE_HEADERS,
+    accepts_gzip,
+    bytes_reply,
+    caching,
+    not_modified,
+)
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.replies import CompactResultsData, OneJob, ResultsData
 
 if TYPE_CHECKING:
-    from aiohttp import web
-
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.server.log import Fields
@@ -64,10 +70,11 @@ async def reply(call: Call) -> web.StreamResponse:
     _trace(call.request[TRACE].fields, outcome.reply)
     if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
         return known
+    status = 202 if outcome.accepted else call.status
     return bytes_reply(
         outcome.body,
-        status=call.status,
-        headers=_location(call, outcome.reply.data) if call.status == 202 else None,
+        status=status,
+        headers=_location(call, outcome.reply.data) if status == 202 else None,
         etag=outcome.etag,
     )
 
@@ -86,6 +93,15 @@ async def whole_graph(call: Call) -> web.StreamResponse:
         body = await in_thread(gzip.compress, body, _COMPRESSION, mtime=0)
         varying["Content-Encoding"] = "gzip"
     return bytes_reply(body, headers=varying, etag=etag)
+
+
+async def layout(call: Call) -> web.StreamResponse:
+    """Reply with the positions of the notes of the graph, in binary."""
+    found = await call.perform(call.operation)
+    if known := not_modified(call.request, found.revision):
+        return known
+    headers = {**SAFE_HEADERS, **caching(found.revision)}
+    return web.Response(body=found.body, headers=headers, content_type="application/octet-stream")
 
 
 async def attachment(call: Call) -> web.StreamResponse:

@@ -15,11 +15,13 @@ from vault_agent.api import (
     graph,
     links,
     lists,
+    memory,
     operations,
     vaults,
     writes,
     writing,
 )
+from vault_agent.api import web as pages
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import handlers, ui
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
+MAX_RENDER_BYTES = 512 * 1024
+
 _PARTS = re.compile(r"\{(\w+)\}")
 _VAULT = "vault"
 _OF_VAULT = f"/vaults/{{{_VAULT}}}"
@@ -71,6 +75,7 @@ class Route:
         wider: a request model with fields that only HTTP has, instead of the operation's.
         more_codes: errors that only HTTP has, besides those of every route.
         tagged: whether replies carry an ETag.
+        max_body: the most bytes of a body.
         octets: whether the body is the bytes of a file, and the parameters are in the query string.
     """
 
@@ -84,6 +89,7 @@ class Route:
     wider: type[Model] | None = None
     more_codes: tuple[str, ...] = ()
     tagged: bool = False
+    max_body: int = MAX_BODY_BYTES
     octets: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
@@ -128,7 +134,7 @@ class Route:
         if self.octets:
             return MAX_ATTACHMENT_BYTES
         is_write = issubclass(self.request, WriteBody)
-        return request.app[CONFIG].write.max_body_bytes if is_write else MAX_BODY_BYTES
+        return request.app[CONFIG].write.max_body_bytes if is_write else self.max_body
 
     @property
     def request(self) -> type[Model]:
@@ -245,6 +251,11 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/grep", lists.GREP, body=True),
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
+    Route("POST", "/memory", memory.MEMORY, body=True),
+    Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
+    Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
+    Route("GET", "/suggest", pages.SUGGEST),
+    Route("GET", "/stats", pages.STATS),
     Route("GET", "/notes/{noteId}/links", links.LINKS),
     Route("GET", "/notes/{noteId}/backlinks", links.BACKLINKS),
     Route("GET", "/notes/{noteId}/mentions", links.MENTIONS),
@@ -253,6 +264,14 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/folders", links.FOLDERS),
     Route("GET", "/notes/{noteId}/graph", graph.LOCAL_GRAPH),
     Route("GET", "/graph", graph.GRAPH, handler=handlers.whole_graph, tagged=True),
+    Route(
+        "GET",
+        "/graph/layout",
+        pages.LAYOUT,
+        handler=handlers.layout,
+        media=("application/octet-stream",),
+        tagged=True,
+    ),
     Route("GET", "/graph/path", graph.GRAPH_PATH),
     Route("GET", "/graph/orphans", graph.ORPHANS),
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
@@ -310,6 +329,15 @@ ROUTES: tuple[Route, ...] = (
         media=("text/javascript", "text/css"),
         more_codes=("ROUTE_NOT_FOUND",),
     ),
+    Route(
+        "GET",
+        "/ui/files/{path}",
+        pages.SHOWN_FILE,
+        handler=ui.shown_file,
+        media=("application/octet-stream",),
+        more_codes=("RANGE_NOT_SATISFIABLE",),
+        tagged=True,
+    ),
     Route("POST", "/ui/tickets", TICKET, body=None, handler=ui.ticket),
     Route("POST", "/ui/session", SESSION, body=True, handler=ui.session),
     Route("DELETE", "/ui/session", SIGN_OUT, handler=ui.sign_out),
@@ -317,7 +345,15 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-OF_THE_SERVER = ("/vaults", "/openapi.json")
+OF_THE_SERVER = (
+    "/vaults",
+    "/openapi.json",
+    "/ui",
+    "/ui/",
+    "/ui/assets/{path:(?s:.*)}",
+    "/ui/tickets",
+    "/ui/session",
+)
 """The routes that are not about one vault."""
 
 

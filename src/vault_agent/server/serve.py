@@ -119,9 +119,10 @@ async def listening(
 ) -> AsyncIterator[Listening]:
     """Accept requests within the context. With `port` 0 the system chooses a port."""
     host = config.server.host
-    if config.server.api_key is None and not is_loopback(host):
+    if config.server.api_key is None and (config.write.enabled or not is_loopback(host)):
         raise Unauthorized(
-            "API_KEY_REQUIRED", "A server that other computers can reach needs a key."
+            "API_KEY_REQUIRED",
+            "A server that other computers can reach, or that changes notes, needs a key.",
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
     sockets = _bind(host, config.server.port if port is None else port)

@@ -6,6 +6,7 @@
         vault.path                 the folder of the notes
         vault.json                 the folder and the uid of a registered vault
         server.log                 the log of servers that run in the background
+        graph.positions            where the notes are in the drawing of the graph
         secret  sessions.ended     what sessions of the web page are checked with
         jobs.db                    the record of jobs
         current                    the number of the current generation
@@ -15,6 +16,8 @@
             vectors.map            which chunk has which vector
         damaged-6/                 a damaged generation, renamed
         vectors.db  vectors/       vectors by their exact input, shared by all generations
+        writes.db  writes/before/  the log of writes, and bytes of files by their hash
+        write.lock                 held by the server that may change notes
 
 `current` is replaced atomically, and only after the generation is complete and on disk.
 """
@@ -175,6 +178,19 @@ class IndexDirectory:
             wait_seconds=WRITER_WAIT_SECONDS if wait else 0.0,
         )
 
+    def changing_notes(self) -> AbstractContextManager[None]:
+        """Hold the lock of those who may change the notes of the vault.
+
+        Raises:
+            Busy: `INDEX_LOCKED` if another process holds it.
+            Failed: `INDEX_IO_ERROR` if the file system has no locks.
+        """
+        return self._locked(
+            "write.lock",
+            taken="Another process may be changing the notes of this vault. Stop it first.",
+            wait_seconds=SERVER_WAIT_SECONDS,
+        )
+
     @contextmanager
     def _locked(self, name: str, *, taken: str, wait_seconds: float = 0.0) -> Iterator[None]:
         with ExitStack() as stack:
@@ -187,9 +203,24 @@ class IndexDirectory:
             yield
 
     @property
+    def writes(self) -> Path:
+        """The log of writes."""
+        return self.path / "writes.db"
+
+    @property
+    def bytes_before(self) -> Path:
+        """The bytes of files before writes, by their hash."""
+        return self.path / "writes" / "before"
+
+    @property
     def jobs(self) -> Path:
         """The database of jobs."""
         return self.path / "jobs.db"
+
+    @property
+    def positions(self) -> Path:
+        """The positions of the notes in the drawing of the graph."""
+        return self.path / "graph.positions"
 
     @property
     def vectors(self) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _DEFAULT = "application/octet-stream"
 
 _MEDIA_TYPES = {
@@ -87,6 +89,51 @@ _MEDIA_TYPES = {
     "woff": "font/woff",
     "woff2": "font/woff2",
 }
+
+
+SNIFFED_BYTES = 1024
+"""How much of a file tells its type."""
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"%PDF-", "application/pdf"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+)
+_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+_BRANDS = {
+    **dict.fromkeys((b"avif", b"avis"), "image/avif"),
+    **dict.fromkeys((b"M4A ", b"M4B "), "audio/mp4"),
+    **dict.fromkeys(
+        (b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1", b"M4V ", b"dash"),
+        "video/mp4",
+    ),
+}
+_SVG = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--.{0,500}?-->\s*+){0,3}"
+    rb"(?:<!DOCTYPE[^>\[]*+>\s*+)?<svg[\s>]",
+    re.DOTALL,
+)
+
+
+def shown_type(first: bytes) -> str | None:
+    """Return the media type that a file's first bytes tell, if browsers may show it, else None."""
+    for signature, media in _SIGNATURES:
+        if first.startswith(signature):
+            return media
+    if first[:4] == b"RIFF":
+        return _RIFF.get(first[8:12])
+    if first[4:8] == b"ftyp":
+        return _BRANDS.get(first[8:12])
+    if first[:4] == b"\x1aE\xdf\xa3" and b"webm" in first[:64]:
+        return "video/webm"
+    # A frame of MPEG audio, layer 3: its first eleven bits, then version and layer.
+    if len(first) > 1 and first[0] == 0xFF and first[1] & 0xE6 == 0xE2:
+        return "audio/mpeg"
+    return "image/svg+xml" if _SVG.match(first) else None
 
 
 def media_type(name: str) -> str:

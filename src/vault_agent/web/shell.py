@@ -19,7 +19,7 @@ _POLICY = (
 )
 # Only names that browsers know: they complain about others.
 _REFUSED = (
-    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read",
+    "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read",
     "display-capture", "encrypted-media", "gamepad", "geolocation", "gyroscope", "hid",
     "identity-credentials-get", "idle-detection", "keyboard-map", "local-fonts", "magnetometer",
     "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get",

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from vault_agent.model.graph import MAX_NODES
 from vault_agent.wire.base import Model
 from vault_agent.wire.pages import CURSOR, CountedPageData, FilteredRequest
 from vault_agent.wire.queries import CursorText, whole
@@ -28,8 +29,8 @@ class GraphRequest(FilteredRequest):
     min_degree: whole(0, 1_000_000) = Field(  # type: ignore[valid-type]
         default=0, description="Only notes that are linked with at least so many others."
     )
-    limit: whole(1, 50_000) = Field(  # type: ignore[valid-type]
-        default=50_000,
+    limit: whole(1, MAX_NODES) = Field(  # type: ignore[valid-type]
+        default=MAX_NODES,
         description="Of more notes the best connected stay. With `format=objects` at most 5,000.",
     )
     unresolved: Flag = Field(

@@ -1,1 +1,53 @@
-// The page's code.
+// Where the page begins.
+
+import { html, render, useEffect } from "../vendor/preact.js";
+import { onKey } from "./parts/commands.js";
+import { Later } from "./parts/later.js";
+import { Said } from "./parts/say.js";
+import "./trust.js"; // before anything else can make the policy
+import { address } from "./state/address.js";
+import { followAddress } from "./state/results.js";
+import { followNote } from "./state/note.js";
+import { start } from "./state/vault.js";
+import { addEverywhere } from "./views/frame/everywhere.js";
+import { Banner, Gate } from "./views/frame/gate.js";
+import { overlay } from "./views/frame/overlay.js";
+import { Stats, Thumbs } from "./views/frame/stats.js";
+import { Top } from "./views/frame/top.js";
+import { Notes } from "./views/notes/notes.js";
+import { stopped } from "./wire.js";
+import { words } from "./words.js";
+
+const title = document.title;
+
+/** Views that are loaded when they are first opened. */
+const LATER = /** @type {Record<string, () => Promise<any>>} */ ({
+  graph: () => import("./views/graph/graph.js"),
+  jobs: () => import("./views/jobs/jobs.js"),
+  settings: () => import("./views/settings/settings.js"),
+});
+const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
+  palette: () => import("./views/frame/palette.js"),
+  keys: () => import("./views/frame/keys.js"),
+});
+
+function App() {
+  const { view } = address.value;
+  useEffect(() => {
+    document.title = view === "notes" ? title : `${/** @type {any} */ (words.views)[view]} · ${title}`;
+  }, [view]);
+  if (stopped.value) return html`<${Gate} />`;
+  return html`<a class="visually-hidden" href="#view" onClick=${(/** @type {Event} */ event) => { event.preventDefault(); /** @type {HTMLElement | null} */ (document.querySelector("main input, main [tabindex='0'], main button, main a"))?.focus(); }}>${words.top.skip}</a>
+    <${Top} />
+    <main class="view" id="view">${view === "notes" ? html`<${Notes} />` : html`<${Later} key=${view} load=${LATER[view]} name="View" />`}</main>
+    <${Stats} /><${Thumbs} /><${Banner} />
+    ${overlay.value && html`<${Later} key=${overlay.value.name} load=${OVERLAYS[overlay.value.name]} name="Overlay" given=${overlay.value} />`}
+    <${Said} />`;
+}
+
+addEverywhere();
+addEventListener("keydown", onKey);
+render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
+followAddress();
+followNote();
+void start();

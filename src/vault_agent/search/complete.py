@@ -1,0 +1,275 @@
+"""Suggestions of notes, headings, blocks, tags, folders and attachments, while a person types."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vault_agent.markdown.anchors import anchor_key
+from vault_agent.markdown.resolve import LinkResolver, target_key
+from vault_agent.markdown.sections import outline
+from vault_agent.model.identifiers import identify
+from vault_agent.model.notes import LinkKind
+from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery
+from vault_agent.ranking.names import Hit, NameIndex
+from vault_agent.search.fetch import read_file
+from vault_agent.store.index import graph, places, stats
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index.rows import name_hash
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import is_note, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
+    from vault_agent.store.index.stats import NamedFile
+    from vault_agent.vault.root import VaultRoot
+
+MAX_OUTLINE_BYTES = 4 << 20
+_PATH_RANK = 4  # how much a match of the whole path counts less than one of a name
+_NOT_IN_LINKS = re.compile(r"[\[\]|#^%\\]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """All names of one revision. Built once, in a thread."""
+
+    revision: str
+    notes: Sequence[NamedFile]
+    index: NameIndex
+    owners: Sequence[tuple[int, str]]  # of each name: the note, and what the name is
+    others: Mapping[str, tuple[Sequence[str], NameIndex]]  # tags, folders and attachments
+
+
+async def names(snapshot: Snapshot) -> Names:
+    """Read all names of a snapshot."""
+    async with snapshot.unchanged() as connection:
+        notes = await stats.by_change(connection)
+        attachments = await reading.attachments(connection)
+        tags = await graph.tags(connection)
+    return await in_thread(_names, snapshot.revision, notes, attachments, tags)
+
+
+def _names(
+    revision: str,
+    notes: Sequence[NamedFile],
+    attachments: Sequence[str],
+    tags: Iterable[tuple[str, str, int]],
+) -> Names:
+    texts: list[str] = []
+    owners: list[tuple[int, str]] = []
+    for number, (path, title, aliases) in enumerate(notes):
+        name = stem(path)
+        every = {title: "title", name: "name", **dict.fromkeys(aliases, "alias")}
+        if "/" in path:
+            every.setdefault(path, "path")
+        texts += every
+        owners += [(number, what) for what in every.values()]
+    written: dict[str, str] = {}
+    used: dict[str, int] = {}
+    for folded, spelling, _ in tags:
+        written.setdefault(folded, spelling)
+        used[folded] = used.get(folded, 0) + 1
+    lists = {
+        "tag": [written[each] for each in sorted(used, key=lambda each: (-used[each], each))],
+        "folder": sorted({folder for path, *_ in notes for folder in _folders(path)}),
+        "attachment": sorted(attachments),
+    }
+    others = {kind: (each, NameIndex(each)) for kind, each in lists.items()}
+    return Names(revision, notes, NameIndex(texts), owners, others)
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+async def suggest(
+    snapshot: Snapshot, known: Names, query: SuggestQuery, open_vault: Callable[[], VaultRoot]
+) -> list[Suggestion]:
+    """Return suggestions for what was typed, best first.
+
+    After `#` the headings of a note are suggested, after `#^` its blocks.
+    """
+    async with snapshot.connection() as connection:
+        source = ""
+        if query.source is not None:
+            note = await reading.note_by_id(connection, query.source)
+            source = note.path if note is not None else ""
+        if "#" in query.text and {"heading", "block"} & set(query.kinds):
+            return await _parts(connection, query, source, open_vault)
+        hits = await snapshot.threads.run(_hits, known, query)
+        found = [suggestion for _, suggestion in hits]
+        if "heading" in query.kinds and len(query.text.strip()) > 1:
+            found += await _headings(connection, query)
+        del found[query.limit :]
+        return await _with_links(connection, found, source)
+
+
+def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
+    found: list[tuple[int, Suggestion]] = []
+    if "note" in query.kinds:
+        seen: set[int] = set()
+        hits = known.index.find(query.text)
+        ranked = sorted(hits, key=lambda hit: _rank(known, hit)) if query.text.strip() else hits
+        for hit in ranked:
+            number, what = known.owners[hit.number]
+            if number in seen or len(seen) == query.limit:
+                continue
+            seen.add(number)
+            found.append((_rank(known, hit), _note(known, number, what, hit)))
+    for kind in query.kinds:
+        if kind in known.others:
+            texts, index = known.others[kind]
+            for hit in index.find(query.text)[: query.limit]:
+                text = texts[hit.number]
+                found.append((hit.rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
+    found.sort(key=lambda each: each[0])  # stable: within a rank in the order of the kinds
+    return found[: query.limit]
+
+
+def _rank(known: Names, hit: Hit) -> int:
+    return hit.rank + (_PATH_RANK if known.owners[hit.number][1] == "path" else 0)
+
+
+def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
+    path, title, aliases = known.notes[number]
+    label, match = title, hit.ranges
+    if what == "alias":
+        every = list({title: 0, stem(path): 0, **dict.fromkeys(aliases, 0)})
+        first = hit.number
+        while first and known.owners[first - 1][0] == number:
+            first -= 1
+        label = every[hit.number - first]
+    elif what == "path":
+        match = ()
+    elif what == "name":
+        label = stem(path)
+    alias = f"|{label}" if what == "alias" else ""
+    return Suggestion("note", label, path, alias, match, note_id=identify(path), path=path)
+
+
+async def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:
+    part = anchor_key(query.text)
+    rows = await stats.headings(connection, part, limit=query.limit) if part else []
+    found = []
+    for row in rows:
+        label = next((each for each in row.heading_path if anchor_key(each) == row.name), row.name)
+        found.append(
+            Suggestion(
+                "heading",
+                label,
+                row.path,
+                f"#{_linkable(label)}",
+                note_id=identify(row.path),
+                path=row.path,
+                line=row.line,
+            )
+        )
+    return found
+
+
+async def _parts(
+    connection: Connection,
+    query: SuggestQuery,
+    source: str,
+    open_vault: Callable[[], VaultRoot],
+) -> list[Suggestion]:
+    """Return the headings or blocks of the note that is named before the `#`."""
+    name, _, fragment = query.text.partition("#")
+    path: str | None = source
+    if name.strip():
+        resolver = await _resolver(connection, [name])
+        path = resolver.resolve(source, name.strip(), LinkKind.WIKILINK).path
+    if not path or not is_note(path):
+        return []
+
+    def read() -> list[tuple[str, str, int]]:
+        with open_vault() as root:
+            file = read_file(root, path, MAX_OUTLINE_BYTES)
+        if isinstance(file, int):
+            return []
+        parts = outline(file.text)
+        if fragment.startswith("^"):
+            return [("block", f"^{each.id}", each.line) for each in parts.blocks]
+        return [("heading", each.text, each.line) for each in parts.sections]
+
+    every = [each for each in await in_thread(read) if each[0] in query.kinds]
+    hits = NameIndex([text for _, text, _ in every]).find(fragment.removeprefix("^"))
+    if not fragment.strip("^ "):
+        hits = [Hit(number, 0, ()) for number in range(len(every))]
+    found = []
+    for hit in hits[: query.limit]:
+        kind, text, line = every[hit.number]
+        insert = f"#{text}" if kind == "block" else f"#{_linkable(text)}"
+        found.append(Suggestion(kind, text, path, insert, hit.ranges, identify(path), path, line))
+    if not name.strip():
+        return found  # a link within the note needs no name
+    return await _with_links(connection, found, source)
+
+
+async def _with_links(
+    connection: Connection, found: Sequence[Suggestion], source: str
+) -> list[Suggestion]:
+    """Put the shortest link that leads to its file before what each suggestion inserts."""
+    linked = ("note", "heading", "block", "attachment")
+    resolver = await _resolver(
+        connection, [each.path for each in found if each.kind in linked and each.path]
+    )
+    done = []
+    for each in found:
+        if each.kind in linked and each.path is not None:
+            link = _shortest(resolver, source, each.path)
+            after = "" if each.kind == "attachment" else each.insert
+            done.append(replace(each, insert=f"{link}{after}"))
+        else:
+            done.append(each)
+    return done
+
+
+async def _resolver(connection: Connection, targets: Iterable[str]) -> LinkResolver:
+    lookups = {name_hash(target_key(each)) for each in targets}
+    return LinkResolver(
+        await places.notes_named(connection, lookups),
+        await places.attachments_named(connection, lookups),
+    )
+
+
+def _shortest(resolver: LinkResolver, source: str, path: str) -> str:
+    """Return the shortest target that leads to a file from a note, and to no other."""
+    whole = path[: path.rindex(".")] if is_note(path) else path
+    parts = whole.split("/")
+    for count in range(1, len(parts) + 1):
+        target = "/".join(parts[-count:])
+        found = resolver.resolve(source, target, LinkKind.WIKILINK)
+        if found.path == path and not found.ambiguous:
+            return target
+    return path
+
+
+def _linkable(heading: str) -> str:
+    """Return a heading without what would end a link. Links are compared without it too."""
+    return " ".join(_NOT_IN_LINKS.sub(" ", heading).split())
+
+
+async def stats_of(snapshot: Snapshot) -> Stats:
+    """Return numbers of a snapshot."""
+    async with snapshot.unchanged() as connection:
+        counted = await stats.counts(connection)
+        types = await stats.types(connection)
+    meta = snapshot.meta
+    return Stats(
+        revision=snapshot.revision,
+        notes=meta.notes,
+        types=tuple(types),
+        attachments=counted.attachments,
+        links=meta.links,
+        unresolved_links=meta.unresolved_links,
+        external_links=counted.external_links,
+        tags=counted.tags,
+        open_tasks=counted.open_tasks,
+        chunks=meta.chunks,
+    )

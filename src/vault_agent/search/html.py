@@ -1,0 +1,264 @@
+"""Notes as HTML: reads a note and what it embeds, resolves their links, and renders them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.errors import NotFound, TooLarge
+from vault_agent.markdown import frontmatter, links
+from vault_agent.markdown.render import Source, Vault, is_embeddable, render
+from vault_agent.markdown.resolve import LinkResolver, target_key
+from vault_agent.markdown.tree import Tree, build
+from vault_agent.model.identifiers import content_hash, identify
+from vault_agent.model.notes import LinkKind
+from vault_agent.model.pages import LinkedFile, Property, PropertyValue, RenderedNote
+from vault_agent.model.warning import Warning
+from vault_agent.search.fetch import NoteFile, read_file
+from vault_agent.search.named import named_note
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index import places
+from vault_agent.store.index.rows import name_hash
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from vault_agent.markdown.frontmatter import Frontmatter
+    from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
+    from vault_agent.vault.root import VaultRoot
+
+MAX_BYTES = 1 << 20
+"""The largest note that is rendered, and that is embedded in another."""
+MAX_EMBEDDED_BYTES = 2 << 20
+"""The most text of embedded notes."""
+MAX_EMBEDDED_NOTES = 200
+MAX_LINKS = 20_000
+"""Links of a page that are resolved. The others are shown as text."""
+_RENDERER = 1  # raise it when the HTML of the same note changes
+
+
+class _Parsed(NamedTuple):
+    tree: Tree
+    front: Frontmatter
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What a page needs: the notes by path, and where their links lead."""
+
+    trees: dict[str, Tree]
+    titles: dict[str, str] = field(default_factory=dict)
+    links: dict[tuple[str, str, LinkKind], LinkedFile | None] = field(default_factory=dict)
+    embedded_bytes: int = 0
+
+
+class Look(NamedTuple):
+    """How a page is made.
+
+    `embeds` is how deep notes are embedded. `address` returns the address of a file, and `day`
+    changes when the addresses do.
+    """
+
+    embeds: int
+    address: Callable[[str], str]
+    day: int
+
+
+async def html_of_note(
+    snapshot: Snapshot, root: VaultRoot, note_id: str, look: Look
+) -> RenderedNote:
+    """Return the current file of a note as HTML.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
+        TooLarge: `NOTE_TOO_LARGE_TO_RENDER`.
+    """
+    async with snapshot.connection() as connection:
+        stored = await named_note(connection, note_id)
+    file = await in_thread(read_file, root, stored.path, MAX_BYTES)
+    if isinstance(file, int):
+        raise TooLarge(
+            "NOTE_TOO_LARGE_TO_RENDER",
+            "The note is larger than 1 MiB.",
+            {"size": file, "limit": MAX_BYTES},
+        )
+    shown = _Shown(stored.path, stored.title, note_id, file)
+    return await _html(snapshot, root, shown, look)
+
+
+async def html_of_text(
+    snapshot: Snapshot, root: VaultRoot, file: NoteFile, path: str, look: Look
+) -> RenderedNote:
+    """Return a text that is not saved as HTML, with its links as if it were at `path`."""
+    return await _html(snapshot, root, _Shown(path, stem(path), None, file), look)
+
+
+class _Shown(NamedTuple):
+    path: str
+    title: str
+    note_id: str | None
+    file: NoteFile
+
+
+async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -> RenderedNote:
+    path, title, note_id, file = note
+    parsed = await in_thread(_parse, file.text)
+    gathered = _Gathered({path: parsed.tree})
+    await _gather(snapshot, root, gathered, path, look.embeds)
+    properties = await _properties(snapshot, parsed.front, path)
+    found = {key: value for key, value in gathered.links.items() if value is not None}
+    notes = {
+        each: Source(tree, identify(each), gathered.titles.get(each, title))
+        for each, tree in gathered.trees.items()
+    }
+    vault = Vault(found, notes, look.address)
+    shown = await in_thread(render, parsed.tree, path, vault, depth=look.embeds)
+    described = (file.hash.hex(), _RENDERER, snapshot.revision, look.day, look.embeds)
+    return RenderedNote(
+        note_id=note_id,
+        path=path,
+        title=title,
+        html=shown.html,
+        outline=shown.outline,
+        properties=properties,
+        assets=shown.assets,
+        content_hash=file.hash.hex(),
+        etag=blake2b(repr(described).encode(), digest_size=16).hexdigest(),
+        warnings=(*file.warnings, *_problem(parsed.front, path)),
+    )
+
+
+def note_file(text: str) -> NoteFile:
+    """Return a text as if it were read from a file."""
+    data = text.encode("utf-8", "replace")
+    return NoteFile(data.decode(), len(data), content_hash(data), ())
+
+
+def _parse(text: str) -> _Parsed:
+    front = frontmatter.read(text)
+    head = text[: front.end]
+    first_line = 1 + head.count("\n") + head.count("\r") - head.count("\r\n")
+    return _Parsed(build(text[front.end :], first_line), front)
+
+
+async def _gather(
+    snapshot: Snapshot, root: VaultRoot, gathered: _Gathered, path: str, depth: int
+) -> None:
+    """Resolve the links of a note, and read what it embeds, level by level."""
+    level = [path]
+    for remaining in range(depth, -1, -1):
+        wanted = {
+            (source, target.target, target.kind)
+            for source in level
+            for target in gathered.trees[source].links
+            if target.kind is not None
+        }
+        async with snapshot.connection() as connection:
+            await _resolve(connection, gathered, wanted)
+        if not remaining:
+            return
+        embedded = dict.fromkeys(
+            found.path
+            for source in level
+            for target in gathered.trees[source].links
+            if is_embeddable(target) and target.kind is not None
+            for found in (gathered.links.get((source, target.target, target.kind)),)
+            if found is not None and found.note_id and found.path not in gathered.trees
+        )
+        level = await _read(snapshot, root, gathered, embedded)
+
+
+async def _read(
+    snapshot: Snapshot, root: VaultRoot, gathered: _Gathered, paths: Iterable[str]
+) -> list[str]:
+    """Read and parse notes, and return the paths of those that could be."""
+    done = []
+    for path in paths:
+        if (
+            len(gathered.trees) > MAX_EMBEDDED_NOTES
+            or gathered.embedded_bytes >= MAX_EMBEDDED_BYTES
+        ):
+            break
+        try:
+            file = await in_thread(read_file, root, path, MAX_BYTES)
+        except NotFound:
+            continue  # it was moved or deleted since the last run: shown as a link
+        if isinstance(file, int):
+            continue
+        gathered.embedded_bytes += file.size
+        gathered.trees[path] = (await in_thread(_parse, file.text)).tree
+        async with snapshot.connection() as connection:
+            stored = await reading.note_by_id(connection, identify(path))
+        gathered.titles[path] = stored.title if stored is not None else path
+        done.append(path)
+    return done
+
+
+async def _resolve(
+    connection: Connection, gathered: _Gathered, wanted: Iterable[tuple[str, str, LinkKind]]
+) -> None:
+    """Find the files that links lead to, as the index does."""
+    fresh = [each for each in wanted if each not in gathered.links]
+    del fresh[max(0, MAX_LINKS - len(gathered.links)) :]
+    gathered.links |= await resolved(connection, fresh)
+
+
+async def resolved(
+    connection: Connection, wanted: Iterable[tuple[str, str, LinkKind]]
+) -> dict[tuple[str, str, LinkKind], LinkedFile | None]:
+    """Return the file of each link: of the note at a path, to a target, of a kind."""
+    wanted = list(wanted)
+    lookups = {name_hash(target_key(target)) for _, target, _ in wanted if target}
+    resolver = LinkResolver(
+        await places.notes_named(connection, lookups),
+        await places.attachments_named(connection, lookups),
+    )
+    found: dict[tuple[str, str, LinkKind], LinkedFile | None] = {}
+    for source, target, kind in wanted:
+        result = resolver.resolve(source, target, kind)
+        if result.path is None:
+            found[source, target, kind] = None
+        else:
+            note_id = identify(result.path) if result.is_note else None
+            found[source, target, kind] = LinkedFile(result.path, note_id)
+    return found
+
+
+async def _properties(snapshot: Snapshot, front: Frontmatter, path: str) -> tuple[Property, ...]:
+    written = {
+        key: (tuple(frontmatter.texts_of(value, nested=True)), isinstance(value, list))
+        for key, value in front.values.items()
+    }
+    targets = {
+        str(text): target
+        for texts, _ in written.values()
+        for text in texts
+        if (target := links.target_of(text)) is not None
+    }
+    async with snapshot.connection() as connection:
+        found = await resolved(
+            connection, ((path, target, LinkKind.FRONTMATTER) for target in targets.values())
+        )
+
+    def value_of(text: str) -> PropertyValue:
+        target = targets.get(text)
+        file = found.get((path, target, LinkKind.FRONTMATTER)) if target is not None else None
+        return PropertyValue(text, file.note_id if file is not None else None)
+
+    return tuple(
+        Property(key, tuple(value_of(str(text)) for text in texts), is_list)
+        for key, (texts, is_list) in written.items()
+    )
+
+
+def _problem(front: Frontmatter, path: str) -> tuple[Warning, ...]:
+    if front.problem is None:
+        return ()
+    what = f"The frontmatter was not read, or only in part: {front.problem}."
+    details = {"path": path, "reason": front.problem}
+    return (Warning("FRONTMATTER_PARSE_FAILED", what, details),)

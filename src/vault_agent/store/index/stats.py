@@ -1,0 +1,102 @@
+"""Counts over whole tables, and all names, for the web page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.database import translated
+
+if TYPE_CHECKING:
+    import aiosqlite
+
+
+class Counts(NamedTuple):
+    """Numbers of rows."""
+
+    attachments: int
+    external_links: int
+    tags: int
+    open_tasks: int
+
+
+class NamedFile(NamedTuple):
+    """The names of a note."""
+
+    path: str
+    title: str
+    aliases: tuple[str, ...]
+
+
+class NamedHeading(NamedTuple):
+    """A heading with its note, by its folded name, and headings around the place."""
+
+    path: str
+    title: str
+    name: str
+    line: int
+    heading_path: tuple[str, ...]
+
+
+async def counts(connection: aiosqlite.Connection) -> Counts:
+    """Return the numbers of rows that no total has."""
+    with translated():
+        rows = await connection.execute_fetchall(_COUNTS)
+    ((attachments, external, tags, tasks),) = rows
+    return Counts(attachments, external, tags, tasks)
+
+
+async def types(connection: aiosqlite.Connection) -> list[tuple[str | None, int]]:
+    """Return every type of notes with their number, the most frequent first."""
+    with translated():
+        rows = await connection.execute_fetchall(_TYPES)
+    return [(kind, count) for kind, count in rows]
+
+
+async def by_change(connection: aiosqlite.Connection) -> list[NamedFile]:
+    """Return the names of every note, the last changed first."""
+    with translated():
+        rows = await connection.execute_fetchall(_BY_CHANGE)
+    return [
+        NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else ())
+        for path, title, aliases in rows
+    ]
+
+
+async def headings(
+    connection: aiosqlite.Connection, part: str, *, limit: int
+) -> list[NamedHeading]:
+    """Return headings whose folded name contains a text."""
+    with translated():
+        rows = await connection.execute_fetchall(_HEADINGS, (part, limit))
+    return [
+        NamedHeading(path, title, name, line, tuple(orjson.loads(above)) if above else ())
+        for path, title, name, line, above in rows
+    ]
+
+
+_COUNTS = """
+SELECT (SELECT count(*) FROM attachment), (SELECT count(*) FROM external_link),
+       (SELECT count(DISTINCT name) FROM tag),
+       (SELECT count(*) FROM task WHERE symbol NOT IN ('x', 'X', '-'))
+"""
+
+_TYPES = """
+SELECT lower(json_extract(metadata, '$.type')) AS kind, count(*) AS number FROM note
+GROUP BY kind ORDER BY number DESC, kind
+"""
+
+_BY_CHANGE = "SELECT path, title, aliases FROM note ORDER BY mtime_ns DESC, path"
+
+_HEADINGS = f"""
+SELECT note.path, note.title, anchor.name, anchor.line, (
+    SELECT heading_path FROM chunk
+    WHERE chunk.key >= note.rowid << {CHUNK_BITS} AND chunk.key < (note.rowid + 1) << {CHUNK_BITS}
+        AND chunk.end_line >= anchor.line
+    ORDER BY chunk.key LIMIT 1
+)
+FROM anchor JOIN note ON note.rowid = anchor.key >> {CHUNK_BITS}
+WHERE anchor.level > 0 AND instr(anchor.name, ?) > 0 LIMIT ?
+"""

@@ -1,0 +1,71 @@
+// Dialogs and menus. The browser traps the focus and gives it back where it was.
+
+import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { mirrored } from "../words.js";
+import { composing } from "./keys.js";
+
+/** A modal dialog. @param {{ label: string, className?: string, onClose: () => void, children?: any }} given */
+export function Dialog({ label, className = "", onClose, children }) {
+  const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    ref.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
+  }, []);
+  return html`<dialog ref=${ref} class=${`sheet ${className}`} aria-label=${label}
+    onCancel=${(/** @type {Event} */ event) => { event.preventDefault(); onClose(); }}
+    onClose=${onClose}
+    onKeyDown=${(/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape" && composing(event)) event.preventDefault(); }}
+    onMouseDown=${(/** @type {MouseEvent} */ event) => { if (event.target === ref.current) onClose(); }}>${children}</dialog>`;
+}
+
+/**
+ * A menu below a button. Arrow keys walk its entries; a letter key is left to a field in it.
+ * @param {{ anchor: HTMLElement, label: string, onClose: () => void, children?: any }} given
+ */
+export function Menu({ anchor, label, onClose, children }) {
+  const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useLayoutEffect(() => {
+    const menu = /** @type {HTMLDivElement} */ (ref.current);
+    const place = () => {
+      const box = anchor.getBoundingClientRect();
+      const width = menu.offsetWidth;
+      const start = mirrored ? box.right - width : box.left;
+      const x = Math.max(8, Math.min(start, innerWidth - width - 8));
+      const below = innerHeight - box.bottom - 16;
+      const y = below < menu.offsetHeight && box.top > below ? Math.max(8, box.top - menu.offsetHeight - 6) : box.bottom + 6;
+      menu.style.translate = `${x}px ${y}px`;
+    };
+    menu.style.setProperty("inset-block-start", "0");
+    menu.style.setProperty(mirrored ? "inset-inline-end" : "inset-inline-start", "0");
+    place();
+    const resized = new ResizeObserver(place);
+    resized.observe(menu);
+    (menu.querySelector("input") ?? menu.querySelector("[aria-checked=true], .entry"))?.focus();
+    return () => resized.disconnect();
+  }, []);
+  useEffect(() => {
+    const outside = (/** @type {Event} */ event) => {
+      if (event.target instanceof Node && !ref.current?.contains(event.target) && !anchor.contains(event.target)) onClose();
+    };
+    addEventListener("pointerdown", outside, true);
+    return () => removeEventListener("pointerdown", outside, true);
+  }, [onClose]);
+  const keyed = (/** @type {KeyboardEvent} */ event) => {
+    if (composing(event)) return;
+    if (event.key === "Escape") {
+      event.preventDefault();
+      event.stopPropagation();
+      onClose();
+      anchor.focus();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const stops = [.../** @type {NodeListOf<HTMLElement>} */ (/** @type {HTMLElement} */ (ref.current).querySelectorAll("input, .entry"))];
+      const at = stops.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+      stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
+    }
+  };
+  return html`<div ref=${ref} class="menu" role="group" aria-label=${label} onKeyDown=${keyed}>${children}</div>`;
+}

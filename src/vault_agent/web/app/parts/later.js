@@ -1,0 +1,27 @@
+// A part whose module is loaded when it is first shown.
+
+import { html, useEffect, useSignal } from "../../vendor/preact.js";
+import { Trouble } from "./fault.js";
+
+const loaded = new Map();
+
+/** @param {{ load: () => Promise<any>, name: string, given?: any }} given */
+export function Later({ load, name, given }) {
+  const part = useSignal(/** @type {any} */ (loaded.get(load)?.[name]));
+  const fault = useSignal(/** @type {any} */ (null));
+  const fetchIt = () => {
+    load().then(
+      (module) => {
+        loaded.set(load, module);
+        part.value = module[name];
+        fault.value = null;
+      },
+      () => (fault.value = { code: "NETWORK" }),
+    );
+  };
+  useEffect(() => {
+    if (!part.peek()) fetchIt();
+  }, []);
+  if (fault.value) return html`<div class="page"><div><${Trouble} fault=${fault.value} again=${fetchIt} /></div></div>`;
+  return part.value ? html`<${part.value} ...${given} />` : null;
+}

@@ -1,0 +1,26 @@
+// Runs before anything is drawn: a classic script, so that it is not deferred.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  // A ticket leaves the address before anything else can see it. wire.js takes it from here.
+  const given = new URLSearchParams(location.hash.slice(1));
+  const ticket = given.get("ticket");
+  if (ticket) {
+    history.replaceState(null, "", `${location.pathname}#${given.get("to") ?? ""}`);
+    Object.defineProperty(window, "vaultAgentTicket", { value: ticket, configurable: true });
+  }
+  /** @type {Record<string, string>} */
+  let kept = {};
+  try {
+    kept = JSON.parse(localStorage.getItem("va.settings") ?? "{}");
+  } catch {
+    // Storage is refused: the page works without it.
+  }
+  const dark = kept.theme === "dark" || (kept.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  root.dataset.theme = dark ? "dark" : "light";
+  for (const name of ["size", "width", "face", "motion"]) if (kept[name]) root.dataset[name] = kept[name];
+  // What the page needs of a browser: :has() and color-mix() came with the versions that are named.
+  if (!("supports" in CSS && CSS.supports("selector(:has(a))") && "structuredClone" in window)) {
+    document.addEventListener("DOMContentLoaded", () => document.getElementById("old")?.removeAttribute("hidden"));
+  }
+})();

@@ -1,0 +1,70 @@
+// What the page shows is its address: Back, a bookmark and a second window show the same.
+
+import { signal } from "../../vendor/preact.js";
+
+/** @typedef {{ view: string, note: string, at: string, line: string, q: string, type: string[], tag: string[],
+ *   path: string[], after: string, before: string, linked: string, tasks: string, sort: string,
+ *   near: string, depth: string, edit: string }} Address */
+
+const LISTS = /** @type {const} */ (["type", "tag", "path"]);
+const TEXTS = /** @type {const} */ (["at", "line", "q", "after", "before", "linked", "tasks", "sort", "near", "depth", "edit"]);
+export const FILTERS = /** @type {const} */ (["type", "tag", "path", "after", "before", "linked", "tasks"]);
+export const VIEWS = ["notes", "graph", "jobs", "settings"];
+
+/** Read `#/view/note?query`. @param {string} hash @returns {Address} */
+export function parsed(hash) {
+  const [, view = "", note = "", query = ""] = /^#?\/?([\w-]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(hash) ?? [];
+  const values = new URLSearchParams(query);
+  /** @type {any} */
+  const found = { view: VIEWS.includes(view) ? view : "notes", note: /^[0-9a-f]{32}$/.test(note) ? note : "" };
+  for (const name of TEXTS) found[name] = values.get(name) ?? "";
+  for (const name of LISTS) found[name] = values.getAll(name);
+  if (found.view === "graph" && note && !found.near) found.near = found.note;
+  return found;
+}
+
+/** @param {Partial<Address>} given */
+export function written(given) {
+  const values = new URLSearchParams();
+  for (const name of TEXTS) if (given[name]) values.set(name, given[name]);
+  for (const name of LISTS) for (const each of given[name] ?? []) values.append(name, each);
+  const query = values.size ? `?${values}` : "";
+  return `#/${given.view || "notes"}${given.note ? `/${given.note}` : ""}${query}`;
+}
+
+export const address = signal(parsed(location.hash));
+/** Why the address last changed: "go", "back" (or forward) or "start". */
+export const arrival = signal("start");
+/** What this entry of the history remembered, such as the scroll of the note. */
+export const remembered = signal(/** @type {Record<string, any>} */ (history.state ?? {}));
+
+/** The address with changes. @param {Partial<Address>} changes */
+export const changed = (changes) => written({ ...address.peek(), line: "", ...changes });
+
+/**
+ * Go to an address. `replace` adds no entry to the history: for what is typed.
+ * @param {Partial<Address>} changes @param {{ replace?: boolean }} [how]
+ */
+export function go(changes, { replace = false } = {}) {
+  const next = { ...address.peek(), ...changes };
+  if ("note" in changes || "at" in changes) [next.at, next.line] = [changes.at ?? "", changes.line ?? ""];
+  if ("note" in changes && !("edit" in changes)) next.edit = "";
+  const text = written(next);
+  if (text === written(address.peek())) return;
+  if (replace) history.replaceState(history.state, "", text);
+  else history.pushState({}, "", text);
+  arrival.value = "go";
+  remembered.value = replace ? remembered.peek() : {};
+  address.value = next;
+}
+
+/** Keep something with this entry of the history. @param {Record<string, any>} values */
+export function remember(values) {
+  history.replaceState({ ...history.state, ...values }, "");
+}
+
+addEventListener("popstate", () => {
+  arrival.value = "back";
+  remembered.value = history.state ?? {};
+  address.value = parsed(location.hash);
+});

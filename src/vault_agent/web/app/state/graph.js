@@ -1,0 +1,152 @@
+// The whole graph: its columns, positions and groups, and which nodes pass the filters.
+
+import { signal } from "../../vendor/preact.js";
+import { ask, newestOnly } from "../wire.js";
+import { carriedOver, parsed, sunflower } from "./places.js";
+import { readOfVault, writeOfVault } from "./settings.js";
+
+/** @typedef {{ revision: string, ids: (string | null)[], titles: string[], types: (string | null)[], folders: string[], days: (number | null)[],
+ *   tags: string[][], degree: Uint32Array, group: Int32Array, folderGroup: Int32Array, edges: Uint32Array, weights: number[], x: Float32Array, y: Float32Array,
+ *   names: { group: number, name: string }[], truncated: boolean, laid: boolean, orphans: number, unresolved: boolean }} Graph */
+
+export const graph = signal(/** @type {Graph | null} */ (null));
+export const graphFault = signal(/** @type {any} */ (null));
+/** Where a person put nodes, by note. */
+export const pins = signal(/** @type {Record<string, [number, number]>} */ ({}));
+
+const NAMED = 40;
+const SOON = 400; // ms that the picture waits for positions and names
+const AGAIN = 1500; // ms until positions that are being computed are asked for again
+const TRIES = 40;
+
+/** @param {any} data @param {boolean} unresolved @returns {Graph} */
+function columns(data, unresolved) {
+  const { nodes } = data;
+  const count = nodes.title.length;
+  const edges = Uint32Array.from(data.edges.filter((/** @type {any} */ each) => Number.isInteger(each) && each >= 0 && each < count));
+  const degree = Uint32Array.from(nodes.in, (value, at) => value + nodes.out[at]);
+  const group = Int32Array.from({ length: count }, (_, at) => nodes.community?.[at] ?? -1);
+  return {
+    revision: data.revision, ids: nodes.id, titles: nodes.title, types: nodes.type.map((/** @type {number | null} */ at) => (at === null ? null : data.types[at])),
+    folders: nodes.folder.map((/** @type {number | null} */ at) => (at === null ? "" : data.folders[at])), days: nodes.day,
+    tags: nodes.tags.map((/** @type {number[]} */ list) => list.map((at) => data.tags[at])),
+    degree, group, folderGroup: Int32Array.from(nodes.folder, (at) => at ?? -1), edges, weights: data.weights, ...sunflower(group, degree), names: [], truncated: data.truncated, laid: false,
+    orphans: data.counts.orphans, unresolved,
+  };
+}
+
+const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
+  try {
+    const { data } = await ask("GET", "/graph", { query: { member: true, unresolved }, signal: abort, patience: 30_000 });
+    const old = graph.peek();
+    const next = columns(data, unresolved);
+    if (abort.aborted) return;
+    if (old?.laid) {
+      const known = new Map(/** @type {[string, [number, number]][]} */ (old.ids.map((id, at) => [id, [old.x[at], old.y[at]]]).filter(([id]) => id)));
+      Object.assign(next, carriedOver(next.ids, next.edges, known, next));
+    }
+    pins.value = readOfVault("pins", {});
+    const rest = Promise.all([place(next, unresolved, abort), name(next, abort)]);
+    await Promise.race([rest, new Promise((done) => setTimeout(done, SOON))]);
+    if (abort.aborted) return;
+    graphFault.value = null;
+    graph.value = { ...next };
+    await rest;
+    if (abort.aborted) return;
+    graph.value = next;
+    for (let tries = 0; !graph.peek()?.laid && tries < TRIES && !abort.aborted; tries += 1) {
+      await new Promise((done) => setTimeout(done, AGAIN));
+      const again = { .../** @type {Graph} */ (graph.peek()) };
+      if (abort.aborted) return;
+      await place(again, unresolved, abort);
+      if (again.laid && !abort.aborted) graph.value = again;
+    }
+  } catch (error) {
+    if (!abort.aborted) graphFault.value = error;
+  }
+});
+
+/** Take the positions of the server, if it has them. @param {Graph} into @param {boolean} unresolved @param {AbortSignal} signal */
+async function place(into, unresolved, signal) {
+  try {
+    const { data } = await ask("GET", "/graph/layout", { raw: true, signal });
+    const notes = into.ids.filter((id) => id !== null).length;
+    const found = parsed(data, notes);
+    if (!found) return;
+    into.x.set(found.x);
+    into.y.set(found.y);
+    if (unresolved) {
+      const known = new Map(/** @type {[string, [number, number]][]} */ (into.ids.map((id, at) => [id, [into.x[at], into.y[at]]]).filter(([id]) => id)));
+      Object.assign(into, carriedOver(into.ids, into.edges, known, into));
+    }
+    into.laid = true;
+  } catch (error) {
+    if (signal.aborted) throw error; // else: the picture without it
+    if (/** @type {any} */ (error)?.code !== "LAYOUT_PENDING") into.laid = true;
+  }
+}
+
+/** @param {Graph} into @param {AbortSignal} signal */
+async function name(into, signal) {
+  try {
+    const { data } = await ask("GET", "/graph/communities", { query: { limit: NAMED }, signal });
+    into.names = data.communities.map((/** @type {any} */ each) => ({ group: each.id, name: each.label, size: each.size }));
+  } catch (error) {
+    if (signal.aborted) throw error;
+  }
+}
+
+/** Ask for the graph. @param {{ unresolved: boolean }} how */
+export const loadGraph = ({ unresolved }) => void load(unresolved);
+
+/** Keep where a person put a node, or let it go. @param {string} id @param {[number, number] | null} place */
+export function pin(id, place) {
+  const next = { ...pins.peek() };
+  if (place) next[id] = [Math.round(place[0] * 100) / 100, Math.round(place[1] * 100) / 100];
+  else delete next[id];
+  pins.value = next;
+  writeOfVault("pins", next);
+}
+
+/** The nodes at most so many links away, with their distance. @param {Graph} of @param {number} from @param {number} depth */
+export function near(of, from, depth) {
+  const distance = new Map([[from, 0]]);
+  for (let step = 1; step <= depth; step += 1) {
+    for (let at = 0; at < of.edges.length; at += 2) {
+      const [one, other] = [of.edges[at], of.edges[at + 1]];
+      if (distance.get(one) === step - 1 && !distance.has(other)) distance.set(other, step);
+      if (distance.get(other) === step - 1 && !distance.has(one)) distance.set(one, step);
+    }
+  }
+  return distance;
+}
+
+/** The neighbours of a node, best connected first. @param {Graph} of @param {number} from */
+export function neighbours(of, from) {
+  const found = new Set(/** @type {number[]} */ ([]));
+  for (let at = 0; at < of.edges.length; at += 2) {
+    if (of.edges[at] === from) found.add(of.edges[at + 1]);
+    else if (of.edges[at + 1] === from) found.add(of.edges[at]);
+  }
+  found.delete(from);
+  return [...found].sort((a, b) => of.degree[b] - of.degree[a]);
+}
+
+/** @typedef {{ hidden: string[], orphans: boolean, first: number, last: number, ids: Set<string> | null, folder: string, tag: string }} Filter */
+
+/** Which nodes pass, as 1 and 0. @param {Graph} of @param {Filter} by @param {(type: string | null) => string} kind */
+export function passing(of, by, kind) {
+  const mask = new Uint8Array(of.ids.length);
+  for (let at = 0; at < mask.length; at += 1) {
+    const id = of.ids[at];
+    const day = of.days[at];
+    if (by.hidden.includes(id === null ? "missing" : kind(of.types[at]))) continue;
+    if (!by.orphans && !of.degree[at]) continue;
+    if (day !== null && (day < by.first || day > by.last)) continue;
+    if (by.ids && (id === null || !by.ids.has(id))) continue;
+    if (by.folder && of.folders[at] !== by.folder && !of.folders[at].startsWith(`${by.folder}/`)) continue;
+    if (by.tag && !of.tags[at].some((tag) => tag === by.tag || tag.startsWith(`${by.tag}/`))) continue;
+    mask[at] = 1;
+  }
+  return mask;
+}

@@ -1,0 +1,101 @@
+// The note that is read: rendered by the server, kept for a while, and followed as it changes.
+
+import { effect, signal } from "../../vendor/preact.js";
+import { ask, newestOnly } from "../wire.js";
+import { address } from "./address.js";
+import { results } from "./results.js";
+import { rememberNote } from "./settings.js";
+import { health, revision, touched } from "./vault.js";
+
+/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null, 
+ *   html: string, source: string | null, outline: { level: number, text: string, id: string }[], properties: any[], tag: string | null }} Note */
+
+const KEPT = 30;
+/** @type {Map<string, Note>} */
+const cache = new Map();
+
+export const note = signal(/** @type {Note | null} */ (null));
+export const loading = signal(false);
+export const noteFault = signal(/** @type {any} */ (null));
+
+/** @param {any[]} properties @param {...string} keys @returns {string[]} */
+const valuesOf = (properties, ...keys) => properties.filter(({ key }) => keys.includes(key)).flatMap(({ values }) => values.map((/** @type {any} */ each) => each.text));
+
+/** @param {any} data @param {string | null} tag @returns {Note} */
+function fromReply(data, tag) {
+  const properties = data.properties ?? [];
+  const row = results.peek().rows.find((each) => each.id === data.noteId);
+  const tags = valuesOf(properties, "tags", "tag").map((each) => each.replace(/^#/, ""));
+  return {
+    id: data.noteId, path: data.path, title: data.title, type: valuesOf(properties, "type")[0] ?? null,
+    tags: [...new Set([...tags, ...(row?.tags ?? [])])],
+    date: valuesOf(properties, "updated", "date", "created")[0] ?? row?.date ?? null,
+    html: data.html, source: null, outline: data.outline ?? [], properties, tag,
+  };
+}
+
+/** Ask for a note, or know that the kept one is still right. @param {string} id @param {AbortSignal} [signal] @returns {Promise<Note>} */
+export async function readNote(id, signal) {
+  const known = cache.get(id);
+  try {
+    const { data, tag } = await ask("GET", `/notes/${id}/html`, { signal, etag: known?.tag });
+    if (!data && known) return keep(known);
+    return keep(fromReply(data, tag));
+  } catch (error) {
+    if (/** @type {any} */ (error)?.code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
+    const { data } = await ask("GET", `/notes/${id}`, { signal, query: { allowLarge: true }, patience: 60_000 });
+    return { ...fromReply({ ...data, noteId: data.id, html: "" }, null), source: data.content };
+  }
+}
+
+/** @param {Note} read */
+function keep(read) {
+  cache.delete(read.id);
+  cache.set(read.id, read);
+  if (cache.size > KEPT) cache.delete(/** @type {string} */ (cache.keys().next().value));
+  return read;
+}
+
+const open = newestOnly(async (abort, /** @type {string} */ id) => {
+  loading.value = true;
+  noteFault.value = null;
+  const known = cache.get(id);
+  if (known && note.peek()?.id !== id) note.value = known;
+  try {
+    const read = await readNote(id, abort);
+    if (abort.aborted) return;
+    if (note.peek()?.id !== id || note.peek()?.html !== read.html || note.peek()?.tag !== read.tag) note.value = read;
+    rememberNote({ id, title: read.title, path: read.path, type: read.type });
+  } catch (error) {
+    if (abort.aborted) return;
+    noteFault.value = error;
+    if (/** @type {any} */ (error)?.status === 404) cache.delete(id);
+    if (!known || /** @type {any} */ (error)?.status === 404) note.value = null;
+  } finally {
+    if (!abort.aborted) loading.value = false;
+  }
+});
+
+/** Ask again for the note. */
+export const reopen = () => void open(address.peek().note);
+
+/** Begin to follow the address. */
+export function followNote() {
+  let shown = "";
+  effect(() => {
+    const { note: id } = address.value;
+    if (!health.value || id === shown) return;
+    shown = id;
+    if (id) void open(id);
+    else {
+      open.stop();
+      note.value = null;
+      noteFault.value = null;
+    }
+  });
+  effect(() => {
+    if (!revision.value) return;
+    const ids = touched.peek();
+    if (shown && (ids === null || ids.includes(shown))) void open(shown);
+  });
+}

@@ -1,0 +1,175 @@
+// The list of notes: all of them by pages, or the results of a search.
+
+import { computed, effect, signal } from "../../vendor/preact.js";
+import { ask, newestOnly } from "../wire.js";
+import { address } from "./address.js";
+import { split } from "./query.js";
+import { embeds, health, revision } from "./vault.js";
+
+/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
+ *   text: string, ranges: [number, number][], connections: number | null, heading: string | null }} Row */
+
+const PAGE = 100;
+const BEST = 50;
+const SETTLED = 250; // ms after the last key, when the order by meaning replaces the one by words
+
+const NOTHING = { rows: /** @type {Row[]} */ ([]), total: /** @type {number | null} */ (null), more: false, cursor: /** @type {string | null} */ (null), time: 0, mode: "", indexedAt: /** @type {string | null} */ (null), key: "" };
+export const results = signal(NOTHING);
+export const busy = signal(false);
+export const fault = signal(/** @type {any} */ (null));
+/** The row that the keys walk: its note. */
+export const chosen = signal("");
+/** The note of the row under the pointer. */
+export const hovered = signal("");
+
+/** What is asked for, apart from pages. */
+export const asked = computed(() => {
+  const { q, type, tag, path, after, before, linked, tasks, sort } = address.value;
+  const { rest, found } = split(q);
+  return {
+    text: rest.trim(),
+    type: [...type, ...found.type],
+    tag: [...tag, ...found.tag],
+    path: [...path, ...found.path],
+    after: found.after || after,
+    before: found.before || before,
+    linked,
+    tasks,
+    sort,
+  };
+});
+const key = computed(() => JSON.stringify(asked.value));
+export const searching = computed(() => asked.value.text !== "");
+export const filtered = computed(() => {
+  const { type, tag, path, after, before, linked, tasks } = asked.value;
+  return Boolean(type.length || tag.length || path.length || after || before || linked || tasks);
+});
+
+const WIKILINK = /!?\[\[(?:[^\][|]*\|)?([^\][|]*)\]\]/g;
+/** @param {any} note @returns {Row} */
+const fromList = (note) => ({
+  id: note.noteId, path: note.path, title: note.title, type: note.type, tags: note.tags, date: note.updated,
+  text: note.excerpt.replace(WIKILINK, "$1"), ranges: [], connections: note.connections, heading: null,
+});
+
+/** @param {any} result @returns {Row} */
+const fromSearch = (result) => ({
+  id: result.noteId, path: result.path, title: result.title, type: result.metadata.type, tags: result.metadata.tags,
+  date: result.metadata.updated ?? result.metadata.date ?? result.metadata.created, text: result.snippet,
+  ranges: result.matches, connections: null,
+  heading: result.heading && result.heading !== result.title ? result.heading : null,
+});
+
+/** Each note once, at its best place. @param {Row[]} rows */
+function once(rows) {
+  const seen = new Set();
+  return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
+}
+
+/** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] */
+async function page(cursor, mode, signal, limit = PAGE) {
+  const { text, type, tag, path, after, before, linked, tasks, sort } = asked.peek();
+  if (!text) {
+    const query = { sort: sort || "updated", limit, type, tag, path, after, before, linked, tasks, cursor };
+    const { data, time } = await ask("GET", "/notes", { query, signal });
+    return { rows: data.notes.map(fromList), total: data.total, more: data.hasMore, cursor: data.nextCursor, time, mode: "", indexedAt: null };
+  }
+  /** @type {Record<string, any>} */
+  const filters = { types: type, tags: tag, paths: path };
+  if (after) filters.after = after;
+  if (before) filters.before = before;
+  const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, ...(cursor && { cursor }) };
+  const { data, time } = await ask("POST", "/search", { body, signal });
+  return {
+    rows: data.results.map(fromSearch), total: null, more: data.hasMore, cursor: data.nextCursor, time,
+    mode: data.usedMode, indexedAt: data.indexedAt ?? null,
+  };
+}
+
+/** Keep rows that a person looks at where they are. @param {Row[]} before @param {Row[]} after */
+export function keepInPlace(before, after) {
+  const rows = [...after];
+  for (const id of new Set([hovered.peek(), chosen.peek()])) {
+    const at = before.findIndex((row) => row.id === id);
+    const now = rows.findIndex((row) => row.id === id);
+    if (at >= 0 && now >= 0 && at < rows.length) rows.splice(at, 0, ...rows.splice(now, 1));
+  }
+  return rows;
+}
+
+const load = newestOnly(async (abort, /** @type {{ quiet?: boolean }} */ { quiet = false } = {}) => {
+  const wanted = key.peek();
+  busy.value = !quiet;
+  try {
+    const first = await page(null, searching.peek() ? "lexical" : undefined, abort);
+    if (abort.aborted) return;
+    show(wanted, first, quiet);
+    if (!searching.peek() || !embeds.peek()) return;
+    await new Promise((done) => setTimeout(done, SETTLED));
+    if (abort.aborted) return;
+    const better = await page(null, "hybrid", abort);
+    if (!abort.aborted) show(wanted, better, true);
+  } catch (error) {
+    if (abort.aborted) return;
+    fault.value = error;
+  } finally {
+    if (!abort.aborted) busy.value = false;
+  }
+});
+
+/** @param {string} wanted @param {Awaited<ReturnType<typeof page>>} found @param {boolean} still */
+function show(wanted, found, still) {
+  const old = results.peek();
+  const rows = once(found.rows);
+  fault.value = null;
+  results.value = { ...found, key: wanted, rows: still && old.key === wanted ? keepInPlace(old.rows, rows) : rows };
+}
+
+const append = newestOnly(async (abort) => {
+  const now = results.peek();
+  try {
+    const next = await page(now.cursor, now.mode || undefined, abort, 200);
+    if (abort.aborted || results.peek() !== now) return;
+    results.value = { ...now, rows: once([...now.rows, ...next.rows]), more: next.more, cursor: next.cursor };
+  } catch (error) {
+    if (/** @type {any} */ (error)?.code === "CURSOR_EXPIRED") await load({ quiet: true });
+    else fault.value = error;
+  } finally {
+    appending = false;
+  }
+});
+let appending = false;
+
+/** Fetch the next page, if there is one. */
+export function fetchMore() {
+  const now = results.peek();
+  if (appending || !now.more || now.key !== key.peek() || fault.peek()) return;
+  appending = true;
+  void append();
+}
+
+/** Ask again for what is shown. */
+export const reload = () => void load();
+
+let shownRevision = 0;
+/** Follow a new revision of the index, unless more than the first page is shown. */
+export function refresh() {
+  if (shownRevision === revision.peek()) return;
+  if (results.peek().rows.length > PAGE) return;
+  shownRevision = revision.peek();
+  void load({ quiet: true });
+}
+
+/** Begin to follow the address. */
+export function followAddress() {
+  effect(() => {
+    void key.value;
+    if (searching.peek() && !health.value) return; // which says how to search
+    appending = false;
+    append.stop();
+    void load();
+  });
+  effect(() => {
+    if (revision.value) refresh();
+  });
+}

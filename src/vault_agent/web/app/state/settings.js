@@ -1,0 +1,70 @@
+// What this browser remembers: the look, and what was opened last. Nothing of it is sent.
+
+import { effect, signal } from "../../vendor/preact.js";
+import { vaultId } from "../wire.js";
+
+const DEFAULTS = { theme: "system", size: "", width: "", face: "", motion: "", letters: true, language: "", side: true, list: true };
+
+/** @param {string} name @param {any} otherwise */
+function read(name, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? "null") ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+/** @param {string} name @param {any} value @returns {boolean} whether it was kept */
+function write(name, value) {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const settings = signal({ ...DEFAULTS, ...read("va.settings", {}) });
+
+/** @param {Partial<typeof DEFAULTS>} changes */
+export function set(changes) {
+  settings.value = { ...settings.peek(), ...changes };
+  write("va.settings", settings.peek());
+}
+
+/** What is kept for this vault only. @param {string} name @param {any} otherwise */
+export const readOfVault = (name, otherwise) => read(`va.${vaultId.peek()}.${name}`, otherwise);
+/** @param {string} name @param {any} value */
+export const writeOfVault = (name, value) => write(`va.${vaultId.peek()}.${name}`, value);
+
+const RECENT = 30;
+export const recent = signal(/** @type {{ id: string, title: string, path: string, type: string | null }[]} */ ([]));
+effect(() => {
+  if (vaultId.value) recent.value = readOfVault("recent", []);
+});
+
+/** Put a note first among the recent ones. @param {{ id: string, title: string, path: string, type: string | null }} note */
+export function rememberNote(note) {
+  recent.value = [note, ...recent.peek().filter((each) => each.id !== note.id)].slice(0, RECENT);
+  writeOfVault("recent", recent.peek());
+}
+
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+/** Whether the dark look is shown. */
+export const dark = signal(prefersDark.matches);
+
+function applyLook() {
+  const { theme, size, width, face, motion } = settings.value;
+  const root = document.documentElement.dataset;
+  dark.value = theme === "dark" || (theme !== "light" && prefersDark.matches);
+  root.theme = dark.peek() ? "dark" : "light";
+  for (const [name, value] of Object.entries({ size, width, face, motion })) {
+    if (value) root[name] = value;
+    else delete root[name];
+  }
+}
+effect(applyLook);
+prefersDark.addEventListener("change", applyLook);
+addEventListener("storage", (event) => {
+  if (event.key === "va.settings") settings.value = { ...DEFAULTS, ...read("va.settings", {}) };
+});

@@ -1,0 +1,46 @@
+// The commands of every view.
+
+import { add } from "../../parts/commands.js";
+import { copy, toast } from "../../parts/say.js";
+import { sentence } from "../../parts/fault.js";
+import { go } from "../../state/address.js";
+import { set, settings } from "../../state/settings.js";
+import { ask } from "../../wire.js";
+import { words } from "../../words.js";
+import { overlay } from "./overlay.js";
+
+export const THEMES = /** @type {const} */ (["system", "light", "dark"]);
+
+export function nextTheme() {
+  const now = THEMES.findIndex((each) => each === settings.peek().theme);
+  set({ theme: THEMES[(now + 1) % THEMES.length] });
+  toast(words.top.theme[THEMES[(now + 1) % THEMES.length]]);
+}
+
+export async function index() {
+  try {
+    await ask("POST", "/index", { body: {} });
+    toast(words.jobs.started);
+  } catch (error) {
+    toast(sentence(error));
+  }
+}
+
+/** Add the commands of every view. Those of a view come later, and stand before them. */
+export function addEverywhere() {
+  add([
+    { id: "notes", name: words.commands.notes, icon: "notes", run: () => go({ view: "notes" }) },
+    { id: "graph", name: words.commands.graph, icon: "graph", keys: ["Mod+g"], run: () => go({ view: "graph" }) },
+    { id: "jobs", name: words.commands.jobs, icon: "jobs", run: () => go({ view: "jobs" }) },
+    { id: "settings", name: words.commands.settings, icon: "gear", run: () => go({ view: "settings" }) },
+    { id: "theme", name: words.commands.theme, icon: "sun", run: nextTheme },
+    { id: "index", name: words.commands.index, icon: "jobs", run: () => void index() },
+    { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href) },
+    { id: "search", name: words.commands.search, icon: "search", keys: ["Mod+Shift+f"], run: () => { go({ view: "notes" }); setTimeout(() => document.getElementById("find")?.focus(), 60); } },
+    { id: "keys", name: words.commands.keys, icon: "key", keys: ["?"], run: () => (overlay.value = { name: "keys" }) },
+    { id: "palette", name: words.commands.palette, keys: ["Mod+k", "Mod+p"], run: () => (overlay.value = { name: "palette" }), hidden: true },
+    { id: "switcher", name: words.commands.switcher, icon: "notes", keys: ["Mod+o"], run: () => (overlay.value = { name: "palette", only: "notes" }) },
+    { id: "back", name: words.commands.back, icon: "back", keys: ["Alt+ArrowLeft"], run: () => history.back() },
+    { id: "forward", name: words.commands.forward, icon: "right", keys: ["Alt+ArrowRight"], run: () => history.forward() },
+  ]);
+}

@@ -1,0 +1,97 @@
+// The palette and the quick switcher: a combobox over notes and commands.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { commands } from "../../parts/commands.js";
+import { Dialog } from "../../parts/dialog.js";
+import { composing, Key, keyName } from "../../parts/keys.js";
+import { announce } from "../../parts/say.js";
+import { Icon, Shape } from "../../parts/sign.js";
+import { hitsOf, Marked, plain } from "../../parts/text.js";
+import { go } from "../../state/address.js";
+import { recent } from "../../state/settings.js";
+import { ask, newestOnly } from "../../wire.js";
+import { words } from "../../words.js";
+import { closeOverlay } from "./overlay.js";
+
+const MOST = 20;
+/** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
+
+/** @param {any} hit @returns {Option} */
+const asOption = (hit) => ({
+  id: `note-${hit.noteId}`, type: hit.type, name: plain(hit.label, 160), detail: plain(hit.detail, 160), ranges: hit.match,
+  group: words.palette.results, run: () => go({ view: "notes", note: hit.noteId }),
+});
+
+/** @param {string} text @returns {Option[]} */
+function commandOptions(text) {
+  const sought = text.toLocaleLowerCase().trim();
+  return commands.peek()
+    .filter((each) => !each.hidden && each.name.toLocaleLowerCase().includes(sought))
+    .map((each) => ({ id: `command-${each.id}`, icon: each.icon ?? "right", name: each.name, detail: "", ranges: hitsOf(each.name, text), keys: each.keys?.[0], group: words.palette.commands, run: each.run }));
+}
+
+/** @param {{ only?: string }} given */
+export function Overlay({ only }) {
+  const text = useSignal("");
+  const hits = useSignal(/** @type {Option[]} */ ([]));
+  const at = useSignal(0);
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  const look = useRef(newestOnly(async (abort, /** @type {string} */ q) => {
+    const { data } = await ask("GET", "/suggest", { query: { q, kinds: "note", limit: MOST }, signal: abort });
+    return data.suggestions.map(asOption);
+  }));
+
+  const onlyCommands = text.value.startsWith(">") && !only;
+  const sought = onlyCommands ? text.value.slice(1) : text.value.trim();
+  useEffect(() => {
+    at.value = 0;
+    if (onlyCommands || !sought) return void (hits.value = []);
+    look.current(sought).then((found) => { if (found) { hits.value = found; announce(words.notes.said(String(found.length))); } }, () => (hits.value = []));
+  }, [sought, onlyCommands]);
+
+  const last = () => recent.value.map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => go({ view: "notes", note: each.id }) }));
+  /** @type {Option[]} */
+  const options = onlyCommands ? commandOptions(sought)
+    : sought ? [...hits.value, ...(only ? [] : commandOptions(sought).slice(0, 5))]
+    : [...last().slice(0, only ? MOST : 6), ...(only ? [] : commandOptions(""))];
+  const chosen = Math.min(at.value, options.length - 1);
+
+  useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [chosen, options.length]);
+
+  /** @param {Option | undefined} option */
+  const run = (option) => {
+    closeOverlay();
+    if (option) setTimeout(option.run);
+    else if (sought && !onlyCommands) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
+  };
+  /** @param {KeyboardEvent} event */
+  const keyed = (event) => {
+    if (composing(event)) return;
+    const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 + options.length, PageDown: Math.min(chosen + 8, options.length - 1), PageUp: Math.max(chosen - 8, 0) }[event.key];
+    if (to !== undefined && options.length) {
+      event.preventDefault();
+      at.value = to % options.length;
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      run(options[chosen]);
+    }
+  };
+  let group = "";
+  return html`<${Dialog} label=${only ? words.palette.switcher : words.palette.label} className="palette" onClose=${closeOverlay}>
+    <label class="field"><${Icon} name="search" /><span class="visually-hidden">${words.palette.label}</span>
+      <input type="text" role="combobox" aria-expanded="true" aria-controls="options" aria-autocomplete="list" aria-activedescendant=${options[chosen]?.id} dir="auto" spellcheck=${false} autocomplete="off" maxlength="200"
+        placeholder=${only ? words.palette.switcher : words.palette.placeholder} value=${text.value} onInput=${(/** @type {any} */ event) => { if (!event.isComposing) text.value = event.target.value; }} onCompositionEnd=${(/** @type {any} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
+    <div class="options" id="options" role="listbox" aria-label=${words.palette.results} ref=${list} tabindex=${-1}>
+      ${options.map((option, index) => {
+        const head = option.group !== group && option.group !== words.palette.results ? option.group : "";
+        group = option.group;
+        return html`${head && html`<div class="group" role="presentation">${head}</div>`}
+          <div class="option" role="option" id=${option.id} key=${option.id} aria-selected=${index === chosen} onClick=${() => run(option)} onPointerMove=${() => (at.value = index)}>
+            ${option.icon ? html`<${Icon} name=${option.icon} />` : html`<${Shape} type=${option.type} quiet />`}
+            <span class="name cut" dir="auto"><${Marked} text=${option.name} ranges=${option.ranges} as="b" /></span>
+            <small class="cut"><bdi>${option.detail}</bdi></small>${option.keys && html`<${Key} keys=${option.keys} />`}</div>`;
+      })}
+    </div>
+    ${!options.length && sought && html`<p class="empty" role="status">${onlyCommands ? words.palette.noneCommands : words.palette.none}</p>`}
+    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${words.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${words.palette.open}</span></div><//>`;
+}

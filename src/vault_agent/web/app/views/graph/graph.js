@@ -1,0 +1,168 @@
+// The Graph view: canvas, filters, preview, and the same as a list.
+
+import { html, useEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { Empty, Trouble } from "../../parts/fault.js";
+import { announce } from "../../parts/say.js";
+import { KINDS, kindOf } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, go } from "../../state/address.js";
+import { graph, graphFault, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
+import { filtered, results, searching } from "../../state/results.js";
+import { revision } from "../../state/vault.js";
+import { count, words } from "../../words.js";
+import { Panel } from "./panel.js";
+import { AsList, Preview } from "./preview.js";
+import { Canvas } from "./stage.js";
+
+const EDGES_OUT = 20_000;
+const sheet = document.createElement("link");
+sheet.rel = "stylesheet";
+sheet.href = new URL("../../../css/graph.css", import.meta.url).href;
+
+const NO_FILTER = { hidden: /** @type {string[]} */ ([]), orphans: false, unresolved: false, clusters: true, colour: "type", first: -Infinity, last: Infinity, search: false };
+
+export function View() {
+  const stage = useRef(/** @type {import("./stage.js").Stage | null} */ (null));
+  const styled = useSignal(sheet.isConnected && Boolean(sheet.sheet));
+  const filter = useSignal(NO_FILTER);
+  const at = useSignal(-1);
+  const find = useSignal("");
+  const left = useSignal(0);
+  const list = useSignal(false);
+  const nextFound = useRef(-1);
+  const now = graph.value;
+  const { near: middleId, depth } = address.value;
+  const { unresolved, clusters, colour } = filter.value;
+
+  useEffect(() => {
+    sheet.onload = () => (styled.value = true);
+    if (!sheet.isConnected) document.head.append(sheet);
+  }, []);
+  useEffect(() => loadGraph({ unresolved }), [revision.value, unresolved]);
+
+  const middle = now && middleId ? now.ids.indexOf(middleId) : -1;
+  const ids = filter.value.search && (searching.value || filtered.value) ? results.value.rows : null;
+  const mask = useMemo(() => {
+    if (!now) return new Uint8Array();
+    const made = passing(now, { ...filter.value, ids: ids && new Set(ids.map((row) => row.id)), folder: "", tag: "" }, kindOf);
+    if (middle >= 0) {
+      const distance = near(now, middle, Number(depth) || 1);
+      for (let each = 0; each < made.length; each += 1) if (!distance.has(each)) made[each] = 0;
+      made[middle] = 1;
+    }
+    return made;
+  }, [now, filter.value, middle, depth, ids]);
+  const sought = find.value.trim().toLocaleLowerCase();
+  const found = useMemo(() => {
+    if (!now || !sought) return null;
+    return [...now.titles.keys()].filter((each) => mask[each] && now.titles[each].toLocaleLowerCase().includes(sought)).sort((a, b) => now.degree[b] - now.degree[a]);
+  }, [now, mask, sought]);
+  const bright = useMemo(() => {
+    if (!now || !found) return null;
+    const made = new Uint8Array(now.ids.length);
+    for (const each of found) made[each] = 1;
+    return made;
+  }, [found]);
+  const ranked = useMemo(() => (now ? Uint32Array.from([...now.ids.keys()].sort((a, b) => now.degree[b] - now.degree[a] || a - b)) : new Uint32Array()), [now]);
+
+  const grouped = colour !== "type";
+  const scene = () => {
+    if (!now) return;
+    const [x, y] = [now.x.slice(), now.y.slice()];
+    now.ids.forEach((id, each) => {
+      const place = id && middle < 0 ? pins.peek()[id] : undefined;
+      if (place) [x[each], y[each]] = place;
+    });
+    const kind = Uint8Array.from(now.types, (type) => KINDS.indexOf(kindOf(type)));
+    stage.current?.tell("scene", {
+      middle, refit: true,
+      scene: { x, y, kind, kinds: KINDS, degree: now.degree, edges: strongest(now), group: colour === "folder" ? now.folderGroup : now.group, mask, bright, ranked, titles: now.titles.map((title) => plain(title, 60)), names: clusterNames(now, colour), clusters: clusters && middle < 0, grouped },
+    });
+  };
+  useEffect(scene, [now, middle, depth, styled.value]);
+  useEffect(() => {
+    if (now && middle < 0) stage.current?.tell("mask", { mask, bright });
+    else if (now) scene();
+  }, [mask, bright]);
+  useEffect(() => {
+    if (now) stage.current?.tell("paint", { changes: { grouped, clusters: clusters && middle < 0, group: colour === "folder" ? now.folderGroup : now.group, names: clusterNames(now, colour) } });
+  }, [clusters, colour]);
+
+  /** @param {number} next */
+  const choose = (next) => {
+    at.value = next;
+    stage.current?.tell("select", { at: next, show: true });
+    if (now && next >= 0) announce(plain(now.titles[next]));
+  };
+  const openChosen = () => {
+    const id = now?.ids[at.peek()];
+    if (id) go({ view: "notes", note: id, near: "", depth: "" });
+  };
+  /** @param {any} message */
+  const hear = (message) => {
+    if (message.type === "picked") choose(message.at);
+    else if (message.type === "drawn") left.value = message.left;
+    else if (message.type === "dropped" && now?.ids[message.at] && middle < 0) pin(/** @type {string} */ (now.ids[message.at]), [message.x, message.y]);
+  };
+  const findNext = (/** @type {number} */ step) => {
+    if (!found?.length) return;
+    nextFound.current = (nextFound.current + step + found.length) % found.length;
+    choose(found[nextFound.current]);
+  };
+  useEffect(() => void (nextFound.current = -1), [sought]);
+  useCommands(() => [
+    { id: "search", name: words.graph.find, icon: "search", keys: ["Mod+Shift+f", "/"], run: () => document.getElementById("find")?.focus() },
+    { id: "aslist", name: words.commands.asList, icon: "list", keys: ["l"], run: () => (list.value = !list.peek()) },
+  ], []);
+
+  const counts = useMemo(() => {
+    /** @type {Map<string, number>} */
+    const made = new Map();
+    now?.types.forEach((type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1));
+    return made;
+  }, [now]);
+  const span = useMemo(() => {
+    const days = now?.days.filter((day) => day !== null) ?? [];
+    return /** @type {[number, number]} */ (days.length ? [Math.max(0, days.reduce((a, b) => Math.min(a, b))), Math.floor(Date.now() / 86_400_000)] : [0, 0]);
+  }, [now]);
+
+  const id = now?.ids[at.value];
+  const isPinned = Boolean(id && pins.value[id]);
+  const togglePin = () => {
+    if (id && now) pin(id, isPinned ? null : [now.x[at.peek()], now.y[at.peek()]]);
+    scene();
+  };
+  const notes = [now?.truncated && words.graph.truncated(count(now.ids.length)), left.value > 0 && words.graph.strongest(count(EDGES_OUT)), now && !now.laid && words.graph.pending].filter(Boolean);
+  const shown = mask.reduce((sum, each) => sum + each, 0);
+  if (!styled.value) return null;
+  return html`<div class="graph"><h1 class="visually-hidden">${words.graph.title}</h1>
+    <${Canvas} label=${words.graph.label(count(shown))} stage=${stage} onMessage=${hear} onOpen=${openChosen} onEscape=${() => choose(-1)} />
+    ${graphFault.value && html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`}
+    ${!now && !graphFault.value && html`<p class="wait" role="status">${words.graph.loading}</p>`}
+    ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${words.graph.none.noneAtAll} /></div>`}
+    ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
+    ${now && html`<${Panel} counts=${counts} filter=${filter.value} span=${span} found=${found && found.length} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
+      notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} searched=${searching.value || filtered.value} />`}
+    ${now && at.value >= 0 && at.value < now.ids.length && html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`}
+  </div>`;
+}
+
+/** Links with the strongest first, so that the first ones stay when there are too many. @param {import("../../state/graph.js").Graph} of */
+function strongest(of) {
+  if (of.weights.length <= EDGES_OUT) return of.edges;
+  const order = [...of.weights.keys()].sort((a, b) => of.weights[b] - of.weights[a] || of.degree[of.edges[2 * b]] + of.degree[of.edges[2 * b + 1]] - of.degree[of.edges[2 * a]] - of.degree[of.edges[2 * a + 1]]);
+  const made = new Uint32Array(of.edges.length);
+  order.forEach((each, rank) => made.set([of.edges[2 * each], of.edges[2 * each + 1]], rank * 2));
+  return made;
+}
+
+/** Names of the groups that colours and grounds show. @param {import("../../state/graph.js").Graph} of @param {string} colour */
+function clusterNames(of, colour) {
+  if (colour !== "folder") return of.names;
+  /** @type {Map<number, number>} */
+  const sizes = new Map();
+  for (const group of of.folderGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  const first = new Map([...of.folderGroup].map((group, each) => [group, of.folders[each]]));
+  return [...sizes].filter(([group]) => group >= 0).sort((a, b) => b[1] - a[1]).slice(0, 40).map(([group, size]) => ({ group, name: plain((first.get(group) ?? "").replace(/^.*\//, ""), 40) || "/", size }));
+}

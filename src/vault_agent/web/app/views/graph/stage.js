@@ -1,0 +1,141 @@
+// The canvas of the graph: it takes what a person does and tells the worker, which draws.
+
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { composing } from "../../parts/keys.js";
+import { palette } from "../../parts/shapes.js";
+import { Icon } from "../../parts/sign.js";
+import { dark } from "../../state/settings.js";
+import { startWorker } from "../../trust.js";
+import { words } from "../../words.js";
+
+const STEP = 60; // px for an arrow key
+const FAR = 4; // px that a pointer may move during a click
+
+/** @typedef {{ tell: (act: string, given?: any, transfer?: Transferable[]) => void }} Stage */
+
+/**
+ * @param {{ label: string, stage: { current: Stage | null }, onMessage: (message: any) => void, onOpen: () => void, onEscape: () => void }} given
+ */
+export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const map = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const over = useSignal(false);
+  const moving = useSignal(false);
+  const drawn = useSignal(0);
+  const frames = useSignal(0);
+  const hear = useRef(onMessage);
+  hear.current = onMessage;
+  const pointers = useRef(/** @type {Map<number, { x: number, y: number }>} */ (new Map()));
+  const press = useRef({ x: 0, y: 0, moved: false, node: /** @type {boolean | null} */ (null) });
+
+  useLayoutEffect(() => {
+    const worker = startWorker(new URL("../../workers/graph.js", import.meta.url));
+    const tell = (/** @type {string} */ act, /** @type {any} */ given = {}, /** @type {Transferable[]} */ transfer = []) => worker.postMessage({ act, ...given }, transfer);
+    stage.current = { tell };
+    worker.onmessage = ({ data }) => {
+      if (data.type === "hover") over.value = data.at >= 0;
+      if (data.type === "drawn") drawn.value += 1;
+      if (data.type === "frames") frames.value = data.frames;
+      if (data.type === "grabbed") press.current.node = data.at >= 0;
+      hear.current(data);
+    };
+    const [big, small] = [/** @type {HTMLCanvasElement} */ (canvas.current).transferControlToOffscreen(), /** @type {HTMLCanvasElement} */ (map.current).transferControlToOffscreen()];
+    tell("start", { canvas: big, map: small }, [big, small]);
+    tell("look", { colours: palette() });
+    const size = () => {
+      const box = /** @type {HTMLCanvasElement} */ (canvas.current);
+      const wide = box.clientWidth > 1240;
+      const margin = { start: wide ? 300 : 20, end: wide ? 40 : 20, top: wide ? 30 : 90, bottom: 30 };
+      tell("size", { width: box.clientWidth, height: box.clientHeight, ratio: devicePixelRatio || 1, mapWidth: map.current?.clientWidth ?? 0, mapHeight: map.current?.clientHeight ?? 0, margin });
+    };
+    size();
+    const resized = new ResizeObserver(size);
+    resized.observe(/** @type {Element} */ (canvas.current));
+    let screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    const moved = () => {
+      size();
+      screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+      screen.addEventListener("change", moved, { once: true });
+    };
+    screen.addEventListener("change", moved, { once: true });
+    return () => {
+      resized.disconnect();
+      worker.terminate();
+      stage.current = null;
+    };
+  }, []);
+  useEffect(() => {
+    requestAnimationFrame(() => stage.current?.tell("look", { colours: palette() }));
+  }, [dark.value]);
+
+  const tell = (/** @type {string} */ act, /** @type {any} */ given) => stage.current?.tell(act, given);
+  const at = (/** @type {PointerEvent | WheelEvent} */ event) => {
+    const box = /** @type {HTMLElement} */ (canvas.current).getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const down = (/** @type {PointerEvent} */ event) => {
+    canvas.current?.setPointerCapture(event.pointerId);
+    pointers.current.set(event.pointerId, at(event));
+    press.current = { ...at(event), moved: false, node: null };
+    if (pointers.current.size === 1 && event.button === 0) tell("grab", at(event));
+  };
+  const move = (/** @type {PointerEvent} */ event) => {
+    const now = at(event);
+    const before = pointers.current.get(event.pointerId);
+    if (!before) return void tell("hover", now);
+    if (pointers.current.size === 2) {
+      const other = /** @type {{ x: number, y: number }} */ ([...pointers.current].find(([id]) => id !== event.pointerId)?.[1]);
+      const [was, is] = [Math.hypot(before.x - other.x, before.y - other.y), Math.hypot(now.x - other.x, now.y - other.y)];
+      if (was > 0) tell("zoom", { factor: is / was, x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
+      press.current.moved = true;
+    } else if (press.current.moved || Math.hypot(now.x - press.current.x, now.y - press.current.y) > FAR) {
+      press.current.moved = true;
+      moving.value = true;
+      if (press.current.node) tell("drag", now);
+      else tell("pan", { dx: now.x - before.x, dy: now.y - before.y });
+    }
+    pointers.current.set(event.pointerId, now);
+  };
+  const up = (/** @type {PointerEvent} */ event) => {
+    pointers.current.delete(event.pointerId);
+    moving.value = false;
+    if (press.current.moved && press.current.node) tell("drop", {});
+    else if (!press.current.moved && event.type === "pointerup") tell("pick", at(event));
+  };
+  const wheel = (/** @type {WheelEvent} */ event) => {
+    event.preventDefault();
+    const factor = Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0016));
+    tell("zoom", { factor, ...at(event) });
+  };
+  useEffect(() => {
+    const element = /** @type {HTMLCanvasElement} */ (canvas.current);
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => element.removeEventListener("wheel", wheel);
+  }, []);
+  /** @param {KeyboardEvent} event @param {boolean} [onMap] */
+  const keyed = (event, onMap = false) => {
+    if (composing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { ArrowLeft: [STEP, 0], ArrowRight: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
+    if (step) tell("pan", { dx: step[0], dy: step[1] });
+    else if (event.key === "+" || event.key === "=") tell("zoom", { factor: 1.3 });
+    else if (event.key === "-") tell("zoom", { factor: 1 / 1.3 });
+    else if (event.key === "F") tell("frames", {}); // for measurements
+    else if (event.key === "Enter" && !onMap) onOpen();
+    else if (event.key === "Escape") onEscape();
+    else return;
+    event.preventDefault();
+  };
+  const toMap = (/** @type {PointerEvent} */ event) => {
+    if (event.type === "pointermove" && !event.buttons) return;
+    const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    tell("mapTo", { x: event.clientX - box.left, y: event.clientY - box.top });
+  };
+  useCommands(() => [{ id: "fit", name: words.commands.fit, icon: "fit", keys: ["0"], run: () => tell("fit", {}) }], []);
+  return html`<canvas ref=${canvas} role="img" aria-label=${label} tabindex="0" data-over=${over.value} data-moving=${moving.value} data-drawn=${drawn.value} data-frames=${frames.value}
+      onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onPointerLeave=${() => tell("leave", {})} onDblClick=${onOpen} onKeyDown=${keyed}></canvas>
+    <div class="panel zoom"><button class="icon" aria-label=${words.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}><${Icon} name="minus" /></button>
+      <button class="icon" aria-label=${words.graph.fit} onClick=${() => tell("fit", {})}><${Icon} name="fit" /></button>
+      <button class="icon" aria-label=${words.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })}><${Icon} name="plus" /></button></div>
+    <div class="panel map" role="group" tabindex="0" aria-label=${words.graph.map} onPointerDown=${toMap} onPointerMove=${toMap} onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, true)}><canvas ref=${map} aria-hidden="true"></canvas></div>`;
+}

@@ -1,0 +1,104 @@
+// The Jobs view: the running one with its progress, and the history.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Dialog } from "../../parts/dialog.js";
+import { Empty, sentence, Trouble } from "../../parts/fault.js";
+import { toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { job as newest } from "../../state/vault.js";
+import { ask } from "../../wire.js";
+import { agoWords, count, duration, fullDate, timeOf, words } from "../../words.js";
+import { follow } from "./follow.js";
+
+const SHOWN = 50;
+
+/** @param {"index" | "reindex"} kind */
+async function begin(kind) {
+  try {
+    newest.value = (await ask("POST", `/${kind}`, { body: {} })).data.job;
+  } catch (error) {
+    toast(/** @type {any} */ (error)?.code === "INDEX_BUSY" ? words.jobs.busy : sentence(error));
+  }
+}
+
+export function View() {
+  const jobs = useSignal(/** @type {any[] | null} */ (null));
+  const running = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {any} */ (null));
+  const load = () =>
+    ask("GET", "/jobs").then(
+      ({ data }) => {
+        jobs.value = data.jobs;
+        fault.value = null;
+        const live = data.jobs.find((/** @type {any} */ each) => !each.finishedAt);
+        if (live && running.peek()?.id !== live.id) running.value = live;
+      },
+      (error) => (fault.value = error),
+    );
+  useEffect(() => void load(), [newest.value?.id, newest.value?.state]);
+  const id = running.value?.id;
+  useEffect(() => {
+    if (!id) return;
+    return follow(id, (state) => {
+      running.value = state.finishedAt ? null : state;
+      if (state.finishedAt) void load();
+    });
+  }, [id]);
+  const past = (jobs.value ?? []).filter((each) => each.finishedAt).slice(0, SHOWN);
+  return html`<section class="page" tabindex="0" aria-label=${words.jobs.title}><div>
+    <div class="head"><h1>${words.jobs.title}</h1><span class="acts">
+      <button class="quiet" disabled=${Boolean(running.value)} onClick=${() => void begin("reindex")}>${words.jobs.reindex}</button>
+      <button class="primary" disabled=${Boolean(running.value)} onClick=${() => void begin("index")}>${words.jobs.index}</button></span></div>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${load} />`}
+    ${running.value && html`<${Running} job=${running.value} />`}
+    <section><h2>${words.jobs.history}</h2>${past.length ? html`<div class="card">${past.map((each) => html`<${Past} key=${each.id} job=${each} />`)}</div>` : jobs.value && html`<${Empty} icon="jobs" title=${words.jobs.none} />`}</section>
+  </div></section>`;
+}
+
+/** @param {{ job: any }} given */
+function Running({ job }) {
+  const sure = useSignal(false);
+  const cancel = () => {
+    sure.value = false;
+    ask("DELETE", `/jobs/${job.id}`).catch((error) => toast(sentence(error)));
+  };
+  return html`<section aria-label=${words.jobs.running}><h2>${words.jobs.running}</h2><div class="card">
+    <div class="line"><${Icon} name="jobs" /><span class="grow"><b>${/** @type {any} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b>
+        <small class="num">${[job.rate && words.jobs.rate(count(Math.round(job.rate))), job.etaSeconds && words.jobs.left(duration(job.etaSeconds))].filter(Boolean).join(" · ") || /** @type {any} */ (words.jobs.states)[job.state]}</small></span>
+      <button class="quiet danger" onClick=${() => (sure.value = true)}>${words.jobs.cancel}</button></div>
+    <div class="phases">${job.phases.map((/** @type {any} */ phase) => {
+      const share = phase.total ? Math.min(1, phase.done / phase.total) : 0;
+      const name = /** @type {any} */ (words.jobs.phases)[phase.name] ?? phase.name;
+      return html`<div class="phase" key=${phase.name}><span>${name}</span><span class="bar" role="progressbar" aria-label=${name} aria-valuemin="0" aria-valuemax=${phase.total ?? undefined} aria-valuenow=${phase.done}><i style=${{ inlineSize: `${share * 100}%` }}></i></span>
+        <span class="num mute">${phase.total === null ? count(phase.done) : words.jobs.ofTotal(count(phase.done), count(phase.total))}</span></div>`;
+    })}</div>
+    <${Warnings} job=${job} /></div>
+    ${sure.value && html`<${Dialog} label=${words.jobs.cancel} onClose=${() => (sure.value = false)}><div class="boxed"><p>${words.jobs.sure}</p>
+      <div class="head"><span class="acts end"><button class="quiet" onClick=${() => (sure.value = false)}>${words.jobs.no}</button><button class="primary" onClick=${cancel}>${words.jobs.yes}</button></span></div></div><//>`}</section>`;
+}
+
+const SIGNS = /** @type {Record<string, [string, string]>} */ ({ succeeded: ["check", "ok"], failed: ["warn", "bad"], cancelled: ["x", "mute"], interrupted: ["warn", "warned"] });
+
+/** @param {{ job: any }} given */
+function Past({ job }) {
+  const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
+  const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
+  const trigger = /** @type {any} */ (words.jobs.triggers)[job.trigger] ?? job.trigger;
+  return html`<div><div class="line"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
+      <span class="grow"><b>${/** @type {any} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">${trigger}</span>
+        <small>${job.error ? plain(job.error.message) : job.summary ? words.jobs.summary(job.summary) : /** @type {any} */ (words.jobs.states)[job.state]}</small></span>
+      <span class="mute num" title=${fullDate(job.finishedAt)}>${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${words.jobs.took(duration(took))}</span></div>
+    <${Warnings} job=${job} /></div>`;
+}
+
+/** Warnings by code, each with its place and what to do. @param {{ job: any }} given */
+function Warnings({ job }) {
+  if (!job.warningCount) return null;
+  /** @type {Map<string, any[]>} */
+  const codes = new Map();
+  for (const each of job.warnings) codes.set(each.code, [...(codes.get(each.code) ?? []), each]);
+  return html`<details class="log"><summary>${words.jobs.warnings(job.warningCount)}</summary>
+    ${[...codes].map(([code, list]) => html`<div key=${code}><code>${code}</code> <span class="num">${list.length}</span>
+      <ul>${list.slice(0, 20).map((each, at) => html`<li key=${at}>${each.details?.path && html`<bdi>${plain(each.details.path, 200)}</bdi>: `}${plain(each.message, 400)}</li>`)}</ul></div>`)}</details>`;
+}

@@ -1,0 +1,25 @@
+// The menu of dates: a few spans, and a range.
+
+import { html } from "../../../vendor/preact.js";
+import { Menu } from "../../parts/dialog.js";
+import { address, go } from "../../state/address.js";
+import { words } from "../../words.js";
+
+/** A day some days ago as YYYY-MM-DD, in the time of this place. @param {number} ago */
+export function day(ago) {
+  const now = new Date();
+  const then = new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago);
+  return `${then.getFullYear()}-${String(then.getMonth() + 1).padStart(2, "0")}-${String(then.getDate()).padStart(2, "0")}`;
+}
+
+/** @param {{ anchor: HTMLElement, onClose: () => void }} given */
+export function DateMenu({ anchor, onClose }) {
+  const { after, before } = address.value;
+  const spans = /** @type {const} */ ([["any", ""], ["today", day(0)], ["week", day(6)], ["month", day(29)], ["year", `${new Date().getFullYear()}-01-01`]]);
+  return html`<${Menu} anchor=${anchor} label=${words.notes.date} onClose=${onClose}>
+    ${spans.map(([name, since]) => html`<button class="entry" role="menuitemradio" key=${name} aria-checked=${after === since && !before}
+      onClick=${() => { go({ after: since, before: "" }); onClose(); anchor.focus(); }}><svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.dates[name]}</button>`)}
+    <label class="entry">${words.notes.from}<input class="end" type="date" value=${after} onChange=${(/** @type {any} */ event) => go({ after: event.target.value })} /></label>
+    <label class="entry">${words.notes.until}<input class="end" type="date" value=${before} onChange=${(/** @type {any} */ event) => go({ before: event.target.value })} /></label>
+  <//>`;
+}

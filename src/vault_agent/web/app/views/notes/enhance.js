@@ -1,0 +1,186 @@
+// What the page adds to rendered HTML. It makes elements and text, never HTML.
+
+import { copy } from "../../parts/say.js";
+import { address, changed, written } from "../../state/address.js";
+import { plain } from "../../parts/text.js";
+import { words } from "../../words.js";
+import { colour } from "./code.js";
+import { mark } from "./marks.js";
+
+const CALLOUT_ICONS = /** @type {Record<string, string>} */ ({
+  warning: "warn", caution: "warn", attention: "warn", danger: "warn", error: "warn", question: "help", help: "help", faq: "help",
+  tip: "flame", hint: "flame", important: "flame", success: "check", check: "check", done: "check", failure: "x", fail: "x", missing: "x",
+  bug: "warn", quote: "quote", cite: "quote", example: "list", todo: "task", abstract: "list", summary: "list", tldr: "list",
+});
+
+/** An icon of the sprite as an element. @param {string} name */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "i");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `#i-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/** @param {string} className @param {string} label @param {string} sign @param {() => void} run */
+function button(className, label, sign, run) {
+  const made = document.createElement("button");
+  made.className = className;
+  made.setAttribute("aria-label", label);
+  made.title = label;
+  made.append(icon(sign));
+  made.addEventListener("click", run);
+  return made;
+}
+
+/** Return a function that stops what goes on. @param {HTMLElement} prose @param {{ id: string, path: string, title: string }} note */
+export function enhance(prose, note) {
+  let stopped = false;
+  title(prose, note.title);
+  links(prose);
+  headings(prose, note);
+  callouts(prose);
+  remotes(prose);
+  for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (prose.querySelectorAll("input"))) box.setAttribute("aria-label", box.checked ? words.note.done : words.note.open);
+  tables(prose);
+  codes(prose);
+  void formulas(prose, () => stopped);
+  mark(prose);
+  return () => (stopped = true);
+}
+
+/** The title stands above the text: a first heading that repeats it is not shown. @param {HTMLElement} prose @param {string} text */
+function title(prose, text) {
+  const first = prose.firstElementChild;
+  if (first?.tagName === "H1" && first.textContent?.trim() === text.trim()) /** @type {HTMLElement} */ (first).hidden = true;
+}
+
+/** Our links become addresses of the page. @param {HTMLElement} prose */
+function links(prose) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (prose.querySelectorAll("a"))) {
+    const { note, anchor, tag, host } = link.dataset;
+    if (note) link.setAttribute("href", changed({ view: "notes", note, at: anchor ?? "" }));
+    else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
+    else if (host) link.title = words.note.toHost(plain(host, 100));
+    else if (link.classList.contains("unresolved")) link.title = words.note.unresolved;
+    else if (link.getAttribute("href")?.startsWith("#n-")) link.setAttribute("href", changed({ at: link.getAttribute("href")?.slice(1) }));
+  }
+}
+
+/** @param {HTMLElement} prose @param {{ id: string, path: string }} note */
+function headings(prose, note) {
+  for (const heading of prose.querySelectorAll("h1[id], h2[id], h3[id], h4[id], h5[id], h6[id]")) {
+    if (heading.closest(".embed")) continue;
+    const name = note.path.replace(/^.*\//, "").replace(/\.(md|markdown)$/i, "");
+    const text = (heading.textContent ?? "").trim();
+    heading.append(button("anchor", words.note.copyHeading, "link", () => void copy(`[[${name}#${text}]]`)));
+  }
+}
+
+/** @param {HTMLElement} prose */
+function callouts(prose) {
+  for (const callout of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".callout[data-callout]"))) {
+    const title = callout.querySelector(":scope > .callout-title");
+    const content = /** @type {HTMLElement | null} */ (callout.querySelector(":scope > .callout-content"));
+    title?.prepend(icon(CALLOUT_ICONS[callout.dataset.callout ?? ""] ?? "info"));
+    if (title && content && callout.dataset.fold) foldable(title, content, callout.dataset.fold === "open");
+  }
+}
+
+/** @param {Element} title @param {HTMLElement} content @param {boolean} open */
+function foldable(title, content, open) {
+  const made = document.createElement("button");
+  made.className = "fold";
+  made.append(...title.childNodes);
+  title.append(made);
+  const show = (/** @type {boolean} */ now) => {
+    content.hidden = !now;
+    made.setAttribute("aria-expanded", String(now));
+  };
+  made.addEventListener("click", (event) => {
+    if (!(/** @type {Element} */ (event.target).closest("a"))) show(Boolean(content.hidden));
+  });
+  show(open);
+}
+
+/** What is on another server is never asked for: its place says where it is. @param {HTMLElement} prose */
+function remotes(prose) {
+  for (const place of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".remote"))) {
+    const { url = "", host = "" } = place.dataset;
+    const name = document.createElement("bdi");
+    name.textContent = words.note.remote(plain(place.textContent, 80), plain(host, 100));
+    place.replaceChildren(icon("image"), name);
+    if (url) place.append(button("icon", words.note.copyAddress, "copy", () => void copy(url)));
+  }
+  for (const place of prose.querySelectorAll(".missing")) {
+    place.prepend(icon("file"));
+    /** @type {HTMLElement} */ (place).title = words.note.unresolved;
+  }
+  for (const place of prose.querySelectorAll("a.file")) place.prepend(icon("file"));
+}
+
+/** What is wider than the text scrolls by itself, and by keys. @param {HTMLElement} prose */
+function tables(prose) {
+  for (const table of prose.querySelectorAll("table")) {
+    const frame = document.createElement("div");
+    frame.className = "table";
+    frame.tabIndex = 0;
+    frame.setAttribute("role", "region");
+    frame.setAttribute("aria-label", words.note.table);
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+}
+
+/** @param {HTMLElement} prose */
+function codes(prose) {
+  for (const pre of prose.querySelectorAll("pre")) {
+    const code = pre.querySelector("code") ?? pre;
+    const text = code.textContent ?? "";
+    let frame = pre.closest(".code");
+    if (!frame) {
+      frame = document.createElement("div");
+      frame.className = "code";
+      pre.replaceWith(frame);
+      frame.append(pre);
+    }
+    const language = /** @type {HTMLElement} */ (frame).dataset.language ?? "";
+    const caption = document.createElement("div");
+    caption.className = "cap";
+    const name = document.createElement("bdi");
+    name.textContent = plain(language, 30);
+    caption.append(name, button("icon", words.note.copyCode, "copy", () => void copy(text)));
+    pre.tabIndex = 0;
+    pre.dir = "ltr";
+    pre.setAttribute("role", "region");
+    pre.setAttribute("aria-label", words.note.code);
+    frame.append(caption);
+    colour(code, text, language);
+  }
+}
+
+const FORMULA = 5000; // characters
+const FORMULA_TIME = 2000; // ms for all of a note
+
+/** TeX becomes MathML, as elements. @param {HTMLElement} prose @param {() => boolean} stopped */
+async function formulas(prose, stopped) {
+  const places = /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".math"));
+  if (!places.length || document.documentElement.dataset.math === "false") return;
+  const { render } = await import("../../../vendor/temml.js");
+  const until = performance.now() + FORMULA_TIME;
+  for (const place of places) {
+    if (stopped() || performance.now() > until) return;
+    const tex = place.textContent ?? "";
+    if (!tex.trim() || tex.length > FORMULA) continue;
+    const made = document.createElement("span");
+    try {
+      render(tex, made, { displayMode: place.dataset.display === "true", trust: false, maxExpand: 100, throwOnError: true });
+      place.replaceChildren(...made.childNodes);
+      if (place.dataset.display === "true") place.tabIndex = 0;
+    } catch {
+      place.classList.add("raw"); // not TeX: it stays as it is written
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// A preview of the note behind a link: on hovering for a while, or with Space. It can be pinned.
+
+import { html, signal, useLayoutEffect, useRef } from "../../../vendor/preact.js";
+import { Icon, Shape } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { changed } from "../../state/address.js";
+import { readNote } from "../../state/note.js";
+import { showRendered } from "../../trust.js";
+import { mirrored, words } from "../../words.js";
+
+const WAIT = 300;
+const LEAVE = 220;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+const card = signal(/** @type {{ note: any, box: DOMRect, pinned: boolean } | null} */ (null));
+
+/** @param {HTMLElement} link */
+const target = (link) => link.dataset.note ?? link.dataset.peek ?? "";
+
+/** @param {HTMLElement} link */
+async function show(link) {
+  try {
+    const note = await readNote(target(link));
+    if (link.isConnected) card.value = { note, box: link.getBoundingClientRect(), pinned: false };
+  } catch {
+    // No preview: the link itself says what is wrong.
+  }
+}
+
+const hide = () => {
+  clearTimeout(timer);
+  if (!card.peek()?.pinned) timer = setTimeout(() => (card.value = null), LEAVE);
+};
+
+/** Follow the links of an element. Return a function that stops it. @param {HTMLElement} element */
+export function watchLinks(element) {
+  const over = (/** @type {Event} */ event) => {
+    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-note], a[data-peek]"));
+    if (!link || !target(link) || card.peek()?.pinned) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void show(link), WAIT);
+  };
+  const keyed = (/** @type {KeyboardEvent} */ event) => {
+    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-note], a[data-peek]"));
+    if (event.key === " " && link && target(link)) {
+      event.preventDefault();
+      void show(link);
+    }
+  };
+  element.addEventListener("pointerover", over);
+  element.addEventListener("pointerout", hide);
+  element.addEventListener("keydown", keyed);
+  element.addEventListener("focusout", hide);
+  return () => {
+    clearTimeout(timer);
+    card.value = null;
+    element.removeEventListener("pointerover", over);
+    element.removeEventListener("pointerout", hide);
+    element.removeEventListener("keydown", keyed);
+    element.removeEventListener("focusout", hide);
+  };
+}
+
+export function Hover() {
+  const shown = card.value;
+  const ref = useRef(/** @type {HTMLElement | null} */ (null));
+  const prose = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => {
+    if (!shown || !ref.current || !prose.current) return;
+    showRendered(prose.current, shown.note.html);
+    const { box } = shown;
+    const size = ref.current.getBoundingClientRect();
+    const x = Math.max(8, Math.min(mirrored ? box.right - size.width : box.left, innerWidth - size.width - 8));
+    const y = box.bottom + size.height + 12 > innerHeight ? Math.max(8, box.top - size.height - 8) : box.bottom + 8;
+    ref.current.style.setProperty("inset-block-start", "0");
+    ref.current.style.setProperty(mirrored ? "inset-inline-end" : "inset-inline-start", "0");
+    ref.current.style.translate = `${x}px ${y}px`;
+  }, [shown?.note]);
+  useLayoutEffect(() => {
+    if (!shown) return;
+    const closed = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      card.value = null;
+    };
+    addEventListener("keydown", closed, true);
+    return () => removeEventListener("keydown", closed, true);
+  }, [Boolean(shown)]);
+  if (!shown) return null;
+  return html`<aside class="hovercard" ref=${ref} aria-label=${words.note.preview} onPointerEnter=${() => clearTimeout(timer)} onPointerLeave=${hide}>
+    <header><h2 dir="auto"><${Shape} type=${shown.note.type} quiet /> <a class="plain" href=${changed({ view: "notes", note: shown.note.id })}>${plain(shown.note.title, 200)}</a></h2>
+      <button class="icon" aria-pressed=${shown.pinned} aria-label=${words.note.pin} onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}><${Icon} name=${shown.pinned ? "x" : "pin"} /></button></header>
+    <div class="prose" dir="auto" ref=${prose} inert></div></aside>`;
+}

@@ -1,0 +1,76 @@
+// Backlinks and mentions under a note. They load after the text, never before it.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Trouble } from "../../parts/fault.js";
+import { Icon } from "../../parts/sign.js";
+import { Marked, plain } from "../../parts/text.js";
+import { changed } from "../../state/address.js";
+import { revision } from "../../state/vault.js";
+import { ask } from "../../wire.js";
+import { count, words } from "../../words.js";
+
+const PAGE = 20;
+const MENTIONS = 50;
+
+/** @param {() => void} run */
+const whenIdle = (run) => ("requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 400 }) : setTimeout(run, 60));
+
+/** @param {{ id: string }} given */
+export function Links({ id }) {
+  const tab = useSignal("linked");
+  const linked = useSignal(/** @type {any} */ (null));
+  const unlinked = useSignal(/** @type {any} */ (null));
+  const fault = useSignal(/** @type {any} */ (null));
+  const tabs = useRef(/** @type {HTMLElement | null} */ (null));
+
+  /** @param {AbortSignal} [signal] */
+  const load = async (signal) => {
+    try {
+      linked.value = (await ask("GET", `/notes/${id}/backlinks`, { query: { limit: PAGE }, signal })).data;
+      unlinked.value = (await ask("GET", `/notes/${id}/mentions`, { query: { limit: MENTIONS }, signal })).data;
+      fault.value = null;
+    } catch (error) {
+      if (!signal?.aborted) fault.value = error;
+    }
+  };
+  useEffect(() => {
+    const abort = new AbortController();
+    whenIdle(() => !abort.signal.aborted && void load(abort.signal));
+    return () => abort.abort();
+  }, [id, revision.value]);
+  const more = async () => {
+    const now = linked.peek();
+    try {
+      const { data } = await ask("GET", `/notes/${id}/backlinks`, { query: { limit: PAGE, cursor: now.nextCursor } });
+      linked.value = { ...data, backlinks: [...now.backlinks, ...data.backlinks] };
+    } catch {
+      await load(); // the index has changed: begin again
+    }
+  };
+
+  if (fault.value) return html`<section class="back"><${Trouble} fault=${fault.value} again=${() => void load()} /></section>`;
+  if (!linked.value) return null;
+  const lists = { linked: linked.value.backlinks, unlinked: unlinked.value?.mentions ?? [] };
+  const counts = { linked: linked.value.total, unlinked: unlinked.value?.total };
+  const shown = /** @type {"linked" | "unlinked"} */ (tab.value);
+  /** @param {KeyboardEvent} event */
+  const keyed = (event) => {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    tab.value = shown === "linked" ? "unlinked" : "linked";
+    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus());
+  };
+  return html`<section class="back" aria-label=${words.note.backlinks}><header><h2>${words.note.backlinks}</h2>
+      <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>${/** @type {const} */ (["linked", "unlinked"]).map((each) => html`<button key=${each} role="tab" id=${`tab-${each}`} aria-controls="refs" tabindex=${each === shown ? 0 : -1} aria-selected=${each === shown} onClick=${() => (tab.value = each)}>${words.note[each]}<span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span></button>`)}</div></header>
+    <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
+      ${!lists[shown].length && html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`}
+      ${lists[shown].map((/** @type {any} */ each) => html`<${Reference} key=${each.noteId} from=${each} />`)}
+      ${shown === "linked" && linked.value.hasMore && html`<button class="quiet" onClick=${more}>${words.note.moreBacklinks}</button>`}
+    </div></section>`;
+}
+
+/** @param {{ from: any }} given */
+function Reference({ from }) {
+  return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
+    <strong><${Icon} name="notes" /><bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi><small class="num">${from.count > 1 ? words.note.times(from.count) : ""}</small></strong>
+    ${from.places.map((/** @type {any} */ place, /** @type {number} */ at) => html`<p key=${at} dir="auto">${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi> · </i>`}${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}<${Marked} text=${place.snippet} ranges=${place.matches} as="b" /></p>`)}</a>`;
+}

@@ -1,0 +1,118 @@
+// The list: virtual, with rows of one height. Only what is near the view is in the document.
+
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { Empty, Trouble } from "../../parts/fault.js";
+import { address, FILTERS, go } from "../../state/address.js";
+import { asked, busy, chosen, fault, fetchMore, filtered, hovered, refresh, reload, results, searching } from "../../state/results.js";
+import { health, job } from "../../state/vault.js";
+import { ask } from "../../wire.js";
+import { agoWords, timeOf, words } from "../../words.js";
+import { Row } from "./row.js";
+
+const NEAR = 5; // rows beyond the view
+const AHEAD = 30; // rows before the end at which the next page is fetched
+const GHOSTS = 6;
+
+/** The first row of a new list is at the top. */
+export function List() {
+  const scroll = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const probe = useRef(/** @type {HTMLElement | null} */ (null));
+  const first = useSignal(0);
+  const visible = useSignal(12);
+  const height = useSignal(108);
+  const { rows, total, more, key } = results.value;
+  const open = address.value.note;
+
+  const measure = () => {
+    const box = scroll.current;
+    if (!box) return;
+    height.value = probe.current?.offsetHeight || 108;
+    first.value = Math.floor(box.scrollTop / height.value);
+    visible.value = Math.ceil(box.clientHeight / height.value);
+  };
+  useLayoutEffect(() => {
+    measure();
+    const resized = new ResizeObserver(measure);
+    resized.observe(/** @type {Element} */ (scroll.current));
+    return () => resized.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (scroll.current) scroll.current.scrollTop = 0;
+    measure();
+  }, [key]);
+
+  const last = first.value + visible.value;
+  useEffect(() => {
+    if (more && last > rows.length - AHEAD) fetchMore();
+    if (first.value === 0) refresh();
+  }, [last, rows.length, more]);
+
+  const walked = rows.findIndex((row) => row.id === (chosen.value || open));
+  const focusAt = walked < 0 ? 0 : walked;
+
+  /** @param {number} to */
+  const walk = (to) => {
+    const row = rows[Math.max(0, Math.min(to, rows.length - 1))];
+    if (!row || !scroll.current) return;
+    chosen.value = row.id;
+    const at = rows.indexOf(row);
+    const box = scroll.current;
+    if (at * height.value < box.scrollTop) box.scrollTop = at * height.value;
+    else if ((at + 1) * height.value > box.scrollTop + box.clientHeight) box.scrollTop = (at + 1) * height.value - box.clientHeight;
+    measure();
+    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (box.querySelector(`[data-note="${row.id}"]`))?.focus({ preventScroll: true }));
+  };
+  useCommands(() => [
+    { id: "next", name: words.commands.next, keys: ["j"], run: () => walk(document.activeElement?.closest(".rows") || chosen.peek() || open ? focusAt + 1 : 0), hidden: true },
+    { id: "previous", name: words.commands.previous, keys: ["k"], run: () => walk(focusAt - 1), hidden: true },
+  ], [rows, focusAt, height.value, open]);
+
+  /** @param {KeyboardEvent} event */
+  const keyed = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = { ArrowDown: focusAt + 1, ArrowUp: focusAt - 1, Home: 0, End: rows.length - 1, PageDown: focusAt + visible.value - 1, PageUp: focusAt - visible.value + 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    if (event.key === "ArrowUp" && focusAt === 0) document.getElementById("find")?.focus();
+    else walk(to);
+  };
+
+  const size = total ?? rows.length + (more ? GHOSTS : 0);
+  const shown = [];
+  const from = Math.max(0, first.value - NEAR);
+  const to = Math.min(size, last + NEAR);
+  for (let at = from; at < to; at += 1) shown.push(at);
+  if (focusAt < from || focusAt >= to) if (focusAt < rows.length) shown.push(focusAt);
+
+  const query = asked.value.text;
+  return html`<div class=${`scroll${busy.value ? " busy" : ""}`} ref=${scroll} onScroll=${measure} onKeyDown=${keyed} aria-busy=${busy.value}
+      onPointerLeave=${() => (hovered.value = "")}
+      onPointerOver=${(/** @type {any} */ event) => (hovered.value = event.target.closest?.(".row")?.dataset.note ?? "")}>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
+    ${rows.length > 0 && html`<ol class="rows" aria-label=${words.notes.list} style=${{ blockSize: `${size * height.value}px` }}>
+      ${shown.map((at) => {
+        const row = rows[at];
+        return html`<li key=${row ? row.id : `ghost-${at}`} style=${{ insetBlockStart: `${at * height.value}px` }} aria-setsize=${total ?? (more ? -1 : rows.length)} aria-posinset=${at + 1}>
+          ${row ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)} />`
+            : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`}</li>`;
+      })}</ol>`}
+    <div class="row visually-hidden" ref=${probe} aria-hidden="true" style=${{ blockSize: "var(--row)" }}></div>
+    ${!rows.length && !fault.value && (busy.value || !key ? html`<${Ghosts} />` : html`<${None} />`)}
+  </div>`;
+}
+
+const Ghosts = () => html`<div aria-hidden="true">${[...Array(GHOSTS).keys()].map((at) => html`<div class="ghost" key=${at}><i></i><i></i><i></i></div>`)}</div>`;
+
+function None() {
+  const { indexedAt } = results.value;
+  if (searching.value || filtered.value) {
+    const clear = () => go({ q: "", ...Object.fromEntries(FILTERS.map((name) => [name, ["type", "tag", "path"].includes(name) ? [] : ""])) });
+    return html`<${Empty} icon="search" title=${words.notes.none.title}><p>${words.notes.none.text}
+      ${indexedAt && ` ${words.notes.none.indexed(agoWords((Date.now() - timeOf(indexedAt)) / 1000))}`}</p>
+      <button class="quiet" onClick=${clear}>${words.notes.none.clear}</button><//>`;
+  }
+  const running = health.value?.runningJob || job.value?.state === "running";
+  return html`<${Empty} icon="notes" title=${words.notes.empty.title}><p>${words.notes.empty.text}</p>
+    ${running ? html`<p>${words.stats.indexing}</p>` : html`<button class="primary" onClick=${() => void ask("POST", "/index", { body: {} }).catch((error) => (fault.value = error))}>${words.notes.empty.act}</button>`}<//>`;
+}

@@ -1,0 +1,150 @@
+// The local graph of a note: a small canvas, laid out when the page has nothing else to do.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Icon, kindOf } from "../../parts/sign.js";
+import { palette, radius, shape } from "../../parts/shapes.js";
+import { plain } from "../../parts/text.js";
+import { changed, go } from "../../state/address.js";
+import { dark } from "../../state/settings.js";
+import { revision } from "../../state/vault.js";
+import { ask } from "../../wire.js";
+import { words } from "../../words.js";
+
+const MOST = 60;
+const NAMED = 9;
+const TICKS = 160;
+
+/** @param {{ read: import("../../state/note.js").Note }} given */
+export function Mini({ read }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const depth = useSignal(1);
+  const graph = useSignal(/** @type {any} */ (null));
+  const hot = useSignal(-1);
+
+  useEffect(() => {
+    const abort = new AbortController();
+    const begin = async () => {
+      try {
+        const { data } = await ask("GET", `/notes/${read.id}/graph`, { query: { depth: depth.value, limit: MOST }, signal: abort.signal });
+        const laid = await layOut(data, read.type);
+        if (!abort.signal.aborted) graph.value = laid;
+      } catch {
+        // The rest of the note does not need it.
+      }
+    };
+    const timer = setTimeout(begin, 30);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [read.id, depth.value, revision.value]);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element || !graph.value) return;
+    const again = () => draw(element, graph.value, hot.value);
+    again();
+    const resized = new ResizeObserver(again);
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, [graph.value, dark.value, hot.value]);
+
+  const nodes = graph.value?.nodes ?? [];
+  if (graph.value && nodes.length < 2) return null;
+  /** @param {PointerEvent} event */
+  const nearest = (event) => {
+    const box = /** @type {HTMLElement} */ (canvas.current).getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let best = -1;
+    let least = 18 ** 2;
+    nodes.forEach((/** @type {any} */ node, /** @type {number} */ at) => {
+      const far = (node.sx - x) ** 2 + (node.sy - y) ** 2;
+      if (far < least) [best, least] = [at, far];
+    });
+    return best;
+  };
+  return html`<section><h2>${words.note.localGraph}<span class="end tabs" role="radiogroup" aria-label=${words.note.depthLabel}>${[1, 2, 3].map((each) => html`<button key=${each} role="radio" aria-checked=${depth.value === each} aria-label=${words.note.depth(each)} onClick=${() => (depth.value = each)}>${each}</button>`)}</span>
+      <a class="icon" href=${changed({ view: "graph", near: read.id })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="fit" /></a></h2>
+    <div class="mini"><canvas ref=${canvas} role="img" aria-label=${words.note.localGraphSays(Math.max(0, nodes.length - 1))}
+      onPointerMove=${(/** @type {PointerEvent} */ event) => (hot.value = nearest(event))} onPointerLeave=${() => (hot.value = -1)}
+      onClick=${(/** @type {PointerEvent} */ event) => { const at = nearest(event); if (at > 0) go({ note: nodes[at].id }); }}></canvas></div></section>`;
+}
+
+/** @param {any} data @param {string | null} type */
+async function layOut(data, type) {
+  const { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } = await import("../../../vendor/d3-force.js");
+  const nodes = data.nodes.map((/** @type {any} */ node, /** @type {number} */ at) => ({ id: node.noteId, title: plain(node.title, 40), kind: kindOf(at ? node.type : type), degree: node.in + node.out, distance: node.distance, ...(at === 0 && { fx: 0, fy: 0 }) }));
+  const links = data.edges.map((/** @type {[number, number]} */ [source, target]) => ({ source, target }));
+  const simulation = forceSimulation(nodes)
+    .force("link", forceLink(links).distance(46).strength(0.5))
+    .force("charge", forceManyBody().strength(-150).distanceMax(320))
+    .force("apart", forceCollide(14))
+    .force("x", forceX(0).strength(0.05))
+    .force("y", forceY(0).strength(0.09))
+    .stop();
+  simulation.tick(TICKS);
+  return { nodes, links };
+}
+
+/** @param {HTMLCanvasElement} canvas @param {any} graph @param {number} hot */
+function draw(canvas, { nodes, links }, hot) {
+  const ratio = devicePixelRatio || 1;
+  const { clientWidth: width, clientHeight: height } = canvas;
+  if (!width) return;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const to = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  to.scale(ratio, ratio);
+  const colours = palette();
+  const reach = (/** @type {"x" | "y"} */ axis) => Math.max(40, ...nodes.map((/** @type {any} */ node) => Math.abs(node[axis])));
+  const scale = Math.min((width / 2 - 34) / reach("x"), (height / 2 - 24) / reach("y"), 1.7);
+  for (const node of nodes) [node.sx, node.sy] = [width / 2 + node.x * scale, height / 2 + node.y * scale - 4];
+  for (const near of [false, true]) {
+    to.strokeStyle = near ? colours["edge-hot"] : colours.edge;
+    to.globalAlpha = near ? 0.6 : 1;
+    to.beginPath();
+    for (const { source, target } of links) {
+      if ((source.index === Math.max(hot, 0) || target.index === Math.max(hot, 0)) !== near) continue;
+      to.moveTo(source.sx, source.sy);
+      to.lineTo(target.sx, target.sy);
+    }
+    to.stroke();
+  }
+  to.globalAlpha = 1;
+  nodes.forEach((/** @type {any} */ node, /** @type {number} */ at) => {
+    node.r = Math.min(at ? 6.5 : 8, radius(node.degree) * 0.75 + 0.8);
+    to.fillStyle = colours[node.kind];
+    to.beginPath();
+    shape(to, node.kind, node.sx, node.sy, node.r);
+    to.fill("evenodd");
+    if (at && at !== hot) return;
+    to.strokeStyle = colours.accent;
+    to.lineWidth = 2;
+    to.beginPath();
+    to.arc(node.sx, node.sy, node.r + 4.5, 0, 7);
+    to.stroke();
+    to.lineWidth = 1;
+  });
+  const ranked = nodes.map((/** @type {any} */ node, /** @type {number} */ at) => ({ node, at })).sort((/** @type {any} */ a, /** @type {any} */ b) => Number(b.at === hot) - Number(a.at === hot) || Number(b.at === 0) - Number(a.at === 0) || b.node.degree - a.node.degree);
+  /** @type {number[][]} */
+  const taken = [];
+  to.textAlign = "center";
+  to.textBaseline = "middle";
+  to.lineJoin = "round";
+  for (const { node, at } of ranked) {
+    if (taken.length >= NAMED && at !== hot) break;
+    const strong = at === 0 || at === hot;
+    to.font = `${strong ? 600 : 500} 11px ${colours.sans}`;
+    const name = node.title.length > 24 && at !== hot ? `${node.title.slice(0, 22)}…` : node.title;
+    const half = to.measureText(name).width / 2;
+    const x = Math.max(half + 4, Math.min(node.sx, width - half - 4));
+    const y = node.sy + node.r + (at ? 9 : 13);
+    const box = [x - half - 2, y - 7, x + half + 2, y + 7];
+    if (at !== hot && taken.some((other) => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3])) continue;
+    taken.push(box);
+    to.strokeStyle = colours.paper;
+    to.lineWidth = 3.5;
+    to.strokeText(name, x, y);
+    to.fillStyle = strong ? colours.ink : colours["ink-2"];
+    to.fillText(name, x, y);
+  }
+}

@@ -1,0 +1,38 @@
+// The Notes view: the list, the note that is read, and what is about it.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { Later } from "../../parts/later.js";
+import { address } from "../../state/address.js";
+import { set, settings } from "../../state/settings.js";
+import { counted } from "../../state/vault.js";
+import { words } from "../../words.js";
+import { Chips, Count } from "./chips.js";
+import { Find } from "./find.js";
+import { List } from "./list.js";
+import { Nothing } from "./nothing.js";
+
+const READ = () => import("./read.js");
+const AFTER = 1500; // ms, when what reads notes is fetched before it is asked for
+
+export function Notes() {
+  const { note } = address.value;
+  const { side, list } = settings.value;
+  const drawer = useSignal(false);
+  useEffect(() => void (drawer.value = false), [note]);
+  useEffect(() => {
+    const timer = setTimeout(READ, AFTER);
+    return () => clearTimeout(timer);
+  }, []);
+  const toggleSide = () => {
+    if (matchMedia("(max-width: 1240px)").matches) drawer.value = !drawer.peek();
+    else set({ side: !settings.peek().side });
+  };
+  useCommands(() => [
+    { id: "list", name: words.commands.list, icon: "list", keys: ["["], run: () => set({ list: !settings.peek().list }) },
+    { id: "side", name: words.commands.side, icon: "side", keys: ["]"], run: toggleSide },
+  ], []);
+  return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note))}>
+    <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && html`<${Chips} /><${Count} /><${List} />`}</section>
+    ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;
+}

@@ -1,0 +1,120 @@
+// Reading: the note, what links to it, and what is about it.
+
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { Empty, Trouble } from "../../parts/fault.js";
+import { copy } from "../../parts/say.js";
+import { Icon, Shape, typeName } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, arrival, changed, go, remember, remembered } from "../../state/address.js";
+import { note, noteFault, reopen } from "../../state/note.js";
+import { count, fullDate, words } from "../../words.js";
+import { showAnchor, showLine } from "./anchor.js";
+import { Links } from "./links.js";
+import { Prose } from "./prose.js";
+import { Side } from "./side.js";
+
+const STILL = 150; // ms after the last scroll, when it is remembered
+
+/** @param {{ drawer: { value: boolean }, onSide: () => void }} given */
+export function Read({ drawer, onSide }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const moved = useSignal(false);
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const read = note.value;
+  const { note: wanted, at, line } = address.value;
+
+  useLayoutEffect(() => {
+    clearTimeout(timer.current); // what it would remember belongs to the entry before
+    const scroller = box.current;
+    if (!scroller || !read || read.id !== wanted) return;
+    if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) return stayAt(scroller, remembered.peek().scroll);
+    else if (at) showAnchor(scroller, at);
+    else if (line) showLine(scroller, Number(line));
+    else scroller.scrollTop = 0;
+  }, [read?.id === wanted, wanted, at, line]);
+  useEffect(() => {
+    if (read) document.title = `${plain(read.title, 80)} · vault-agent`;
+  }, [read?.id, read?.title]);
+
+  const scrolled = () => {
+    const top = box.current?.scrollTop ?? 0;
+    if (moved.peek() !== top > 8) moved.value = top > 8;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => address.peek().note === wanted && remember({ scroll: Math.round(top) }), STILL);
+  };
+  const close = () => (history.length > 1 && arrival.peek() === "go" ? history.back() : go({ note: "" }));
+  useCommands(() => [
+    { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
+    { id: "local", name: words.commands.local, icon: "graph", run: () => go({ view: "graph", near: address.peek().note }), hidden: !wanted },
+  ], [wanted]);
+
+  const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
+  const title = plain(read?.title) || words.untitled;
+  return html`<article class="read" tabindex="0" ref=${box} onScroll=${scrolled} aria-label=${read ? title : words.note.label} aria-busy=${read?.id !== wanted}>
+      <div class="crumb" data-moved=${moved.value}>
+        <button class="icon only-s" aria-label=${words.note.back} onClick=${close}><${Icon} name="left" /></button>
+        ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
+        <span class="cut" dir="auto">${read && title}</span>
+        <div class="acts">
+          <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
+          <a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>
+          <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button></div></div>
+      ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
+      ${read && html`<div class="doc">
+        <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
+        ${read.source !== null ? html`<${Source} text=${read.source} />` : html`<${Prose} read=${read} />`}
+        <${Links} key=${read.id} id=${read.id} /></div>`}
+    </article>
+    ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
+}
+
+const SETTLING = 800; // ms in which formulas and pictures still change the height
+
+/** Scroll to where the reader was, until the reader moves. @param {HTMLElement} scroller @param {number} top */
+function stayAt(scroller, top) {
+  const again = () => (scroller.scrollTop = top);
+  const sized = new ResizeObserver(again);
+  const end = () => {
+    sized.disconnect();
+    clearTimeout(timer);
+    for (const each of ["wheel", "keydown", "pointerdown"]) removeEventListener(each, end, true);
+  };
+  const timer = setTimeout(end, SETTLING);
+  for (const each of ["wheel", "keydown", "pointerdown"]) addEventListener(each, end, true);
+  again();
+  const text = scroller.querySelector(".doc");
+  if (text) sized.observe(text);
+  return end;
+}
+
+/** @param {{ read: import("../../state/note.js").Note }} given */
+function Facts({ read }) {
+  const wordCount = useMemo(() => countWords(read.html), [read.html]);
+  const status = read.properties.find((each) => each.key === "status")?.values[0]?.text;
+  return html`<div class="facts"><span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>
+    ${status && html`<bdi>${plain(status, 40)}</bdi>`}
+    ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
+    ${wordCount > 0 && html`<span class="num">${words.note.words(count(wordCount))}</span>`}
+    ${read.tags.slice(0, 30).map((tag) => html`<a class="tag" key=${tag} href=${changed({ tag: [tag], q: "" })}><bdi>${plain(tag, 60)}</bdi></a>`)}</div>`;
+}
+
+const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
+const SEGMENTED = 20_000; // characters; longer texts are estimated
+
+/** The number of words in rendered HTML, also where words have no spaces. @param {string} rendered */
+function countWords(rendered) {
+  const text = rendered.replace(/<[^>]*>/g, " ");
+  const part = text.slice(0, SEGMENTED);
+  const found = segmenter ? [...segmenter.segment(part)].filter((each) => each.isWordLike).length : part.split(/\s+/).length;
+  return Math.round((found * text.length) / Math.max(1, part.length));
+}
+
+const PIECE = 200 * 1024;
+
+/** A note that is too large to render. @param {{ text: string }} given */
+function Source({ text }) {
+  const pieces = useSignal(1);
+  return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${text.slice(0, pieces.value * PIECE)}</pre>
+    ${pieces.value * PIECE < text.length && html`<button class="quiet" onClick=${() => (pieces.value += 1)}>${words.note.more}</button>`}`;
+}

@@ -1,0 +1,68 @@
+// The side of a note: local graph, outline, properties.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { changed } from "../../state/address.js";
+import { words } from "../../words.js";
+import { showAnchor } from "./anchor.js";
+import { Mini } from "./mini.js";
+
+const OUTLINE = 400; // headings in the document
+
+/** @param {{ read: import("../../state/note.js").Note, box: { current: HTMLElement | null }, drawer: { value: boolean } }} given */
+export function Side({ read, box, drawer }) {
+  return html`<aside class="side" data-drawer=${drawer.value} aria-label=${words.note.about} tabindex=${-1}>
+    <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}><${Icon} name="x" /></button>
+    <${Mini} read=${read} />
+    ${read.outline.length > 0 && html`<${Outline} read=${read} box=${box} />`}
+    ${read.properties.length > 0 && html`<section><h2>${words.note.properties}</h2><${Properties} list=${read.properties} /></section>`}
+  </aside>`;
+}
+
+/** @param {{ read: import("../../state/note.js").Note, box: { current: HTMLElement | null } }} given */
+function Outline({ read, box }) {
+  const current = useSignal("");
+  useEffect(() => {
+    const scroller = box.current;
+    if (!scroller) return;
+    let asked = 0;
+    const follow = () => {
+      asked = 0;
+      const line = scroller.getBoundingClientRect().top + 96;
+      let found = read.outline[0]?.id ?? "";
+      for (const each of read.outline.slice(0, OUTLINE)) {
+        const heading = scroller.querySelector(`#${CSS.escape(each.id)}`);
+        if (!heading || heading.getBoundingClientRect().top > line) break;
+        found = each.id;
+      }
+      current.value = found;
+    };
+    const scrolled = () => (asked ||= requestAnimationFrame(follow));
+    scroller.addEventListener("scroll", scrolled, { passive: true });
+    scrolled();
+    return () => scroller.removeEventListener("scroll", scrolled);
+  }, [read.id, read.html]);
+  const top = Math.min(...read.outline.map(({ level }) => level));
+  /** @param {MouseEvent} event @param {string} id */
+  const jump = (event, id) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (box.current) showAnchor(box.current, id);
+    current.value = id;
+  };
+  return html`<section><h2>${words.note.outline}</h2><ul class="toc">${read.outline.slice(0, OUTLINE).map((each) => html`<li key=${each.id}><a href=${changed({ at: each.id })} data-level=${each.level - top + 1} aria-current=${each.id === current.value ? "true" : undefined} onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}><bdi>${plain(each.text, 160) || words.untitled}</bdi></a></li>`)}</ul></section>`;
+}
+
+/** @param {{ list: { key: string, values: { text: string, noteId: string | null }[], isList: boolean }[] }} given */
+function Properties({ list }) {
+  return html`<dl class="props">${list.slice(0, 100).map(({ key, values, isList }) => html`<dt key=${key} dir="auto">${plain(key, 60)}</dt><dd>${values.slice(0, 50).map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${isList} />`)}</dd>`)}</dl>`;
+}
+
+/** @param {{ name: string, value: { text: string, noteId: string | null }, many: boolean }} given */
+function Value({ name, value, many }) {
+  const text = plain(value.text.replace(/^\[\[(?:[^\]|]*\|)?([^\]]*)\]\]$/, "$1"), 300);
+  if (value.noteId) return html`<a href=${changed({ note: value.noteId })}><bdi>${text}</bdi></a>`;
+  if (name === "tags" || name === "tag") return html`<a class="tag" href=${changed({ tag: [text.replace(/^#/, "")], q: "" })}><bdi>${text}</bdi></a>`;
+  return many ? html`<bdi class="tag">${text}</bdi>` : html`<bdi class=${/^[\d\s:.TZ+-]+$/.test(text) ? "num" : ""}>${text}</bdi>`;
+}

@@ -1,0 +1,59 @@
+// The menus of tags and folders: the tree of the vault as a list that can be filtered.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Menu } from "../../parts/dialog.js";
+import { Trouble } from "../../parts/fault.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, go } from "../../state/address.js";
+import { revision } from "../../state/vault.js";
+import { ask } from "../../wire.js";
+import { count, words } from "../../words.js";
+
+const MOST = 100; // entries in the document: typing finds the others
+
+/** @typedef {{ name: string, total: number, depth: number }} Entry */
+
+/** @param {any[]} nodes @param {string} field @param {number} depth @returns {Entry[]} */
+function flat(nodes, field, depth = 0) {
+  return nodes.flatMap((node) => [{ name: node[field], total: node.total, depth }, ...flat(node.children, field, depth + 1)]);
+}
+
+/** @param {{ kind: "tags" | "folders", anchor: HTMLElement, onClose: () => void }} given */
+export function TreeMenu({ kind, anchor, onClose }) {
+  const entries = useSignal(/** @type {Entry[]} */ ([]));
+  const sought = useSignal("");
+  const fault = useSignal(/** @type {any} */ (null));
+  const tags = kind === "tags";
+  useEffect(() => {
+    ask("GET", tags ? "/tags" : "/folders").then(
+      ({ data }) => (entries.value = flat(tags ? data.tags : data.folders, tags ? "tag" : "folder")),
+      (error) => (fault.value = error),
+    );
+  }, [revision.value]);
+  const words_ = sought.value.toLocaleLowerCase();
+  const found = entries.value.filter(({ name }) => name.toLocaleLowerCase().includes(words_));
+  const now = tags ? address.value.tag : address.value.path.map((each) => each.replace(/\/$/, ""));
+  /** @param {string} name */
+  const choose = (name) => {
+    if (tags) {
+      go({ tag: now.includes(name) ? now.filter((each) => each !== name) : [...now, name] });
+    } else {
+      go({ path: now.includes(name) ? [] : [name] });
+      onClose();
+      anchor.focus();
+    }
+  };
+  return html`<${Menu} anchor=${anchor} label=${tags ? words.notes.tags : words.notes.folder} onClose=${onClose}>
+    <label class="field"><${Icon} name="search" /><span class="visually-hidden">${tags ? words.notes.findTag : words.notes.findFolder}</span>
+      <input dir="auto" placeholder=${tags ? words.notes.findTag : words.notes.findFolder} value=${sought.value} onInput=${(/** @type {any} */ event) => (sought.value = event.target.value)} /></label>
+    ${fault.value && html`<${Trouble} fault=${fault.value} />`}
+    ${!found.length && html`<p class="entry mute">${words.notes.noTags}</p>`}
+    ${found.slice(0, MOST).map(({ name, total, depth }) => {
+      const short = words_ || depth === 0 ? name : name.slice(name.lastIndexOf("/") + 1);
+      return html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.includes(name)} onClick=${() => choose(name)} title=${name}>
+        <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>
+        ${!words_ && depth > 0 && html`<span aria-hidden="true" style=${{ inlineSize: `${Math.min(depth, 6)}em` }}></span>`}
+        <bdi class="cut">${plain(short, 80)}</bdi><span class="n num">${count(total)}</span></button>`;
+    })}<//>`;
+}

@@ -1,0 +1,63 @@
+// The Settings view: the state of the server in sentences, and how the page looks here.
+
+import { html, useEffect } from "../../../vendor/preact.js";
+import { live } from "../../events.js";
+import { sentence } from "../../parts/fault.js";
+import { toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { set, settings } from "../../state/settings.js";
+import { health, healthWarnings, readHealth, switchedOn } from "../../state/vault.js";
+import { signOut } from "../../wire.js";
+import { agoWords, count, timeOf, words } from "../../words.js";
+import { overlay } from "../frame/overlay.js";
+
+const t = words.settings;
+
+export function View() {
+  useEffect(() => void readHealth(), []);
+  return html`<section class="page" tabindex="0" aria-label=${t.title}><div><h1>${t.title}</h1>
+    <section><h2>${t.look}</h2><${Look} /></section>
+    <section><h2>${t.health}</h2>${health.value && html`<${Health} now=${health.value} />`}<p class="mute">${t.cli}</p></section>
+    ${document.documentElement.dataset.key === "required" && html`<section><h2>${t.session}</h2><button class="quiet danger" onClick=${() => signOut().then(() => toast(t.signedOut), (/** @type {any} */ error) => toast(sentence(error)))}>${t.signOut}</button></section>`}
+  </div></section>`;
+}
+
+/** @param {{ name: string, field: string, values: Record<string, string> }} given */
+function Choice({ name, field, values }) {
+  const now = /** @type {any} */ (settings.value)[field];
+  return html`<div class="line"><span class="grow" id=${`label-${field}`}>${name}</span><span class="tabs" role="radiogroup" aria-labelledby=${`label-${field}`}>
+    ${Object.entries(values).map(([value, label]) => html`<button key=${value} role="radio" aria-checked=${now === value} onClick=${() => set({ [field]: value })}>${label}</button>`)}</span></div>`;
+}
+
+function Look() {
+  return html`<div class="card">
+    <${Choice} name=${t.theme} field="theme" values=${t.themes} />
+    <${Choice} name=${t.size} field="size" values=${{ small: t.sizes.small, "": t.sizes.normal, large: t.sizes.large }} />
+    <${Choice} name=${t.width} field="width" values=${{ narrow: t.widths.narrow, "": t.widths.normal, wide: t.widths.wide }} />
+    <${Choice} name=${t.face} field="face" values=${{ "": t.faces.sans, serif: t.faces.serif }} />
+    <${Choice} name=${t.motion} field="motion" values=${{ "": t.motions.system, none: t.motions.none }} />
+    <div class="line"><button class="opt" role="switch" aria-checked=${settings.value.letters} onClick=${() => set({ letters: !settings.peek().letters })}><span>${t.letters}<small>${t.lettersWhy}</small></span><span class="switch"></span></button></div>
+    <div class="line"><span class="grow">${t.keys}</span><button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button></div></div>`;
+}
+
+/** @param {{ now: any }} given */
+function Health({ now }) {
+  const { index, embeddings, watch } = now;
+  const share = `${Math.round(embeddings.share * 100)} %`;
+  const semantic = !embeddings.enabled ? [t.embeddingsOff, "mute"] : !embeddings.available ? [t.embeddingsGone, "warned"] : embeddings.share < 1 ? [t.embeddingsPart(share), "warned"] : [t.embeddingsOk, "ok"];
+  const state = !index.available ? [t.indexNone, "bad"] : index.stale ? [t.indexStale, "warned"] : [t.indexOk, "ok"];
+  const watching = watch?.enabled ? [t.watchOk(count(watch.folders)), "ok"] : [t.watchOff, "mute"];
+  const rows = [
+    ["folder", t.vault, plain(now.vault.name, 100), t.vaultLine(count(index.notes), count(index.chunks)), ""],
+    ["notes", t.index, state[0], index.indexedAt ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000)) : "", state[1]],
+    ["search", t.embeddings, semantic[0], "", semantic[1]],
+    ["clock", t.watch, watching[0], "", watching[1]],
+    ["edit", t.write, switchedOn("write.enabled") ? t.on : t.writeOff, "", switchedOn("write.enabled") ? "ok" : "mute"],
+    ["info", t.version, now.version, /** @type {any} */ (words.stats)[live.value], ""],
+  ];
+  return html`<div class="card">
+    ${rows.map(([icon, name, text, more, tone]) => html`<div class="line" key=${name}><${Icon} name=${icon} /><span class="grow">${name}${more && html`<small>${more}</small>`}</span><bdi class=${`state ${tone}`}>${text}</bdi></div>`)}
+    ${healthWarnings.value.map((each, at) => html`<div class="line warned" key=${at}><${Icon} name="warn" /><span class="grow">${plain(each.message, 400)}</span></div>`)}
+    ${now.switchedOn.length > 0 && html`<div class="line"><${Icon} name="check" /><span class="grow">${t.on_list}</span><span>${now.switchedOn.map((/** @type {string} */ each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span></div>`}</div>`;
+}

@@ -1,0 +1,225 @@
+// The only module that calls `fetch`: requests, sessions, and the identity of the vault.
+
+import { signal } from "../vendor/preact.js";
+
+/** A refusal of the server, or a failure on the way. `code` is the contract's, or NETWORK, TIMEOUT. */
+export class Fault extends Error {
+  /** @param {string} code @param {string} message @param {number} status @param {any} details */
+  constructor(code, message, status = 0, details = {}) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** @typedef {{ data: any, warnings: any[], tag: string | null, time: number }} Answer */
+
+const TOKEN = "va.session";
+const PATIENCE = 10_000;
+const RENEW_WITHIN = 6 * 86_400; // seconds; a session lives for seven days
+const page = document.documentElement.dataset;
+
+/** Why the page cannot go on: "session", "vault" or null. */
+export const stopped = signal(/** @type {string | null} */ (null));
+/** The identity of the vault, once the server has replied. */
+export const vaultId = signal("");
+/** Whether the last request reached the server. */
+export const reached = signal(true);
+
+/** @returns {string | null} */
+function token() {
+  try {
+    return localStorage.getItem(TOKEN);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string | null} value */
+function keep(value) {
+  try {
+    if (value === null) localStorage.removeItem(TOKEN);
+    else localStorage.setItem(TOKEN, value);
+  } catch {
+    session = value; // a private window: the session ends with the tab
+  }
+}
+
+/** @type {string | null} */
+let session = null;
+/** @type {Promise<void> | null} */
+let opening = null;
+
+/** Exchange the ticket of the address, or renew an old session. Every request waits for it. */
+export function openSession() {
+  opening ??= page.key === "required" ? begin() : Promise.resolve();
+  return opening;
+}
+
+async function begin() {
+  const given = /** @type {any} */ (window).vaultAgentTicket;
+  if (given) {
+    delete (/** @type {any} */ (window).vaultAgentTicket);
+    await change({ ticket: given });
+  } else if (!token() && !session) stopped.value = "session";
+  else if (expiry(token() ?? session ?? "") - Date.now() / 1000 < RENEW_WITHIN) await change({});
+}
+
+/** @param {object} body */
+async function change(body) {
+  try {
+    const { data } = await ask("POST", "/ui/session", { body, early: true });
+    keep(data.token);
+  } catch (fault) {
+    if (fault instanceof Fault && fault.status === 401) keep(null);
+  }
+}
+
+/** The seconds since 1970 at which a token ends. @param {string} text */
+function expiry(text) {
+  return Number(text.split(".")[1]) || 0;
+}
+
+/** End the sessions of all browsers. */
+export async function signOut() {
+  await ask("DELETE", "/ui/session");
+  keep(null);
+  stopped.value = "session";
+}
+
+/**
+ * Perform a request and return its data.
+ *
+ * Throws Fault with the server's code, or NETWORK or TIMEOUT. An abort by `signal` is an AbortError.
+ *
+ * @param {string} method
+ * @param {string} path
+ * @param {{ query?: Record<string, any>, body?: any, signal?: AbortSignal, etag?: string | null,
+ *   patience?: number, early?: boolean, raw?: boolean, headers?: Record<string, string> }} options
+ * @returns {Promise<Answer>}
+ */
+export async function ask(method, path, options = {}) {
+  const began = performance.now();
+  const response = await send(method, path, options);
+  const tag = response.headers.get("ETag");
+  const time = performance.now() - began;
+  if (response.status === 304) return { data: null, warnings: [], tag, time };
+  if (options.raw && response.ok) return { data: await response.arrayBuffer(), warnings: [], tag, time };
+  const reply = await response.json().catch(() => null);
+  if (!response.ok) throw refusal(response, reply);
+  return { data: reply?.data, warnings: reply?.warnings ?? [], tag, time: performance.now() - began };
+}
+
+/**
+ * Open a stream of Server-Sent Events. It has no end of its own.
+ * @param {string} path @param {string | null} lastId @param {AbortSignal} abort
+ */
+export async function openStream(path, lastId, abort) {
+  /** @type {Record<string, string>} */
+  const headers = { Accept: "text/event-stream" };
+  if (lastId) headers["Last-Event-ID"] = lastId;
+  const response = await send("GET", path, { signal: abort, headers });
+  if (!response.ok || !response.body) throw refusal(response, await response.json().catch(() => null));
+  return response.body.pipeThrough(new TextDecoderStream());
+}
+
+/** @param {string} method @param {string} path @param {any} options */
+async function send(method, path, options) {
+  if (!options.early) await openSession();
+  if (stopped.value && !options.early) throw new Fault("STOPPED", "The page has stopped.");
+  const late = AbortSignal.timeout(options.patience ?? PATIENCE);
+  const streaming = options.headers?.Accept === "text/event-stream";
+  const signals = [options.signal, streaming ? null : late].filter(Boolean);
+  const headers = { ...options.headers };
+  const key = token() ?? session;
+  if (key && page.key === "required") headers.Authorization = `Bearer ${key}`;
+  if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  if (options.etag) headers["If-None-Match"] = options.etag;
+  let response;
+  try {
+    response = await fetch(path + written(options.query), {
+      method,
+      headers,
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      signal: signals.length ? joined(signals) : undefined,
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+    });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    if (late.aborted && !streaming) throw new Fault("TIMEOUT", "The server did not reply.");
+    reached.value = false;
+    throw new Fault("NETWORK", "The server cannot be reached.");
+  }
+  reached.value = true;
+  check(response);
+  return response;
+}
+
+/** @param {AbortSignal[]} signals */
+function joined(signals) {
+  if (signals.length === 1) return signals[0];
+  const either = new AbortController();
+  for (const each of signals) {
+    if (each.aborted) either.abort(each.reason);
+    each.addEventListener("abort", () => either.abort(each.reason), { once: true });
+  }
+  return either.signal;
+}
+
+/** Stop for another vault or an ended session. @param {Response} response */
+function check(response) {
+  const vault = response.headers.get("X-Vault-Id");
+  if (vault) {
+    if (vaultId.value && vaultId.value !== vault) stopped.value = "vault";
+    else vaultId.value = vault;
+  }
+  if (response.status === 401) {
+    keep(null);
+    stopped.value = "session";
+  }
+}
+
+/** @param {Response} response @param {any} reply */
+function refusal(response, reply) {
+  const error = reply?.error ?? { code: `HTTP_${response.status}`, message: response.statusText };
+  return new Fault(error.code, error.message, response.status, error.details ?? {});
+}
+
+/** Return a query string. Lists repeat their name. @param {Record<string, any>} [query] */
+function written(query) {
+  const values = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const each of Array.isArray(value) ? value : [value]) values.append(name, String(each));
+  }
+  const text = values.toString();
+  return text ? `?${text}` : "";
+}
+
+/**
+ * Return a function that runs one task at a time: a newer run aborts the older one, whose result
+ * is dropped (undefined).
+ *
+ * @template T
+ * @param {(signal: AbortSignal, ...given: any[]) => Promise<T>} task
+ */
+export function newestOnly(task) {
+  /** @type {AbortController | null} */
+  let current = null;
+  const run = async (/** @type {any[]} */ ...given) => {
+    current?.abort();
+    const mine = (current = new AbortController());
+    try {
+      const result = await task(mine.signal, ...given);
+      return mine.signal.aborted ? undefined : result;
+    } catch (error) {
+      if (mine.signal.aborted) return undefined;
+      throw error;
+    }
+  };
+  run.stop = () => current?.abort();
+  return run;
+}

@@ -1,0 +1,290 @@
+// The worker that draws the graph. The page's thread never draws: it sends what a person does.
+
+import { Grid } from "./grid.js";
+import { SmallMap } from "./map.js";
+import { cut, draw, drawnRadius, expect, newAtlas, write } from "./picture.js";
+import { layOutLocal, settleNear } from "./settle.js";
+
+const ROOM = 1.5; // the picture is so many times as wide and high as the view
+const PAUSE = 80; // ms after a motion, when the picture is drawn anew
+const SLICE = 8; // ms
+const [LEAST, MOST] = [0.05, 8];
+const FEW = 200; // nodes that may be drawn large
+const FINGER = 14; // px around a pointer
+
+/** @type {OffscreenCanvas} */ let canvas;
+/** @type {OffscreenCanvasRenderingContext2D} */ let to;
+/** @type {Record<string, string>} */ let colours = {};
+let [width, height, ratio] = [0, 0, 1];
+/** @type {import("./picture.js").Scene | null} */ let scene = null;
+/** @type {Grid | null} */ let grid = null;
+/** @type {import("./picture.js").View} */ let view = { k: 1, x: 0, y: 0 };
+let margin = { start: 0, end: 0, top: 0, bottom: 0 };
+/** The picture at rest, and the view that it was drawn for. */
+let front = { canvas: new OffscreenCanvas(1, 1), view, width: 0, height: 0, good: false };
+let back = { canvas: new OffscreenCanvas(1, 1), view, width: 0, height: 0, good: false };
+/** @type {Generator<void, number, void> | null} */ let drawing = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */ let waiting;
+let framed = false;
+let frames = 0;
+let [selected, hovered, held] = [-1, -1, -1];
+let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
+const small = new SmallMap();
+let fitted = false;
+
+const send = (/** @type {any} */ message) => postMessage(message);
+const context = (/** @type {OffscreenCanvas} */ of) => /** @type {OffscreenCanvasRenderingContext2D} */ (of.getContext("2d"));
+
+/** Draw a frame soon: the picture moved, and what is chosen on top. */
+function frame() {
+  if (framed) return;
+  framed = true;
+  requestAnimationFrame(() => {
+    framed = false;
+    frames += 1;
+    show();
+  });
+}
+
+function show() {
+  if (!scene || !width) return;
+  to.setTransform(1, 0, 0, 1, 0, 0);
+  to.clearRect(0, 0, canvas.width, canvas.height);
+  if (front.good) {
+    const scale = view.k / front.view.k;
+    to.imageSmoothingEnabled = scale !== 1;
+    to.setTransform(scale, 0, 0, scale, (view.x - front.view.x * scale) * ratio, (view.y - front.view.y * scale) * ratio);
+    to.drawImage(front.canvas, 0, 0);
+  }
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  highlight();
+  if (grid) small.show(scene, grid, view, { width, height, ratio }, colours);
+}
+
+/** What is chosen or under the pointer, with its links and neighbours. */
+function highlight() {
+  if (!scene) return;
+  for (const at of new Set([selected, hovered])) {
+    if (at < 0 || !scene.mask[at]) continue;
+    const [px, py] = place(at);
+    const near = at === selected ? nodesOfSelected : neighbours(at);
+    to.strokeStyle = colours["edge-hot"];
+    to.lineWidth = 1.3;
+    to.beginPath();
+    let links = 0;
+    for (const other of near) {
+      if (!scene.mask[other] || (links += 1) > 2000) continue;
+      to.moveTo(px, py);
+      to.lineTo(...place(other));
+    }
+    to.stroke();
+    /** @type {number[][]} */
+    const taken = [];
+    const r = drawnRadius(scene.degree[at], view.k);
+    to.strokeStyle = colours.accent;
+    to.lineWidth = 2.2;
+    to.beginPath();
+    to.arc(px, py, r + 5, 0, 7);
+    to.stroke();
+    write(to, taken, cut(scene.titles[at], 44), px, py + r + (at === selected ? 12 : 9), 12, 650, colours.accent, colours);
+    if (at !== selected && selected >= 0) continue;
+    let names = 0;
+    for (const other of near) {
+      if (names >= 14 || !scene.mask[other]) continue;
+      const [ox, oy] = place(other);
+      if (write(to, taken, cut(scene.titles[other], 30), ox, oy + drawnRadius(scene.degree[other], view.k) + 9, 11, 550, colours.ink, colours)) names += 1;
+    }
+  }
+}
+
+/** @param {number} at @returns {[number, number]} */
+const place = (at) => (scene ? [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y] : [0, 0]);
+
+/** @param {number} at */
+function neighbours(at) {
+  const found = new Set(/** @type {number[]} */ ([]));
+  if (!scene) return found;
+  for (let edge = 0; edge < scene.edges.length; edge += 2) {
+    if (scene.edges[edge] === at) found.add(scene.edges[edge + 1]);
+    else if (scene.edges[edge + 1] === at) found.add(scene.edges[edge]);
+  }
+  found.delete(at);
+  return found;
+}
+
+/** Draw the picture anew once nothing moves. @param {number} [wait] */
+function redraw(wait = PAUSE) {
+  clearTimeout(waiting);
+  drawing = null;
+  waiting = setTimeout(() => {
+    if (!scene || !width) return;
+    back.width = width * ROOM;
+    back.height = height * ROOM;
+    back.canvas.width = back.width * ratio;
+    back.canvas.height = back.height * ratio;
+    back.view = { k: view.k, x: view.x + (width * (ROOM - 1)) / 2, y: view.y + (height * (ROOM - 1)) / 2 };
+    drawing = draw(context(back.canvas), scene, back.view, back.width, back.height, colours, ratio);
+    slice(drawing);
+  }, wait);
+}
+
+/** @param {Generator<void, number, void>} mine */
+function slice(mine) {
+  const until = performance.now() + SLICE;
+  for (;;) {
+    if (mine !== drawing) return;
+    const { done, value } = mine.next();
+    if (done) {
+      [front, back] = [back, front];
+      front.good = true;
+      drawing = null;
+      frame();
+      send({ type: "drawn", left: value });
+      return;
+    }
+    if (performance.now() > until) break;
+  }
+  setTimeout(() => slice(mine), 0);
+}
+
+function fit() {
+  if (!grid || !width) return;
+  const [x0, y0, x1, y1] = grid.box;
+  const room = { width: Math.max(80, width - margin.start - margin.end), height: Math.max(80, height - margin.top - margin.bottom) };
+  const k = Math.min(MOST, Math.max(LEAST, Math.min(room.width / (x1 - x0 || 1), room.height / (y1 - y0 || 1)) * 0.94));
+  move({ k: Math.min(k, grid.count < FEW ? 4 : 2.4), x: 0, y: 0 });
+  move({ k: view.k, x: margin.start + room.width / 2 - ((x0 + x1) / 2) * view.k, y: margin.top + room.height / 2 - ((y0 + y1) / 2) * view.k });
+  fitted = true;
+}
+
+/** @param {import("./picture.js").View} next */
+function move(next) {
+  view = next;
+  frame();
+  redraw();
+}
+
+/** @param {number} factor @param {number} px @param {number} py */
+function zoom(factor, px, py) {
+  const k = Math.min(MOST, Math.max(LEAST, view.k * factor));
+  move({ k, x: px - ((px - view.x) / view.k) * k, y: py - ((py - view.y) / view.k) * k });
+}
+
+/** @param {number} px @param {number} py */
+function hit(px, py) {
+  if (!grid) return -1;
+  return grid.nearest((px - view.x) / view.k, (py - view.y) / view.k, FINGER / view.k);
+}
+
+function positionsChanged() {
+  if (!scene) return;
+  grid = new Grid(scene.x, scene.y, scene.mask);
+  expect(grid.count);
+  small.dirty = true;
+}
+
+/** What the page asks for, by name. @type {Record<string, (given: any) => void>} */
+const acts = {
+  start(given) {
+    canvas = given.canvas;
+    small.canvas = given.map;
+    to = context(canvas);
+  },
+  look(given) {
+    colours = given.colours;
+    newAtlas(colours, ratio);
+    small.dirty = true;
+    redraw(0);
+  },
+  size(given) {
+    const first = !width;
+    ({ width, height, ratio, margin } = given);
+    if (!width) return;
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    small.resize(given.mapWidth, given.mapHeight, ratio);
+    newAtlas(colours, ratio);
+    small.dirty = true;
+    if (first || !fitted) fit();
+    show();
+    redraw();
+  },
+  scene(given) {
+    const same = scene?.titles.length === given.scene.titles.length;
+    scene = /** @type {import("./picture.js").Scene} */ (given.scene);
+    if (given.middle >= 0) layOutLocal(scene, given.middle);
+    positionsChanged();
+    nodesOfSelected = selected >= 0 ? neighbours(selected) : new Set();
+    if (!same || given.refit || !fitted) fit();
+    else redraw(0);
+  },
+  mask(given) {
+    if (!scene) return;
+    scene.mask = given.mask;
+    scene.bright = given.bright;
+    positionsChanged();
+    redraw(0);
+  },
+  paint(given) {
+    if (!scene) return;
+    Object.assign(scene, given.changes);
+    small.dirty = true;
+    redraw(0);
+  },
+  pan: (given) => move({ k: view.k, x: view.x + given.dx, y: view.y + given.dy }),
+  zoom: (given) => zoom(given.factor, given.x ?? width / 2, given.y ?? height / 2),
+  fit,
+  hover(given) {
+    const at = hit(given.x, given.y);
+    if (at === hovered) return;
+    hovered = at;
+    send({ type: "hover", at });
+    frame();
+  },
+  leave() {
+    hovered = -1;
+    frame();
+  },
+  /** How many frames were drawn, for measurements. */
+  frames: () => send({ type: "frames", frames }),
+  pick: (given) => send({ type: "picked", at: hit(given.x, given.y), twice: given.twice }),
+  grab(given) {
+    held = hit(given.x, given.y);
+    send({ type: "grabbed", at: held });
+  },
+  drag(given) {
+    if (!scene || held < 0) return;
+    scene.x[held] = (given.x - view.x) / view.k;
+    scene.y[held] = (given.y - view.y) / view.k;
+    settleNear(scene, held, 2);
+    redraw(0);
+    frame();
+  },
+  drop() {
+    if (!scene || held < 0) return;
+    settleNear(scene, held, 30);
+    send({ type: "dropped", at: held, x: scene.x[held], y: scene.y[held] });
+    held = -1;
+    positionsChanged();
+    redraw(0);
+  },
+  select(given) {
+    selected = given.at;
+    nodesOfSelected = selected >= 0 ? neighbours(selected) : new Set();
+    if (given.show && selected >= 0 && scene) {
+      const [px, py] = place(selected);
+      if (px < margin.start + 20 || py < 20 || px > width - margin.end - 20 || py > height - 20) {
+        move({ k: view.k, x: view.x + margin.start + (width - margin.start - margin.end) / 2 - px, y: view.y + height / 2 - py });
+      }
+    }
+    frame();
+  },
+  /** The middle of the view goes to a place of the small map. */
+  mapTo(given) {
+    if (!grid) return;
+    const [x, y] = small.worldAt(grid, given.x, given.y);
+    move({ k: view.k, x: width / 2 - x * view.k, y: height / 2 - y * view.k });
+  },
+};
+
+addEventListener("message", ({ data }) => acts[data.act]?.(data));

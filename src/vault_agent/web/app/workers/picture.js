@@ -1,0 +1,213 @@
+// Draws the graph at rest into a picture, in slices, so that panning never waits for it.
+
+import { GROUPS, radius, shape } from "../parts/shapes.js";
+
+/** @typedef {{ x: Float32Array, y: Float32Array, kind: Uint8Array, kinds: string[], degree: Uint32Array, edges: Uint32Array, group: Int32Array,
+ *   mask: Uint8Array, bright: Uint8Array | null, ranked: Uint32Array, titles: string[], names: { group: number, name: string, size: number }[], clusters: boolean, grouped: boolean }} Scene */
+/** @typedef {{ k: number, x: number, y: number }} View  screen = world * k + (x, y) */
+
+const EDGES_OUT = 20_000; // links drawn while zoomed out
+const CHUNK = 1500;
+const LABELS = 46;
+const WIDE = 420; // px
+const SOFT = 0.13; // what does not match
+
+/** How much smaller nodes are drawn where there are many. */
+let crowd = 1;
+/** @param {number} nodes */
+export const expect = (nodes) => (crowd = Math.min(1, Math.max(0.5, Math.sqrt(1800 / nodes))));
+
+/** The radius of a node on the screen. @param {number} degree @param {number} k */
+export const drawnRadius = (degree, k) => Math.max(1.2, radius(degree) * Math.min(1.5, Math.max(0.45, 0.55 + k * 0.28) * (k < 1 ? crowd : crowd + (1 - crowd) * Math.min(1, k - 1))));
+
+/** Shapes drawn once for each kind, colour and size. */
+class Atlas {
+  /** @param {Record<string, string>} colours @param {number} ratio */
+  constructor(colours, ratio) {
+    this.colours = colours;
+    this.ratio = ratio;
+    /** @type {Map<string, OffscreenCanvas>} */
+    this.made = new Map();
+  }
+
+  /** @param {string} kind @param {string} colour @param {number} r */
+  get(kind, colour, r) {
+    const size = Math.max(3, Math.round(r * this.ratio * 2)) / 2;
+    const key = `${kind} ${colour} ${size}`;
+    let found = this.made.get(key);
+    if (!found) {
+      const side = Math.ceil(size * 3) + 4;
+      found = new OffscreenCanvas(side, side);
+      const to = /** @type {OffscreenCanvasRenderingContext2D} */ (found.getContext("2d"));
+      to.beginPath();
+      shape(to, kind, side / 2, side / 2, size);
+      to.fillStyle = this.colours[colour];
+      to.fill("evenodd");
+      if (size > 4 * this.ratio) {
+        to.strokeStyle = this.colours.canvas;
+        to.lineWidth = this.ratio;
+        to.stroke();
+      }
+      this.made.set(key, found);
+    }
+    return found;
+  }
+}
+
+/** @type {Atlas | null} */
+let atlas = null;
+/** @param {Record<string, string>} colours @param {number} ratio */
+export function newAtlas(colours, ratio) {
+  atlas = new Atlas(colours, ratio);
+}
+
+/** The colour of a node: of its type, or of its group. @param {Scene} scene @param {number} at */
+export const colourOf = (scene, at) => (!scene.grouped ? scene.kinds[scene.kind[at]] : scene.group[at] < 0 ? "note" : `group-${scene.group[at] % GROUPS}`);
+
+/**
+ * Draw into a canvas of some size. Yields between slices. Returns how many links were left out.
+ * @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {number} width @param {number} height
+ * @param {Record<string, string>} colours @param {number} ratio
+ */
+export function* draw(to, scene, view, width, height, colours, ratio) {
+  const { x, y, mask } = scene;
+  const { k } = view;
+  const sx = (/** @type {number} */ at) => x[at] * k + view.x;
+  const sy = (/** @type {number} */ at) => y[at] * k + view.y;
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  to.clearRect(0, 0, width, height);
+  if (scene.clusters) {
+    grounds(to, scene, view, colours);
+    yield;
+  }
+
+  // Links: only those that cross the picture, the strongest first.
+  const { edges } = scene;
+  let drawn = 0;
+  let left = 0;
+  to.strokeStyle = colours.edge;
+  to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12));
+  to.globalAlpha = (scene.bright ? SOFT * 2 : 1) * Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
+  to.beginPath();
+  for (let at = 0; at < edges.length; at += 2) {
+    const [a, b] = [edges[at], edges[at + 1]];
+    if (!mask[a] || !mask[b]) continue;
+    const [x1, y1, x2, y2] = [sx(a), sy(a), sx(b), sy(b)];
+    if ((x1 < 0 && x2 < 0) || (y1 < 0 && y2 < 0) || (x1 > width && x2 > width) || (y1 > height && y2 > height)) continue;
+    if (drawn >= EDGES_OUT) {
+      left += 1;
+      continue;
+    }
+    to.moveTo(x1, y1);
+    to.lineTo(x2, y2);
+    drawn += 1;
+    if (drawn % CHUNK === 0) {
+      to.stroke();
+      yield;
+      to.beginPath();
+    }
+  }
+  to.stroke();
+  yield;
+
+  // Nodes: the best connected last, so that they are on top.
+  const { ranked } = scene;
+  for (let rank = ranked.length - 1, done = 0; rank >= 0; rank -= 1) {
+    const at = ranked[rank];
+    if (!mask[at]) continue;
+    const [px, py] = [sx(at), sy(at)];
+    if (px < -20 || py < -20 || px > width + 20 || py > height + 20) continue;
+    const r = drawnRadius(scene.degree[at], k);
+    const image = /** @type {Atlas} */ (atlas).get(scene.kinds[scene.kind[at]], colourOf(scene, at), r);
+    to.globalAlpha = scene.bright && !scene.bright[at] ? SOFT : scene.degree[at] > 9 ? 1 : 0.84;
+    const side = image.width / ratio;
+    to.drawImage(image, px - side / 2, py - side / 2, side, side);
+    if ((done += 1) % CHUNK === 0) yield;
+  }
+  to.globalAlpha = 1;
+  yield;
+  labels(to, scene, view, width, height, colours);
+  return left;
+}
+
+/** Soft ground under each cluster. @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {Record<string, string>} colours */
+function grounds(to, scene, view, colours) {
+  for (const { group, px, py, reach } of centres(scene, view)) {
+    if (reach > WIDE) continue; // a group that is everywhere has no ground
+    const soft = to.createRadialGradient(px, py, 0, px, py, reach);
+    const colour = colours[`group-${group % GROUPS}`];
+    soft.addColorStop(0, `${colour}24`);
+    soft.addColorStop(1, `${colour}00`);
+    to.fillStyle = soft;
+    to.beginPath();
+    to.arc(px, py, reach, 0, 7);
+    to.fill();
+  }
+}
+
+/** The middle and reach of each named group on the screen. @param {Scene} scene @param {View} view */
+function centres(scene, view) {
+  /** @type {Map<number, { n: number, x: number, y: number, xx: number, top: number }>} */
+  const sums = new Map(scene.names.map(({ group }) => [group, { n: 0, x: 0, y: 0, xx: 0, top: Infinity }]));
+  for (let at = 0; at < scene.group.length; at += 1) {
+    const sum = scene.mask[at] ? sums.get(scene.group[at]) : undefined;
+    if (!sum) continue;
+    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+    sum.n += 1;
+    sum.x += px;
+    sum.y += py;
+    sum.xx += px * px + py * py;
+  }
+  return scene.names.flatMap(({ group, name, size }) => {
+    const sum = /** @type {NonNullable<ReturnType<typeof sums.get>>} */ (sums.get(group));
+    if (sum.n < 3) return [];
+    const [px, py] = [sum.x / sum.n, sum.y / sum.n];
+    const spread = Math.sqrt(Math.max(0, sum.xx / sum.n - px * px - py * py));
+    return [{ group, name, size, px, py, reach: Math.max(30, spread * 1.9) }];
+  });
+}
+
+/** @param {OffscreenCanvasRenderingContext2D} to @param {Scene} scene @param {View} view @param {number} width @param {number} height @param {Record<string, string>} colours */
+function labels(to, scene, view, width, height, colours) {
+  /** @type {number[][]} */
+  const taken = [];
+  if (scene.clusters) {
+    for (const { name, px, py, reach } of centres(scene, view)) {
+      write(to, taken, cut(name, 34), px, py - Math.min(reach * 0.62, 130) - 6, 13, 650, colours["ink-2"], colours);
+    }
+  }
+  let shown = 0;
+  for (const at of scene.ranked) {
+    if (shown >= LABELS) return;
+    if (!scene.mask[at] || (scene.bright && !scene.bright[at])) continue;
+    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+    if (px < 0 || py < 0 || px > width || py > height) continue;
+    const r = drawnRadius(scene.degree[at], view.k);
+    if (r < 3.2 && !scene.bright) return;
+    if (write(to, taken, cut(scene.titles[at], 30), px, py + r + 9, 11, 500, colours["ink-2"], colours)) shown += 1;
+  }
+}
+
+/** @param {string} text @param {number} most */
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/**
+ * Write a name where no other is. @param {OffscreenCanvasRenderingContext2D} to @param {number[][]} taken @param {string} text
+ * @param {number} x @param {number} y @param {number} size @param {number} weight @param {string} colour @param {Record<string, string>} colours
+ */
+export function write(to, taken, text, x, y, size, weight, colour, colours) {
+  to.font = `${weight} ${size}px ${colours.sans}`;
+  const half = to.measureText(text).width / 2;
+  const box = [x - half - 3, y - size * 0.7, x + half + 3, y + size * 0.7];
+  if (taken.some((other) => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3])) return false;
+  taken.push(box);
+  to.textAlign = "center";
+  to.textBaseline = "middle";
+  to.lineJoin = "round";
+  to.strokeStyle = colours.canvas;
+  to.lineWidth = 3.5;
+  to.strokeText(text, x, y);
+  to.fillStyle = colour;
+  to.fillText(text, x, y);
+  return true;
+}

@@ -1,0 +1,106 @@
+"""A browser, and pages of the real server. Every page is watched: see `watched.Watch`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.conftest import NO_BROWSER
+from tests.product.program import Program
+from tests.web.browsers import Elsewhere, find_browser
+from tests.web.vault import write_vault
+from tests.web.watched import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="session")
+def elsewhere() -> Iterator[Elsewhere]:
+    """Stand in for all other computers."""
+    proxy = Elsewhere()
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture(scope="session")
+def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
+    """Start the machine's own browser, once for each test process."""
+    found = find_browser()
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"{NO_BROWSER}: `make browser` installs it")
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=found,
+            headless=True,
+            proxy={"server": elsewhere.address, "bypass": "127.0.0.1"},
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve the vault of the browser tests, with its index made. It is only read."""
+    yield from serve(tmp_path_factory.mktemp("site"), more=230)
+
+
+@pytest.fixture
+def own_site(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve a vault that the test may change."""
+    yield from serve(tmp_path_factory.mktemp("own"), more=3)
+
+
+def serve(folder: object, *, more: int, **variables: str) -> Iterator[Program]:
+    """Serve the vault and yield the program; stop it afterwards."""
+    program = Program(folder)  # type: ignore[arg-type]
+    program.variables = {
+        "VAULT_AGENT_WEB_ENABLED": "true",
+        "VAULT_AGENT_WATCH_ENABLED": "true",
+        **variables,
+    }
+    write_vault(program.vault, more=more)
+    program.start()
+    for job in program.call("GET", "/jobs").data["jobs"]:
+        program.finish(job["id"])
+    program.finish(program.submit())
+    yield program
+    program.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, elsewhere: Elsewhere, site: Program) -> Iterator[Callable[..., Page]]:
+    """Return a function that opens the page at an address. The test fails if the page misbehaved."""
+    watches: list[Watch] = []
+
+    def opened(place: str = "", *, program: Program = site, **options: object) -> Page:
+        watch = Watch(browser, program.endpoint, **options)
+        watches.append(watch)
+        watch.page.goto(f"{program.endpoint}/ui/#{place}")
+        watch.page.wait_for_selector(".vault bdi:not(:empty)")
+        return watch.page
+
+    elsewhere.asked.clear()
+    yield opened
+    for watch in watches:
+        watch.close()
+    assert elsewhere.asked == []
+
+
+@pytest.fixture
+def note_id(site: Program) -> Callable[[str], str]:
+    """Return a function that finds a note's ID by its name."""
+
+    def found(name: str, program: Program = site) -> str:
+        from urllib.parse import quote
+
+        return str(program.call("GET", f"/resolve?name={quote(name)}").data["notes"][0]["noteId"])
+
+    return found

@@ -1,0 +1,230 @@
+"""The page is for everybody: by keys alone, with a screen reader, at any width, in any direction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+AXE = Path(__file__).parent / "axe" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WIDTHS = {"wide": (1440, 900), "middle": (1024, 768), "phone": (390, 844)}
+
+
+def violations(page: Page, rules: list[str]) -> list[str]:
+    """Return what axe-core finds. It is evaluated by the browser's tools, which no policy hinders."""
+    page.evaluate(AXE.read_text("utf-8") + "; 0")
+    found = page.evaluate(
+        "rules => axe.run(document, {runOnly: rules, resultTypes: ['violations']})", rules
+    )
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:160]} {each['nodes'][0]['failureSummary'][:160]}"
+        for each in found["violations"]
+    ]
+
+
+def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
+    """Return the states to look at, each with how it is reached."""
+
+    def at(place: str, ready: str) -> Callable[[], None]:
+        def go() -> None:
+            page.evaluate("hash => location.hash = hash", f"#{place}")
+            expect(page.locator(ready).first).to_be_visible()
+
+        return go
+
+    def press(keys: str, ready: str) -> Callable[[], None]:
+        def go() -> None:
+            page.locator("body").press(keys)
+            expect(page.locator(ready).first).to_be_visible()
+
+        return go
+
+    return [
+        ("list", at("/notes", ".row")),
+        ("results", at("/notes?q=frost", ".row mark")),
+        ("nothing found", at("/notes?q=qqqqqq", ".empty")),
+        ("note", at(f"/notes/{frost}", ".back .ref")),
+        ("palette", press("Control+k", "dialog .option")),
+        ("keys", press("Escape", "body")),
+        ("jobs", at("/jobs", ".page .card")),
+        ("settings", at("/settings", ".page .card")),
+        ("graph", at("/graph", ".filters")),
+        ("graph as a list", press("l", ".graph-list .entry")),
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing(
+    visit: Callable[..., Page], note_id: Callable[..., str], theme: str, width: str
+):
+    size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
+    page = visit("/notes", color_scheme=theme, viewport=size, reduced_motion="reduce")
+    found = {}
+    for name, reach in states(page, note_id("Frost alarm")):
+        reach()
+        page.wait_for_timeout(150)
+        wrong = violations(page, RULES if theme == "light" else ["color-contrast"])
+        if wrong:
+            found[name] = wrong
+    assert not found, found
+
+
+@pytest.mark.parametrize("width", [320, 390, 720, 1024, 1440])
+def test_nothing_scrolls_sideways(
+    visit: Callable[..., Page], note_id: Callable[..., str], width: int
+):
+    page = visit("/notes", viewport={"width": width, "height": 800})
+    for _, reach in states(page, note_id("Frost alarm")):
+        reach()
+        wide = page.evaluate(
+            "[document.documentElement, ...document.querySelectorAll('.list, .read, .page, .scroll, .side')]"
+            ".filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map(e => e.className || e.tagName)"
+        )
+        assert wide == []
+
+
+def boxes(page: Page, *names: str) -> dict[str, tuple[int, int, int, int] | None]:
+    """Return where named parts are: x, y, width, height."""
+    found = {}
+    for name in names:
+        box = (
+            page.locator(name).first.bounding_box()
+            if page.locator(name).first.is_visible()
+            else None
+        )
+        found[name] = box and tuple(round(box[each]) for each in ("x", "y", "width", "height"))
+    return found
+
+
+def test_the_layout_of_each_width(visit: Callable[..., Page], note_id: Callable[..., str]):
+    frost = note_id("Frost alarm")
+    wide = boxes(
+        visit(f"/notes/{frost}"), ".top", ".list", "article.read", ".side", ".stats", ".thumbs"
+    )
+    assert wide == {
+        ".top": (0, 0, 1440, 52),
+        ".list": (0, 52, 392, 820),
+        "article.read": (392, 52, 736, 820),
+        ".side": (1128, 52, 312, 820),
+        ".stats": (0, 872, 1440, 28),
+        ".thumbs": None,
+    }
+    middle = visit(f"/notes/{frost}", viewport={"width": 1024, "height": 768})
+    shown = boxes(middle, ".list", "article.read", ".side")
+    assert shown == {".list": (0, 52, 348, 688), "article.read": (348, 52, 676, 688), ".side": None}
+    middle.get_by_role("button", name="Side panel").click()
+    expect(middle.locator(".side")).to_be_visible()
+    phone = visit(f"/notes/{frost}", viewport={"width": 390, "height": 844})
+    shown = boxes(phone, ".list", "article.read", ".thumbs")
+    assert shown[".list"] is None
+    assert shown["article.read"] is not None
+    assert shown["article.read"][2] == 390
+    assert all(
+        box["height"] >= 44
+        for box in phone.locator(".thumbs a").evaluate_all(
+            "all => all.map(e => e.getBoundingClientRect().toJSON())"
+        )
+    )
+    phone.get_by_role("button", name="Back to the list").click()
+    expect(phone.locator(".list")).to_be_visible()
+
+
+def test_targets_are_large_enough(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    expect(page.locator(".ref").first).to_be_visible()
+    small = page.locator("button:visible, .seg a, .stats a, .icon").evaluate_all(
+        "all => all.map(e => [e.className || e.textContent, e.getBoundingClientRect()])"
+        ".filter(([, b]) => b.width && (b.width < 23.5 || b.height < 23.5)).map(([name]) => name)"
+    )
+    assert small == []
+
+
+def test_everything_by_keys_alone(visit: Callable[..., Page]):
+    page = visit("/notes")
+    expect(page.locator(".row").first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.locator("a", has_text="Skip to the view")).to_be_focused()
+    page.keyboard.press("/")
+    page.keyboard.type("frost alarm fires")
+    expect(page.locator(".row h2").first).to_contain_text("Frost alarm fires")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".row").first).to_be_focused()
+    outline = page.locator(".row").first.evaluate("e => getComputedStyle(e).outlineWidth")
+    assert outline == "2px"
+    page.keyboard.press("Enter")
+    expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
+    page.locator(".prose a[data-note]", has_text="Sensor script").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".doc header h1")).to_have_text("Sensor script")
+    page.keyboard.press("Alt+ArrowLeft")
+    expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
+    page.keyboard.press("Control+k")
+    expect(page.locator("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.keyboard.press("Control+g")
+    expect(page.locator(".filters")).to_be_visible()
+    page.keyboard.press("l")
+    page.locator(".graph-list .entry", has_text="Sensor script").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".preview")).to_contain_text("Sensor script")
+    page.locator(".preview").get_by_role("link", name="Open note").press("Enter")
+    expect(page.locator(".doc header h1")).to_have_text("Sensor script")
+    page.keyboard.press("?")
+    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator(".row:focus")).to_have_count(1)
+
+
+@pytest.mark.parametrize("language", ["x-long", "x-mirror"])
+def test_longer_words_and_the_other_direction(
+    visit: Callable[..., Page], note_id: Callable[..., str], language: str
+):
+    page = visit("/settings")
+    page.evaluate(
+        "language => localStorage.setItem('va.settings', JSON.stringify({language}))", language
+    )
+    page.goto(page.url.split("#")[0] + f"#/notes/{note_id('Frost alarm')}")
+    page.reload()
+    expect(page.locator(".back .ref").first).to_be_visible()
+    cut = page.locator(".seg a, .tabs button, .chip, .primary, .quiet, h2").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    )
+    assert cut == []
+    if language == "x-mirror":
+        placed = boxes(page, ".list", ".side")
+        assert placed[".list"] == (1440 - 392, 52, 392, 820)
+        assert placed[".side"] == (0, 52, 312, 820)
+    else:
+        assert "~" in page.locator(".seg a").first.inner_text()
+
+
+def test_names_in_other_directions_are_isolated(visit: Callable[..., Page]):
+    page = visit("/notes?path=garden")
+    arabic = page.locator(".row h2", has_text="صقيع")
+    expect(arabic).to_have_css("direction", "rtl")
+    english = page.locator(".row h2", has_text="Nobody")
+    expect(english).to_have_css("direction", "ltr")
+
+
+def test_larger_text_spacing_loses_nothing(visit: Callable[..., Page], note_id: Callable[..., str]):
+    """WCAG 2.2, 1.4.12."""
+    page = visit(f"/notes/{note_id('Frost alarm')}", viewport={"width": 1280, "height": 900})
+    page.evaluate(
+        "() => { const sheet = new CSSStyleSheet(); sheet.replaceSync('* { line-height: 1.5 !important;"
+        " letter-spacing: .12em !important; word-spacing: .16em !important; } p { margin-bottom: 2em !important; }');"
+        " document.adoptedStyleSheets = [sheet]; }"
+    )
+    expect(page.locator(".seg a", has_text="Jobs")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280

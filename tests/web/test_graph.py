@@ -1,0 +1,204 @@
+"""The graph, jobs, sessions, and one stream of events for all tabs."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.watched import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page, Route
+    from tests.product.program import Program
+
+KEY = "a-key-of-the-browser-tests-0123456789"
+
+
+def picture(page: Page) -> bytes:
+    page.wait_for_timeout(400)
+    return page.locator(".graph > canvas").screenshot()
+
+
+def test_the_whole_graph(visit: Callable[..., Page]):
+    page = visit("/graph")
+    expect(page.locator(".types")).to_contain_text("Decisions")
+    expect(page.locator(".graph > canvas")).to_have_attribute(
+        "aria-label", "Graph of 239 notes. The list beside it says the same."
+    )
+    before = picture(page)
+    page.locator(".zoom").get_by_role("button", name="Zoom in").click()
+    nearer = picture(page)
+    assert nearer != before
+    page.mouse.move(700, 450)
+    page.mouse.down()
+    page.mouse.move(760, 500, steps=4)
+    page.mouse.up()
+    assert picture(page) != nearer
+    page.keyboard.press("0")
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(300)
+    page.get_by_role("button", name="Modules").first.click()
+    assert picture(page) != before
+
+
+def test_find_and_open_a_note(visit: Callable[..., Page]):
+    page = visit("/graph")
+    page.locator("#find").fill("sensor script")
+    expect(page.locator(".filters .mode")).to_have_text("1 found")
+    page.locator("#find").press("Enter")
+    expect(page.locator(".preview")).to_contain_text("Reads three probes")
+    page.locator(".preview .near button", has_text="Frost alarm fires").click()
+    expect(page.locator(".preview h2.name")).to_contain_text("Frost alarm fires")
+    page.get_by_role("button", name="Focus here").click()
+    expect(page.locator(".graph > canvas")).to_have_attribute(
+        "aria-label", "Graph of 8 notes. The list beside it says the same."
+    )
+    page.get_by_role("button", name="Pin here").click()
+    expect(page.get_by_role("button", name="Let go")).to_be_visible()
+    page.locator(".preview").get_by_role("link", name="Open note").click()
+    expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
+
+
+def test_dates_and_notes_without_links(visit: Callable[..., Page]):
+    page = visit("/graph")
+    label = page.locator(".graph > canvas")
+    page.get_by_role("switch", name="Notes without links").click()
+    expect(label).to_have_attribute(
+        "aria-label", "Graph of 243 notes. The list beside it says the same."
+    )
+    page.get_by_label("First day").focus()
+    page.keyboard.press("End")
+    expect(label).not_to_have_attribute(
+        "aria-label", "Graph of 243 notes. The list beside it says the same."
+    )
+
+
+@pytest.mark.parametrize("reply", ["nothing", "one", "cut", "strange"])
+def test_strange_replies_are_no_frozen_tab(visit: Callable[..., Page], reply: str):
+    page = visit("/notes", expected=("ERR_", "JSON"))
+
+    def answer(route: Route) -> None:
+        columns = {
+            "id": [],
+            "title": [],
+            "folder": [],
+            "type": [],
+            "tags": [],
+            "day": [],
+            "in": [],
+            "out": [],
+            "community": [],
+        }
+        counts = {"notes": 0, "edges": 0, "orphans": 0, "unresolved": 0}
+        data = {
+            "revision": "r",
+            "directed": True,
+            "nodes": columns,
+            "folders": [],
+            "types": [],
+            "tags": [],
+            "edges": [],
+            "weights": [],
+            "truncated": False,
+            "counts": counts,
+        }
+        if reply in ("one", "strange"):
+            columns.update(
+                id=["0" * 32],
+                title=["One"],
+                folder=[None],
+                type=[None],
+                tags=[[]],
+                day=[None],
+                out=[0],
+                community=[None],
+                **{"in": [0]},
+            )
+        if reply == "strange":
+            data.update(edges=[0, 7, -1, 0, 0, 0], weights=[1, 1, 1])
+        body = '{"data": {"revision": "r", "nodes"' if reply == "cut" else None
+        route.fulfill(body=body) if body else route.fulfill(json={"data": data, "warnings": []})
+
+    page.route("**/graph?*", answer)
+    page.route(
+        "**/graph/layout",
+        lambda route: route.fulfill(body=struct.pack("<4sIQff", b"VAL1", 1, 0, float("nan"), 0)),
+    )
+    page.keyboard.press("Control+g")
+    if reply == "cut":
+        expect(page.get_by_role("alert")).to_be_visible()
+    else:
+        expect(page.locator(".filters")).to_be_visible()
+        page.get_by_role("switch", name="Notes without links").click()
+        expect(page.locator(".graph > canvas")).to_have_attribute(
+            "aria-label",
+            f"Graph of {0 if reply == 'nothing' else 1} notes. The list beside it says the same.",
+        )
+
+
+def test_jobs_with_progress_and_history(visit: Callable[..., Page], own_site: Program):
+    own_site.fill(400)
+    page = visit("/jobs", program=own_site)
+    page.get_by_role("button", name="Rebuild the index").click()
+    expect(page.get_by_role("progressbar").first).to_be_visible()
+    page.locator(".card").get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Cancel the job").click()
+    expect(page.locator(".card").last).to_contain_text("Rebuild")
+    expect(page.get_by_role("button", name="Index changes")).to_be_enabled()
+    assert own_site.call("GET", "/jobs").data["jobs"][0]["state"] in ("cancelled", "succeeded")
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve a vault whose server has a key."""
+    from tests.product.program import Program
+
+    program = Program(tmp_path_factory.mktemp("locked"))
+    program.variables = {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_SERVER_API_KEY": KEY}
+    program.write("Bread.md", "# Bread\n\nFlour and water.\n")
+    program.start()
+    program.run("--api-key", KEY, "index")
+    yield program
+    program.close()
+
+
+def test_a_ticket_opens_a_session_that_stays(browser: Browser, locked: Program):
+    watch = Watch(browser, locked.endpoint, expected=("401",))
+    page = watch.page
+    page.goto(f"{locked.endpoint}/ui/")
+    expect(page.get_by_text("vault-agent ui")).to_be_visible()
+    printed = locked.run("--api-key", KEY, "ui", "--print").stdout.split()
+    page.goto("about:blank")
+    page.goto(next(each for each in printed if each.startswith("http")))
+    expect(page.locator(".row h2")).to_have_text(["Bread"])
+    assert "ticket" not in page.url
+    page.reload()
+    expect(page.locator(".row h2")).to_have_text(["Bread"])
+    assert page.context.cookies() == []
+    page.evaluate("location.hash = '#/settings'")
+    page.get_by_role("button", name="Sign out everywhere").click()
+    expect(page.get_by_text("vault-agent ui")).to_be_visible()
+    watch.page.evaluate("0")
+    watch.close()
+
+
+def test_eight_tabs_have_one_stream(browser: Browser, site: Program):
+    watch = Watch(browser, site.endpoint)
+    streams: list[str] = []
+    watch.context.on(
+        "request", lambda request: request.url.endswith("/events") and streams.append(request.url)
+    )
+    pages = [watch.page, *(watch.context.new_page() for _ in range(7))]
+    for page in pages:
+        page.goto(f"{site.endpoint}/ui/")
+    for page in pages:
+        expect(page.locator(".stats")).to_contain_text("Live")
+    assert len(streams) == 1
+    pages[0].close()
+    expect(pages[1].locator(".stats")).to_contain_text("Live")
+    watch.page = pages[1]
+    watch.close()

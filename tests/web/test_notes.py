@@ -1,0 +1,226 @@
+"""The Notes view: search, filters, list, reading, palette and history."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+    from tests.product.program import Program
+
+FROST = "Frost alarm fires on two sensors"
+
+
+def titles(page: Page) -> list[str]:
+    return page.locator(".rows .row h2").all_inner_texts()
+
+
+def test_search_as_one_types(visit: Callable[..., Page]):
+    page = visit()
+    expect(page.locator(".count span").first).to_contain_text("243 notes")
+    page.keyboard.press("/")
+    page.keyboard.type("dew point")
+    expect(page.locator(".row h2").first).to_have_text(FROST)
+    expect(page.locator(".row p mark").first).to_be_visible()
+    assert "q=dew+point" in page.url
+    page.keyboard.press("Escape")
+    expect(page.locator(".count span").first).to_contain_text("243 notes")
+
+
+def test_enter_while_composing_is_no_command(visit: Callable[..., Page]):
+    page = visit()
+    page.locator("#find").focus()
+    client = page.context.new_cdp_session(page)
+    client.send("Input.imeSetComposition", {"text": "しも", "selectionStart": 2, "selectionEnd": 2})
+    page.wait_for_timeout(150)
+    assert "q=" not in page.url
+    page.evaluate(
+        "document.getElementById('find').dispatchEvent(new KeyboardEvent('keydown',"
+        " {key: 'Enter', keyCode: 229, isComposing: true, bubbles: true}))"
+    )
+    assert "/notes/" not in page.url
+    client.send("Input.insertText", {"text": "霜"})
+    expect(page.locator(".row h2").first).to_contain_text("庭の霜")
+
+
+def test_words_become_chips_and_text_again(visit: Callable[..., Page]):
+    page = visit()
+    page.locator("#find").fill("tag:alerting type:decision ")
+    chip = page.locator(".chip[data-on=true]")
+    expect(chip).to_have_text("alerting")
+    expect(page.locator(".row h2")).to_have_text([FROST])
+    expect(page.locator(".chip[aria-pressed=true]")).to_contain_text("Decisions")
+    page.locator("#find").press("Home")
+    page.locator("#find").press("Backspace")
+    expect(page.locator("#find")).to_have_value("tag:alerting")
+    page.go_back()
+    expect(page.locator(".chip[data-on=true]")).to_have_count(1)
+
+
+def test_filters_by_menu(visit: Callable[..., Page]):
+    page = visit()
+    page.get_by_role("button", name="Folder").click()
+    page.get_by_role("menuitemcheckbox", name="garden 5").click()
+    expect(page.locator(".count span").first).to_contain_text("5 notes")
+    page.get_by_role("button", name="Remove the filter garden").click()
+    page.get_by_role("button", name="Without links").click()
+    expect(page.locator(".row h2", has_text="Nobody links here")).to_be_visible()
+    page.get_by_role("button", name="Updated").click()
+    page.get_by_role("menuitemradio", name="Title").click()
+    expect(page.locator(".count")).to_contain_text("Title")
+    expect(page.locator(".row h2").first).to_have_text("Empty")
+    assert titles(page) == sorted(titles(page), key=str.casefold)
+
+
+def test_the_list_holds_what_is_near(visit: Callable[..., Page]):
+    page = visit()
+    expect(page.locator(".rows li").first).to_have_attribute("aria-setsize", "243")
+    page.locator(".scroll").evaluate("each => each.scrollTop = each.scrollHeight")
+    expect(page.locator("[aria-posinset='243'] h2")).to_be_visible()
+    assert page.locator("body *").count() < 1_500
+
+
+def test_reading(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    expect(page.locator(".doc header h1")).to_have_text(FROST)
+    expect(page.locator(".facts")).to_contain_text("Decision")
+    assert page.locator(".prose > h1:visible").count() == 0, "the title is shown once"
+    expect(page.locator(".prose math")).to_be_visible()
+    assert page.locator(".prose .tk", has_text="def").count() == 1
+    expect(page.locator(".remote")).to_contain_text("not loaded from tracker.example")
+    expect(page.locator(".embed")).to_contain_text("silent probe")
+    expect(page.locator("a.unresolved", has_text="Dew point sensor")).to_be_visible()
+    assert "hidden" not in page.locator(".prose").inner_text()
+    fold = page.get_by_role("button", name="A note on batteries")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    fold.click()
+    expect(page.get_by_text("Forty seconds between reports")).to_be_visible()
+
+
+def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    page.locator(".toc a", has_text="Follow-up").click()
+    scrolled = page.locator(".read").evaluate("each => each.scrollTop")
+    assert scrolled > 100
+    page.wait_for_timeout(250)
+    page.locator(".prose a", has_text="First cold week").evaluate("each => each.click()")
+    expect(page.locator(".doc header h1")).to_have_text("First cold week")
+    assert "at=" in page.url
+    page.go_back()
+    expect(page.locator(".doc header h1")).to_have_text(FROST)
+    expect(page.locator(".toc a[aria-current]")).to_have_text("Follow-up")
+
+
+def test_backlinks_and_mentions(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    tab = page.get_by_role("tab", name=re.compile("Linked"))
+    expect(tab).to_contain_text("7")
+    expect(page.locator(".ref").first.locator("b").first).to_be_visible()
+    page.get_by_role("tab", name=re.compile("Unlinked")).click()
+    expect(page.locator(".ref", has_text="Rewired the bench probes")).to_be_visible()
+
+
+def test_preview_on_hover_and_by_key(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    link = page.locator(".prose a", has_text="Sensor script").first
+    link.hover()
+    expect(page.locator(".hovercard")).to_contain_text("Reads three probes")
+    page.keyboard.press("Escape")
+    expect(page.locator(".hovercard")).to_have_count(0)
+    page.mouse.move(0, 0)
+    link.focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".hovercard")).to_be_visible()
+
+
+def test_palette(visit: Callable[..., Page]):
+    page = visit()
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox")
+    field.fill("median")
+    expect(page.get_by_role("option").first).to_contain_text("Median of three")
+    page.keyboard.press("Enter")
+    expect(page.locator(".doc header h1")).to_have_text("Median of three")
+    page.keyboard.press("Control+p")
+    page.get_by_role("combobox").fill(">settings")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Settings")).to_be_visible()
+    page.keyboard.press("Control+o")
+    expect(page.get_by_role("option").first).to_contain_text("Median of three")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_theme_size_and_language_are_kept(visit: Callable[..., Page]):
+    page = visit("/settings")
+    page.get_by_role("radio", name="Dark").click()
+    page.get_by_role("radio", name="Large").click()
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("html")).to_have_attribute("data-size", "large")
+
+
+def test_a_change_on_disk_is_shown(
+    visit: Callable[..., Page], own_site: Program, note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Sensor script', own_site)}", program=own_site)
+    expect(page.locator(".prose")).to_contain_text("Reads three probes")
+    expect(page.locator(".stats")).to_contain_text("Live")
+    own_site.write("modules/Sensor script.md", "# Sensor script\n\nWritten by somebody else.\n")
+    expect(page.locator(".prose")).to_contain_text("Written by somebody else")
+    (own_site.vault / "modules" / "Sensor script.md").unlink()
+    expect(page.get_by_text("This note is gone")).to_be_visible()
+
+
+def test_a_server_that_is_gone_and_comes_back(
+    visit: Callable[..., Page], own_site: Program, note_id: Callable[..., str]
+):
+    page = visit(
+        f"/notes/{note_id('Sensor script', own_site)}", program=own_site, expected=("ERR_", "net::")
+    )
+    expect(page.locator(".stats")).to_contain_text("Live")
+    expect(page.locator(".prose")).to_contain_text("Reads three probes")
+    port = own_site.endpoint.rpartition(":")[2]
+    own_site.stop()
+    expect(page.locator(".stats")).to_contain_text("Reconnecting")
+    expect(page.locator(".prose")).to_contain_text("Reads three probes")
+    own_site.start("--port", port)
+    expect(page.locator(".stats")).to_contain_text("Live", timeout=30_000)
+
+
+def test_another_vault_at_the_same_address(visit: Callable[..., Page], own_site: Program):
+    page = visit(program=own_site)
+    page.route(
+        "**/notes?*",
+        lambda route: route.fulfill(status=200, headers={"X-Vault-Id": "0" * 32}, json={}),
+    )
+    page.get_by_role("button", name="Open tasks").click()
+    expect(page.get_by_text("This is another vault now")).to_be_visible()
+
+
+def test_a_slow_server_holds_up_nothing(visit: Callable[..., Page]):
+    page = visit()
+    expect(page.locator(".row").first).to_be_visible()
+    page.route("**/search", lambda route: route.abort("timedout"))
+    page.locator("#find").fill("dew")
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute("**/search")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".row h2").first).to_have_text(FROST)
+
+
+def test_the_first_view_takes_little(visit: Callable[..., Page]):
+    page = visit()
+    expect(page.locator(".row").first).to_be_visible()
+    entries = page.evaluate(
+        "performance.getEntriesByType('resource').filter(e => e.name.includes('/ui/'))"
+        ".map(e => [e.name, e.encodedBodySize])"
+    )
+    assert len(entries) <= 42
+    assert sum(size for _, size in entries) < 70_000
+    assert page.evaluate("window.shifts") < 0.02

@@ -1,0 +1,75 @@
+"""The vendored files: each is listed with its hash and licence, within its budget."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+VENDOR = ROOT / "src" / "vault_agent" / "web" / "vendor"
+LOCK = json.loads((VENDOR / "vendor.lock.json").read_text("utf-8"))
+BUDGETS = {  # bytes of gzip
+    "preact.js": 11_000,
+    "d3-force.js": 6_500,
+    "codemirror.js": 132_000,
+    "merge.js": 12_000,
+    "temml.js": 61_000,
+}
+NAMESPACES = {"http://www.w3.org/1998/Math/MathML", "http://www.w3.org/1999/xhtml"} | {
+    "http://www.w3.org/2000/svg"
+}
+FORBIDDEN = re.compile(r"\beval\s*\(|\bnew Function\b|importScripts|sourceMappingURL")
+
+
+def test_each_file_has_the_hash_that_is_listed():
+    found = {file.name: file for file in VENDOR.glob("*.js")}
+    assert set(found) == set(LOCK["files"])
+    for name, file in found.items():
+        listed = LOCK["files"][name]
+        body = file.read_bytes()
+        assert hashlib.sha256(body).hexdigest() == listed["sha256"], name
+        assert len(body) == listed["bytes"], name
+
+
+def test_each_package_has_its_version_and_its_licence_in_full():
+    texts = (VENDOR / "THIRD_PARTY_LICENSES.txt").read_text("utf-8")
+    pinned = json.loads((ROOT / "web" / "package-lock.json").read_text("utf-8"))["packages"]
+    for name, package in LOCK["packages"].items():
+        assert f"{name} {package['version']} ({package['license']})" in texts
+        assert pinned[f"node_modules/{name}"]["integrity"] == package["integrity"]
+    used = {name for file in LOCK["files"].values() for name in file["packages"]}
+    assert used == set(LOCK["packages"])
+
+
+def test_each_file_is_within_its_budget():
+    for name, budget in BUDGETS.items():
+        assert len(gzip.compress((VENDOR / name).read_bytes(), 9)) <= budget, name
+    assert set(BUDGETS) == set(LOCK["files"])
+
+
+def test_no_file_can_evaluate_text_or_fetch_from_elsewhere():
+    for file in VENDOR.glob("*.js"):
+        text = file.read_text("utf-8")
+        assert not FORBIDDEN.search(text), file.name
+        assert set(re.findall(r"https?://[\w./-]+", text)) <= NAMESPACES, file.name
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("npm") is None, reason="Node is not installed")
+def test_the_build_gives_the_same_bytes(tmp_path: Path):
+    for name in ("package.json", "package-lock.json", "build.mjs"):
+        shutil.copy(ROOT / "web" / name, tmp_path)
+    for command in (
+        ["npm", "ci", "--ignore-scripts"],
+        ["node", "build.mjs", str(tmp_path / "out")],
+    ):
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    for file in VENDOR.iterdir():
+        assert (tmp_path / "out" / file.name).read_bytes() == file.read_bytes(), file.name

@@ -1,0 +1,116 @@
+// Builds the vendored files of the web page: `npm ci --ignore-scripts && node build.mjs [FOLDER]`.
+//
+// Reads web/package.json and package-lock.json. Writes one ES module for each entry below, without
+// source maps, then vendor.lock.json (what is in each file, its hash and size) and the licences.
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = resolve(process.argv[2] ?? join(here, "../src/vault_agent/web/vendor"));
+const locked = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8")).packages;
+
+// What our own modules import. An entry lists every name, so that nothing else is built in.
+const entries = {
+  "preact.js": `
+    import htm from "htm";
+    import { h } from "preact";
+    export { Component, Fragment, h, render } from "preact";
+    export { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+    export { batch, computed, effect, signal, untracked, useComputed, useSignal } from "@preact/signals";
+    export const html = htm.bind(h);`,
+  "d3-force.js": `
+    export { forceCenter, forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY }
+      from "d3-force";
+    export { quadtree } from "d3-quadtree";`,
+  "codemirror.js": `
+    export { Compartment, EditorSelection, EditorState, Prec, StateEffect, StateField, RangeSetBuilder }
+      from "@codemirror/state";
+    export { Decoration, EditorView, ViewPlugin, WidgetType, drawSelection, dropCursor,
+      highlightActiveLine, highlightSpecialChars, keymap, placeholder } from "@codemirror/view";
+    export { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
+    export { HighlightStyle, Language, LanguageSupport, defineLanguageFacet, foldService, indentUnit,
+      syntaxHighlighting, syntaxTree } from "@codemirror/language";
+    export { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap,
+      completionStatus, startCompletion } from "@codemirror/autocomplete";
+    export { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
+    export { Strikethrough, Table, TaskList, parser } from "@lezer/markdown";
+    export { Tag, styleTags, tags } from "@lezer/highlight";`,
+  // The same copy of state and view as the editor's, so the parts fit together.
+  "merge.js": `export { MergeView, unifiedMergeView } from "@codemirror/merge";`,
+  "temml.js": `import temml from "temml"; export const { render } = temml;`,
+};
+
+const shared = {
+  name: "one copy of CodeMirror",
+  setup(builder) {
+    const used = new Set(["@codemirror/state", "@codemirror/view", "@codemirror/language", "@lezer/highlight"]);
+    builder.onResolve({ filter: /^@(codemirror|lezer)\// }, (found) =>
+      used.has(found.path) ? { path: "./codemirror.js", external: true } : undefined);
+  },
+};
+
+function owner(path) {
+  const found = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path);
+  return found ? found[1] : null;
+}
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const files = {};
+const packages = new Set();
+const imported = await namesUsedByMerge();
+for (const [name, entry] of Object.entries(entries)) {
+  const source = name === "codemirror.js" ? entry + imported : entry;
+  const result = await bundle(source, name === "merge.js" ? [shared] : []);
+  const bytes = result.outputFiles[0].contents;
+  writeFileSync(join(out, name), bytes);
+  const used = [...new Set(Object.keys(result.metafile.inputs).map(owner).filter(Boolean))].sort();
+  used.forEach((each) => packages.add(each));
+  files[name] = {
+    packages: used,
+    bytes: bytes.length,
+    gzip: gzipSync(bytes, { level: 9 }).length,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+  };
+}
+const listed = Object.fromEntries([...packages].sort().map((name) => {
+  const { version, license, integrity } = locked[`node_modules/${name}`];
+  return [name, { version, license, integrity }];
+}));
+const licences = [...packages].sort().map((name) => {
+  const folder = join(here, "node_modules", name);
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  if (!file) throw new Error(`${name} has no licence file`);
+  const text = readFileSync(join(folder, file), "utf8").replaceAll("\r\n", "\n").trim();
+  return `${name} ${listed[name].version} (${listed[name].license})\n\n${text}\n`;
+});
+writeFileSync(join(out, "THIRD_PARTY_LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+writeFileSync(join(out, "vendor.lock.json"), `${JSON.stringify({ files, packages: listed }, null, 2)}\n`);
+for (const [name, { bytes, gzip }] of Object.entries(files)) console.log(`${name}: ${bytes} bytes, ${gzip} gzipped`);
+
+/** Bundle a module given as text. */
+async function bundle(contents, plugins) {
+  return build({
+    stdin: { contents, resolveDir: here, sourcefile: "entry.js" },
+    bundle: true, minify: true, format: "esm", target: "es2022", legalComments: "none",
+    charset: "utf8", metafile: true, write: false, plugins, logLevel: "warning",
+  });
+}
+
+/** Return exports of what the merge view takes from CodeMirror and the editor's entry does not name. */
+async function namesUsedByMerge() {
+  const text = readFileSync(join(here, "node_modules/@codemirror/merge/dist/index.js"), "utf8");
+  const lines = [];
+  for (const [, names, from] of text.matchAll(/^import \{([^}]+)\} from '([^']+)'/gm)) {
+    if (from === "style-mod") continue;
+    const own = new Set([...entries["codemirror.js"].matchAll(/\w+/g)].map(([name]) => name));
+    const more = names.split(",").map((each) => each.trim()).filter((each) => !own.has(each));
+    if (more.length) lines.push(`export { ${more.join(", ")} } from "${from}";`);
+  }
+  return `\n${lines.join("\n")}`;
+}

@@ -1,0 +1,1 @@
+export function render(tex: string, into: Element, options?: Record<string, unknown>): void;
