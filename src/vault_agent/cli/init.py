@@ -20,7 +20,6 @@ from vault_agent.cli.registering import (
     unwritable,
 )
 from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn
-from vault_agent.config.edit import set_value
 from vault_agent.config.keys import KEYS, PROJECT_ENV
 from vault_agent.config.layers import config_path
 from vault_agent.config.project import (
@@ -179,6 +178,8 @@ def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str
     if not agreed(f"Turn on {names}?", yes=yes):
         report.notes += [f"To turn it on later: vault-agent config set {name} true" for name in off]
         return []
+    from vault_agent.config.edit import set_value  # imports tomlkit and pydantic
+
     path = config_path(invocation.config)
     for name in off:
         set_value(path, name, "true")

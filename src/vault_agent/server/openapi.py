@@ -72,7 +72,9 @@ def describe() -> dict[str, Any]:
         "info": {
             "title": "vault-agent",
             "version": __version__,
-            "description": "Search, read and, if switched on, change one vault of Markdown notes.",
+            "description": "Search, read and, if switched on, change vaults of Markdown notes. With"
+            " `vaults.enabled`, each path but `/vaults` and `/openapi.json` also exists below"
+            " `/vaults/{vault}`, for the vault of that name.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
