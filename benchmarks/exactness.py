@@ -35,7 +35,8 @@ from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.sections import outline
 from vault_agent.markdown.tag_edit import edit_tags
-from vault_agent.markdown.task_edit import NewTask, Status, Wanted, new_line, set_status
+from vault_agent.markdown.task_edit import Status, Wanted, set_status
+from vault_agent.markdown.task_line import NewTask, new_line
 from vault_agent.markdown.tasks import placed_tasks
 
 if TYPE_CHECKING:

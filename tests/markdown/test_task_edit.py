@@ -12,15 +12,13 @@ from tests.clocks import assert_linear
 from vault_agent.errors import Conflict, Failed, VaultAgentError
 from vault_agent.markdown.edit import append, editable, spliced
 from vault_agent.markdown.task_edit import (
-    NewTask,
     Status,
     TaskEdit,
     Wanted,
-    line_of,
-    new_line,
     set_status,
 )
 from vault_agent.markdown.task_fields import task_fields
+from vault_agent.markdown.task_line import NewTask, line_of, new_line
 from vault_agent.markdown.tasks import line_digest, placed_tasks
 
 TODAY = date(2025, 5, 6)
