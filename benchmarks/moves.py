@@ -177,7 +177,9 @@ async def run(folder: Path, data: Path, count: int, seed: int, *, plan_only: boo
         copy = Copy(folder, data, snapshot)
         running = asyncio.create_task(copy.writing.run())
         await copy.writing.ready()
-        for _ in range(count):
+        for number in range(count):
+            if number % 25 == 0:
+                print(f"{number} moves", file=sys.stderr)
             move = random_moves.next()
             try:
                 if plan_only:
@@ -230,7 +232,7 @@ async def carried_out(copy: Copy, move: RandomMove, before: Links, figures: Figu
         figures.wrong += 1
     else:
         notes = sum(file.links > 0 for file in written.files)
-        figures.add(move, compare(before, Links(files, before.known), moved), notes)
+        figures.add(move, compare(before, before.moved(moved, files), moved), notes)
     started = time.perf_counter()
     await copy.undo(written)
     figures.undoing.append(time.perf_counter() - started)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from tests.writing.opened import Vault
 
 from vault_agent.errors import VaultAgentError
+from vault_agent.vault.renames import exchange
 from vault_agent.writing import linger
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ class Swapper(threading.Thread):
     def __init__(self, folder: Path, outside: Path) -> None:
         super().__init__(daemon=True)
         self._folder = folder
-        self._aside = folder.with_name("aside")
         self._link = folder.with_name("link")
         self._link.symlink_to(outside)
         self.swaps = 0
@@ -45,13 +45,10 @@ class Swapper(threading.Thread):
         """Swap at random moments."""
         chance = random.Random(3)
         while not self.stopped.is_set():
-            self._folder.rename(self._aside)
-            self._link.rename(self._folder)
-            time.sleep(chance.uniform(0, 0.002))
-            self._folder.rename(self._link)
-            self._aside.rename(self._folder)
+            for _ in ("a link", "a folder"):
+                exchange(None, str(self._folder), str(self._link))
+                time.sleep(chance.uniform(0, 0.002))
             self.swaps += 1
-            time.sleep(chance.uniform(0, 0.002))
 
 
 async def write_meanwhile(vault: Vault, inside: int, tries: int, seed: int) -> Counter[str]:

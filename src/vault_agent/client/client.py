@@ -281,6 +281,8 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
+        if response.status == 202:  # a job does it
+            model = "OneJob"
         envelope = _object(content)
         if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
             model = "OneJob"  # a large move

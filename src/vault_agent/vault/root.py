@@ -226,7 +226,8 @@ class VaultRoot:
         if path:
             _check_segments(path)
         fd = self._opener.real_folder(path)
-        return Folder(fd, path, os.path.join(self.path, *path.split("/")))  # noqa: PTH118
+        names = path.split("/") if path else ()
+        return Folder(fd, path, os.path.join(self.path, *names))  # noqa: PTH118
 
     def has(self, path: str) -> bool:
         """Whether there is anything at a path without links. It may be hidden or excluded."""

@@ -215,7 +215,7 @@ class Replacer:
         """
         new = being_written(temporary)
         if mode is None:
-            mode = stat.S_IMODE(folder.stat(".").st_mode) & 0o666 if folder.fd is not None else 0
+            mode = stat.S_IMODE(folder.stat(".").st_mode) & 0o666
         folder.make(new, data, mode=mode)
         try:
             move_new(folder, new, folder, name)

@@ -259,9 +259,11 @@ class Writing:
     async def look(self) -> None:
         """Look at the displaced files that are due."""
         journal = self._journal
-        while (lingering := journal.linger.take_due()) is not None:
-            path = lingering.change.path
+        while (path := journal.linger.due_path) is not None:
             async with self._locks.names(fold(path)):
+                lingering = journal.linger.take_due(path)
+                if lingering is None:
+                    continue  # a move of its folder has looked at it
                 saved = await self._looking.run(self._look, lingering)
             if saved:
                 await self._follow([path], 0)
