@@ -67,6 +67,7 @@ def test_a_done_task_has_its_date_before_the_block_id(line: str, done: str):
         ("- [x] a ✅ 2025-01-01 then", "- [ ] a ✅ 2025-01-01 then"),  # text
         ("- [x] a ✅\u00a02025-01-01", "- [ ] a ✅\u00a02025-01-01"),  # text
         ("- [X] a (completion:: 2025-01-01) b", "- [ ] a b"),
+        ("- [x] (completion:: 2025-01-01)- b", "- [ ] - b"),
         ("- [-] a ❌ 2025-01-01", "- [ ] a"),
         ("- [/] a", "- [/] a"),
     ],
@@ -81,6 +82,7 @@ def test_an_opened_task_loses_the_last_date_of_its_end(line: str, opened: str):
         ("- [ ] a ^b", "- [-] a ❌ 2025-05-06 ^b"),
         ("- [x] a ✅ 2025-01-01", "- [-] a ❌ 2025-05-06"),
         ("- [ ] a [priority:: high]", "- [-] a [priority:: high]  [cancelled:: 2025-05-06]"),
+        ("- [ ] ✅ 2025-01-01\u00a0", "- [-] \u00a0 ❌ 2025-05-06"),
         ("- [ ] a 🔁 every full moon", "- [-] a 🔁 every full moon ❌ 2025-05-06"),
         ("- [-] a", "- [-] a"),
     ],

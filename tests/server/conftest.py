@@ -135,6 +135,10 @@ class FakeEngine:
         return self
 
     @property
+    def texts(self):
+        return self
+
+    @property
     def identity(self):
         return vault_identity(self.config.vault.root or Path("notes"))
 

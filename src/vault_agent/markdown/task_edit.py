@@ -167,8 +167,13 @@ def _status_changes(rest: str, placed: Placed, becomes: Status, today: str, form
 
 
 def _without(rest: str, field: Field) -> tuple[int, int, str]:
-    """Return the change that takes a field away, with the spaces before it."""
-    start = len(rest[: field.start].rstrip(" \t"))
+    """Return the change that takes a field away, with the spaces before it.
+
+    They stay if text follows at once: they are all that keeps it from what is before.
+    """
+    start = field.start
+    if field.end == len(rest) or rest[field.end] in " \t":
+        start = len(rest[:start].rstrip(" \t"))
     return start, field.end, ""
 
 
