@@ -1,10 +1,12 @@
 """Records what an agent sends and reads: the protocol's official client over standard input.
 
     python -m benchmarks.session [--vault FOLDER] [--program VAULT-AGENT] > docs/explanation/agent-session.md
+    python -m benchmarks.session --writing > docs/explanation/agent-session-writing.md
 
 Configures the vault as a user would, starts `vault-agent mcp` as the client of `mcp install --print`
 does, and searches, reads a section, lists tags, finds lines, follows related notes, and corrects an
-error. Takes tokens as characters / 4.4. `--program` runs an installed `vault-agent` instead.
+error. With `--writing` it keeps notes instead, as an agent with a folder of its own that may create,
+append and edit. Takes tokens as characters / 4.4. `--program` runs an installed `vault-agent` instead.
 """  # noqa: E501 (a command)
 
 from __future__ import annotations
@@ -34,6 +36,16 @@ the agent reads is here. Tokens are estimated as characters / 4.4. Written by
 """
 
 
+WRITING = """\
+# A session that writes
+
+An agent with the folder `Bakery` of the sample vault and the rights `create`, `append` and `edit`.
+The protocol's official Python client over `vault-agent mcp --agent baker`. Everything that the
+agent reads is here. Tokens are estimated as characters / 4.4. Written by
+`python -m benchmarks.session --writing`.
+"""
+
+
 class Step(NamedTuple):
     """A call, and why an agent makes it."""
 
@@ -52,13 +64,93 @@ STEPS = (
 )
 
 
+WRITING_STEPS = (
+    Step(
+        "Create a note",
+        "vault_write",
+        {
+            "path": "Trials/Rye at 80 percent",
+            "content": "# Rye at 80 percent\n\n## Log\n\n- First bake: gummy.\n",
+            "frontmatter": {"tags": ["bakery/trial"], "status": "running"},
+        },
+    ),
+    Step(
+        "Append under a heading",
+        "vault_write",
+        {
+            "path": "Trials/Rye at 80 percent.md",
+            "content": "- Second bake: 20 minutes longer, dry crumb.\n",
+            "mode": "append",
+            "section": "Log",
+        },
+    ),
+    Step(
+        "Repeat an append after a lost reply",
+        "vault_write",
+        {
+            "path": "Trials/Rye at 80 percent.md",
+            "content": "- Second bake: 20 minutes longer, dry crumb.\n",
+            "mode": "append",
+            "section": "Log",
+        },
+    ),
+    Step(
+        "Add a task",
+        "task_add",
+        {"path": "Trials/Rye at 80 percent.md", "text": "Third bake at 75 percent"},
+    ),
+    Step(
+        "Replace a text that is there more than once",
+        "vault_replace",
+        {"path": "Trials/Rye at 80 percent.md", "search": "bake", "replace": "loaf"},
+    ),
+    Step(
+        "Give enough of the text",
+        "vault_replace",
+        {
+            "path": "Trials/Rye at 80 percent.md",
+            "search": "First bake: gummy.",
+            "replace": "First bake: gummy, cut too hot.",
+        },
+    ),
+    Step(
+        "Set a key",
+        "vault_frontmatter",
+        {
+            "path": "Trials/Rye at 80 percent.md",
+            "action": "set",
+            "key": "status",
+            "value": "done",
+        },
+    ),
+    Step(
+        "Complete the task",
+        "task_set",
+        {
+            "path": "Trials/Rye at 80 percent.md",
+            "line": 11,
+            "text": "Third bake at 75 percent",
+            "status": "done",
+        },
+    ),
+    Step("Take the last write back", "vault_undo", {}),
+    Step(
+        "Write outside its folder",
+        "vault_write",
+        {"path": "../Garden/Index.md", "content": "x", "mode": "append"},
+    ),
+)
+
+
 def tokens(text: str) -> int:
     return round(len(text) / CHARACTERS_A_TOKEN)
 
 
-async def record(command: str, arguments: list[str], environment: dict[str, str]) -> str:
+async def record(
+    command: str, arguments: list[str], environment: dict[str, str], *, writing: bool
+) -> str:
     """Return the session as Markdown."""
-    parts = [INTRODUCTION]
+    parts = [WRITING if writing else INTRODUCTION]
     total = 0
 
     async def call(why: str, tool: str, sent: dict[str, Any]) -> tuple[str, bool]:
@@ -82,7 +174,9 @@ async def record(command: str, arguments: list[str], environment: dict[str, str]
             f"The agent reads the schemas of {len(tools)} tools once: about {tokens(schemas)}"
             " tokens.\n"
         )
-        for step in STEPS:
+        if writing:
+            await client.call_tool("vault_list", {})  # waits for the first index
+        for step in WRITING_STEPS if writing else STEPS:
             text, failed = await call(*step)
             if step.arguments.get("view") == "outline":
                 # A section, by a heading that the outline shows.
@@ -92,7 +186,7 @@ async def record(command: str, arguments: list[str], environment: dict[str, str]
                     "vault_read",
                     {"path": step.arguments["path"], "section": section},
                 )
-            if failed:
+            if failed and not writing:
                 await call("Act on the error", "vault_read", {
                     "path": text.split("\n- ")[1].split("\n")[0], "lines": "1-12",
                 })  # fmt: skip
@@ -104,6 +198,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--vault", type=Path, default=VAULT)
     parser.add_argument("--program", default=PROGRAM)
+    parser.add_argument("--writing", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
@@ -120,10 +215,17 @@ def main() -> None:
             return made.stdout
 
         run("config", "set", "vault.root", str(vault))
-        printed = run("mcp", "install", "--print", "claude-code").split()
+        agent: tuple[str, ...] = ()
+        if given.writing:
+            run("config", "set", "write.folders", "Bakery")
+            run("config", "set", "write.enabled", "true")
+            rights = ("--write", "create,append,edit")
+            run("agents", "add", "baker", "--folder", "Bakery", *rights)
+            agent = ("--agent", "baker")
+        printed = run("mcp", "install", "--print", "claude-code", *agent).split()
         command, *arguments = printed[printed.index("--") + 1 :]
         try:
-            print(asyncio.run(record(command, arguments, environment)))
+            print(asyncio.run(record(command, arguments, environment, writing=given.writing)))
         finally:
             run("serve", "--stop")
 

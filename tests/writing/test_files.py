@@ -12,6 +12,7 @@ from tests.writing.filed import Vault
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Right, WriteLimits, Writer
+from vault_agent.writing import move
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
 from vault_agent.writing.move import LargeMove
 
@@ -87,6 +88,22 @@ async def test_a_folder_moves_with_what_is_not_indexed(vault: Vault):
         "q/r/p.png": b"2",
         "B.md": b"[[q/r/A]] ![[p.png]]",
     }
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+
+
+async def test_a_large_attachment_moves_without_its_bytes_in_the_log(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(move, "MAX_KEPT_BYTES", 4)
+    vault.put("p.png", b"12345")
+    before = put(vault, A="![[p.png]]")
+    with pytest.raises(Conflict, match="HASH_MISMATCH"):
+        await vault.move("p.png", "q", expected_hash="0" * 16)
+    done = await vault.move("p.png", "img/q")
+    assert vault.tree() == {"img/q.png": b"12345", "A.md": b"![[q.png]]"}
+    kept = {path.read_bytes() for path in (vault.data / "writes" / "before").iterdir()}
+    assert kept == {b"![[p.png]]", b"![[q.png]]"}
     await vault.undo(done.write_id)
     assert vault.tree() == before
 

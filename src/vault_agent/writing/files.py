@@ -18,7 +18,6 @@ from vault_agent.errors import (
     NotFound,
     TooLarge,
 )
-from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import OWNER
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.relinking import LinkReader
@@ -29,7 +28,7 @@ from vault_agent.writing.affected import links_taken
 from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
 from vault_agent.writing.placing import folder_exists, place_for_file, place_for_folder
 from vault_agent.writing.rename_heading import HeadingRequest, plan_heading
-from vault_agent.writing.transaction import MakeFolder, Move, Transaction
+from vault_agent.writing.transaction import MakeFolder, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,20 +115,14 @@ class Files:
             self._seen_by(write.caller),
             self.most_notes,
             control.at_once,
+            lambda digest: _check_hash(digest, write),
             control.stopped,
             control.on_plan,
         )
 
-        def plan(snapshot: Snapshot, root: VaultRoot) -> Transaction:
-            planned = plan_move(snapshot, root, asked)
-            moved = planned.changes[0] if planned.changes else None
-            if isinstance(moved, Move) and moved.before is not None:
-                _check_hash(moved.before, write)
-            return planned
-
         # The plan compares the hash, because a folder has none.
         own = replace(write, expected_hash=None, hash_required=False)
-        return await self._transact(own, plan)
+        return await self._transact(own, lambda snapshot, root: plan_move(snapshot, root, asked))
 
     async def rename_heading(self, path: str, write: Write, address: Address, text: str) -> Written:
         """Give a heading another text, and rewrite the links of all notes that name it.
@@ -275,14 +268,13 @@ class Files:
         return None
 
 
-def _check_hash(content: bytes, write: Write) -> None:
-    """Compare a file with what the caller expects, before its links are looked at.
+def _check_hash(current: str, write: Write) -> None:
+    """Compare the hash of a file with what the caller expects, before its links are looked at.
 
     Raises:
         InvalidRequest: `EXPECTED_HASH_REQUIRED`.
         Conflict: `HASH_MISMATCH`.
     """
-    current = content_hash(content).hex()
     if write.expected_hash is None:
         if write.hash_required and not write.dry_run:
             raise InvalidRequest("EXPECTED_HASH_REQUIRED", "A move needs the hash of the file.")

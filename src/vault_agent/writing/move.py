@@ -6,6 +6,8 @@ plan was made of.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import posixpath
 import stat
 from dataclasses import dataclass, field
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge, explained
 from vault_agent.markdown.edit import spliced
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.text.names import is_note
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from vault_agent.writing.affected import Affected
     from vault_agent.writing.transaction import Change, Plan
 
+MAX_KEPT_BYTES = 64 << 20
+"""A larger attachment is moved without keeping its bytes. The move does not change them."""
 MAX_LISTED = 50
 """Paths in the details of a warning or an error."""
 
@@ -57,6 +62,7 @@ class MoveRequest:
         may_see: whether a reply to the caller may name a path.
         most_notes: the largest number of notes to rewrite.
         at_once: the largest number of notes to rewrite without a job; None for any.
+        check_hash: called with the SHA-256 of a file, in hex. It raises if that is not expected.
         stopped: whether to stop, asked between notes.
         on_plan: told how many notes are planned, of how many.
     """
@@ -68,6 +74,7 @@ class MoveRequest:
     may_see: Callable[[str], bool]
     most_notes: int
     at_once: int | None = None
+    check_hash: Callable[[str], object] = field(default=lambda digest: None)  # noqa: ARG005
     stopped: Callable[[], bool] = field(default=lambda: False)
     on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
 
@@ -93,7 +100,7 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
     to = _place(root, path, asked.to, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
-    content = None if is_folder else read_file(root, path)
+    content = None if is_folder else _content(root, path, asked.check_hash)
     move = Move(path, to, content)
     with snapshot.unchanged_here() as connection:
         reader = LinkReader(connection)
@@ -136,6 +143,20 @@ def read_file(root: VaultRoot, path: str) -> bytes:
             return opened.read(name).data
     except (CannotOpen, OSError):
         raise _not_found() from None
+
+
+def _content(root: VaultRoot, path: str, check_hash: Callable[[str], object]) -> bytes | None:
+    """Return the bytes of a file, or None if it is too large to be kept in the log."""
+    if is_note(path) or root.resolve(path).stat.st_size <= MAX_KEPT_BYTES:
+        content = read_file(root, path)
+        check_hash(content_hash(content).hex())
+        return content
+    try:
+        with root.open_file(path) as file, os.fdopen(file.detach(), "rb") as opened:
+            check_hash(hashlib.file_digest(opened, "sha256").hexdigest())
+    except (CannotOpen, OSError):
+        raise _not_found() from None
+    return None
 
 
 def _is_folder(root: VaultRoot, path: str) -> bool:
