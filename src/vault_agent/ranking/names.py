@@ -67,7 +67,10 @@ class NameIndex:
                 ranks.setdefault(number, len(ways))
         if len(ranks) < ENOUGH and len(wanted) > 2:
             recent = self._names[:SIMILAR_NAMES]
-            for _, _, number in extract(wanted, recent, scorer=WRatio, score_cutoff=_SIMILAR):
+            similar = extract(
+                wanted, recent, scorer=WRatio, score_cutoff=_SIMILAR, limit=2 * ENOUGH
+            )
+            for _, _, number in similar:
                 ranks.setdefault(number, len(ways) + 1)
         order = sorted(ranks, key=lambda each: (ranks[each], len(self._names[each]), each))
         return [Hit(number, ranks[number], self._ranges(number, words)) for number in order]
