@@ -122,6 +122,7 @@ def measure(server: Server) -> None:
     asked.many("central, by PageRank", ["/graph/central"] * 20)
     seconds, body, _ = asked.once("/graph/communities")
     show("communities, first", seconds, f"modularity {modularity(graph, body)}")
+    asked = Asked(server)  # the server closes a connection that is idle so long
     asked.many("broken links, first page", ["/links/broken"] * 20)
     asked.many("tags", ["/tags"] * 5)
 

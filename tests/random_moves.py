@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class RandomMove(NamedTuple):
@@ -18,6 +18,7 @@ class RandomMove(NamedTuple):
     to: str
 
 
+KINDS = ("rename", "rename", "move", "move", "folder", "attachment", "name", "case")
 NAMES = (
     "Renamed",
     "A new name (1)",
@@ -32,42 +33,71 @@ NAMES = (
 )
 
 
-def moves_at_random(
-    chance: random.Random, files: Sequence[str], folders: Sequence[str]
-) -> RandomMove:
-    """Return one move that names nothing that exists."""
-    taken = {path.lower() for path in (*files, *folders)}
-    notes = [path for path in files if path.endswith(".md")]
-    others = [path for path in files if not path.lower().endswith((".md", ".markdown"))]
-    while True:
-        kind = chance.choice(
-            ("rename", "rename", "move", "move", "folder", "attachment", "name", "case")
-        )
-        if (kind == "folder" and not folders) or (kind == "attachment" and not others):
-            continue
-        path = chance.choice(
-            folders if kind == "folder" else others if kind == "attachment" else notes
-        )
+class RandomMoves:
+    """Makes moves to paths that are free in one vault."""
+
+    def __init__(
+        self,
+        chance: random.Random,
+        files: Iterable[str],
+        folders: Sequence[str],
+        linked: Iterable[str] = (),
+    ) -> None:
+        """Take the vault's files and folders. Half of the moves are of files in `linked`."""
+        self._chance = chance
+        self._folders = folders
+        files = list(files)
+        self._taken = {path.lower() for path in (*files, *folders)}
+        self._notes = [path for path in files if _is_note(path)]
+        self._others = [path for path in files if not _is_note(path)]
+        linked = list(linked)
+        self._linked_notes = [path for path in linked if _is_note(path)] or self._notes
+        self._linked_others = [path for path in linked if not _is_note(path)] or self._others
+
+    def next(self) -> RandomMove:
+        """Return a move."""
+        while True:
+            kind = self._chance.choice(KINDS)
+            choices = self._choices(kind)
+            if not choices:
+                continue
+            path = self._chance.choice(choices)
+            to = self._target(kind, path)
+            same = to.lower() == path.lower()
+            free = to.lower() not in self._taken
+            if (
+                to != path
+                and not f"{to}/".startswith(f"{path}/")
+                and free != (same and kind == "case")
+            ):
+                return RandomMove(kind, path, to)
+
+    def _choices(self, kind: str) -> Sequence[str]:
+        any_file = self._chance.random() < 0.5
+        if kind == "folder":
+            return self._folders
+        if kind == "attachment":
+            return self._others if any_file else self._linked_others
+        return self._notes if any_file else self._linked_notes
+
+    def _target(self, kind: str, path: str) -> str:
+        chance = self._chance
         folder, name = posixpath.split(path)
         stem, suffix = posixpath.splitext(name) if kind != "folder" else (name, "")
-        target = chance.choice(["", *folders])
+        other = chance.choice(["", *self._folders])
         match kind:
             case "rename":
-                to = posixpath.join(folder, chance.choice(NAMES) + suffix)
+                return posixpath.join(folder, chance.choice(NAMES) + suffix)
             case "move":
-                to = posixpath.join(target, name)
+                return posixpath.join(other, name)
             case "folder" | "attachment":
-                new = chance.choice((stem, chance.choice(NAMES)))
-                to = posixpath.join(target, new + suffix)
-            case "name":
-                to = posixpath.join(
-                    chance.choice((folder, target)), posixpath.basename(chance.choice(notes))
-                )
+                return posixpath.join(other, chance.choice((stem, chance.choice(NAMES))) + suffix)
+            case "name":  # of another note
+                taken = posixpath.basename(chance.choice(self._notes))
+                return posixpath.join(chance.choice((folder, other)), taken)
             case _:
-                to = posixpath.join(folder, stem.swapcase() + suffix)
-        same = to.lower() == path.lower()
-        if to == path or (to + "/").startswith(path + "/") or (to.lower() in taken and not same):
-            continue
-        if same and kind != "case":
-            continue
-        return RandomMove(kind, path, to)
+                return posixpath.join(folder, stem.swapcase() + suffix)
+
+
+def _is_note(path: str) -> bool:
+    return path.lower().endswith((".md", ".markdown"))

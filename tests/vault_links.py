@@ -314,28 +314,33 @@ def _order(path: str) -> tuple[int, str, str]:
     return sum(1 + (each > "\uffff") for each in normal), normal, path
 
 
+class Read(NamedTuple):
+    """What is read of a note."""
+
+    links: list[Found]
+    aliases: list[str]
+
+
 class Vault:
     """The links of all notes of a vault, and where they lead.
 
     Files that are not notes have no text. Texts are bytes that were decoded with `surrogateescape`.
     """
 
-    def __init__(
-        self, files: Mapping[str, str], known: dict[str, list[Found]] | None = None
-    ) -> None:
-        """Take all files. `known` keeps the links of texts that were read already."""
+    def __init__(self, files: Mapping[str, str], known: dict[str, Read] | None = None) -> None:
+        """Take all files. `known` keeps what was read of texts already."""
         self.files = files
         self.known = {} if known is None else known
         notes = [path for path in files if path.lower().endswith((".md", ".markdown"))]
         self.notes = notes
         for path in notes:
             if files[path] not in self.known:
-                self.known[files[path]] = links(files[path])
-        self.resolver = Resolver(files, {path: aliases(files[path]) for path in notes})
+                self.known[files[path]] = Read(links(files[path]), aliases(files[path]))
+        self.resolver = Resolver(files, {path: self.known[files[path]].aliases for path in notes})
 
     def links(self, path: str) -> list[Found]:
         """Return the links of a note."""
-        return self.known[self.files[path]]
+        return self.known[self.files[path]].links
 
     def moved(self, moved: Mapping[str, str], texts: Mapping[str, str]) -> Vault:
         """Return the vault after a move: new paths, and then the texts of changed notes."""

@@ -65,7 +65,7 @@ class Busy(VaultAgentError):
 
 
 class Conflict(VaultAgentError):
-    """The note, as it is now, does not allow this change."""
+    """The state of a note or vault does not allow the request: it must be repeated otherwise."""
 
 
 class TooLarge(VaultAgentError):
@@ -174,6 +174,14 @@ CODES: Final[dict[str, Code]] = {
     "ATTACHMENT_NOT_ALLOWED": Code(Forbidden, 403, 1),
     "ORIGIN_NOT_ALLOWED": Code(Forbidden, 403, 1, "List it in cors.allowed_origins."),
     "HOST_NOT_ALLOWED": Code(Forbidden, 421, 1, "Use the address that this server binds."),
+    "VAULT_UNKNOWN": Code(NotFound, 404, 4, "Run `vault-agent vaults` to list them."),
+    "VAULT_AMBIGUOUS": Code(
+        Conflict, 409, 4, "Give its identity: `vault-agent vaults` shows the identities."
+    ),
+    "VAULT_NOT_TRUSTED": Code(
+        Forbidden, 403, 1, "Run `vault-agent trust` in the project to allow its notes."
+    ),
+    "VAULT_READ_ONLY": Code(Forbidden, 403, 1, "Name the project's vault or the global one."),
     "NOTE_NOT_FOUND": Code(
         NotFound, 404, 4, "A renamed note has a new ID: search for the note again."
     ),
@@ -208,7 +216,7 @@ CODES: Final[dict[str, Code]] = {
         IndexUnavailable, 409, 4, "Run `vault-agent reindex` to rebuild the index.", _FOLLOW
     ),
     "INDEX_BUSY": Code(Busy, 409, 5, _FOLLOW),
-    "INDEX_LOCKED": Code(Busy, None, 5),
+    "INDEX_LOCKED": Code(Busy, 409, 5),
     "HASH_MISMATCH": Code(
         Conflict, 412, 7, "Read the note again, then repeat the change with its new hash."
     ),
@@ -362,6 +370,9 @@ CODES: Final[dict[str, Code]] = {
     "EMBEDDING_INCOMPLETE": Code(
         *_WARNING, "Run `vault-agent index` to embed them.", "The running job embeds them."
     ),
+    "VAULT_SKIPPED": Code(*_WARNING),
+    "TWO_PROJECT_VAULTS": Code(*_WARNING),
+    "PROJECT_CONFIG_IGNORED": Code(*_WARNING),
     "FOLDER_NOT_FOUND": Code(*_WARNING),
     "CONTEXT_NOTE_NOT_FOUND": Code(*_WARNING),
     "CONTEXT_EMPTY": Code(*_WARNING),

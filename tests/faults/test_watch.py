@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.faults.test_server import NEEDS_COMPILER, preload
 from tests.product.program import Program
 
 if TYPE_CHECKING:
@@ -188,3 +190,61 @@ def test_the_commands_tell_how_the_vault_is_watched(program: Program):
     assert "index done" in scanned.stdout
     job = program.call("GET", "/jobs").data["jobs"][0]
     assert job["trigger"] == "scan"
+
+
+@pytest.mark.long
+def test_files_written_while_the_watcher_stands_still_are_found(program: Program):
+    """More than the system's queue holds."""
+    program.fill(10)
+    start(program)
+    stopped = processes(program, "watcher") + processes(program, "keeper")
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    for number in range(50_000):
+        program.write(f"{number % 100}/{number}.md", f"quince {number}\n")
+    for pid in stopped:
+        with suppress(ProcessLookupError):  # the server replaces a keeper that stands still
+            os.kill(pid, signal.SIGCONT)
+    until(lambda: program.call("GET", "/health").data["index"]["notes"] == 50_010, 4 * PATIENCE)
+    settle(program)
+    assert_nothing_is_left_to_find(program)
+
+
+def check_events_that_do_not_matter(program: Program, *, events: int) -> None:
+    for folder in (".git", "node_modules"):
+        (program.vault / folder).mkdir()
+    program.write("Frost.md", "late frost")
+    start(program, rescan_seconds=3600)
+    before = watch(program)["batches"]
+    touched = [program.vault / folder / "index.md" for folder in (".git", "node_modules")]
+    for number in range(events // 2):
+        for path in touched:
+            path.write_bytes(b"%d" % number)
+    assert watch(program)["batches"] == before
+    program.write("Pear.md", "pears")
+    until(lambda: program.search("pears").data["results"])
+    assert watch(program)["state"] == "watching"
+
+
+def test_events_of_excluded_paths_start_no_run(program: Program):
+    check_events_that_do_not_matter(program, events=2_000)
+
+
+@pytest.mark.long
+def test_a_million_events_of_excluded_paths_start_no_run(program: Program):
+    check_events_that_do_not_matter(program, events=1_000_000)
+
+
+@NEEDS_COMPILER
+def test_a_full_disk_pauses_the_watch_until_there_is_room(program: Program, tmp_path: Path):
+    switch = preload(program, tmp_path, errno.ENOSPC)
+    program.write("Frost.md", "late frost")
+    start(program)
+    switch.touch()
+    program.write("Pear.md", "pears")
+    until(lambda: program.search("frost").warnings)
+    assert program.search("frost").data["results"]
+    switch.unlink()
+    until(lambda: program.search("pears").data["results"])
+    settle(program)
+    assert_nothing_is_left_to_find(program)

@@ -45,7 +45,8 @@ EVERY = pytest.mark.parametrize(("size", "edges"), GRAPHS.values(), ids=GRAPHS)
 
 
 def graph_of(size: int, edges: Edges) -> Adjacency:
-    return Adjacency(size, {source * size + target: weight for source, target, weight in edges})
+    links = [(source, target) for source, target, weight in edges for _ in range(weight)]
+    return Adjacency.of(range(size), [each for each, _ in links], [each for _, each in links])
 
 
 def reference(size: int, edges: Edges) -> networkx.DiGraph:
@@ -67,7 +68,7 @@ def test_neighbours_are_those_of_the_edges(size: int, edges: Edges):
 
 
 def test_links_between_two_notes_are_one_edge_with_a_weight():
-    graph = Adjacency.of({10: 0, 20: 1}, [(10, 20), (20, 10), (10, 20), (20, 20)])
+    graph = Adjacency.of([10, 20], [10, 20, 10, 20], [20, 10, 20, 20])
     assert [list(graph.weighted(note)) for note in (0, 1)] == [[(1, 2)], [(0, 1)]]
 
 

@@ -28,6 +28,8 @@ from vault_agent.indexing.protocol import (
     Event,
     FinishEmbedding,
     Index,
+    LaidOut,
+    LayOut,
     Phase,
     ProtocolError,
     Published,
@@ -77,6 +79,7 @@ REQUESTS_SENT: tuple[Request, ...] = (
     Verify(TASK),
     Verify(TASK, ENDPOINT),
     Cluster(TASK),
+    LayOut(TASK),
     WarmUp(),
     QueryAnnounced(),
 )
@@ -95,6 +98,7 @@ EVENTS_SENT: tuple[Event, ...] = (
     Compared(stale=True, same_vault=False),
     Verified(vectors_whole=False),
     Clustered(2, 3, (0, 0, 1), 0.25, ("late frost",)),
+    LaidOut(2, 3),
     WarmedUp(),
     Refused("VAULT_NOT_FOUND", "Gone.", {"path": STRANGE}),
 )

@@ -164,7 +164,7 @@ def test_it_ends_when_its_parent_is_gone(agent):
         "import subprocess, sys, os, time\n"
         f"child = subprocess.Popen({[*PROGRAM, 'mcp']!r}, stdin=os.dup(0), stdout=os.dup(1))\n"
         "print(child.pid, file=sys.stderr, flush=True)\n"
-        "time.sleep(0.5); os._exit(0)"
+        "time.sleep(2); os._exit(0)"  # the relay has noticed its parent by then
     )
     reading, writing = os.pipe()  # stays open, as if another process had inherited it
     parent = subprocess.Popen(
@@ -255,6 +255,33 @@ def test_a_killed_server_is_started_again_and_the_call_answered(alone):
         os.kill(before, signal.SIGKILL)
         assert "Bread.md" in pipe.call(2, "vault_search", query="dough")
         assert server_processes(alone) != before
+
+
+def note_other_version(program: Agent) -> int:
+    """Make the record of the running server that of another version. Return its process."""
+    noted = next(program.indexes.rglob("server.address"))
+    endpoint, pid, version = noted.read_text().splitlines()
+    noted.write_text(f"{endpoint}\n{pid}\n{version.replace(version.split()[0], '0.0.1')}\n")
+    return int(pid)
+
+
+def test_a_server_of_another_version_that_a_relay_started_is_replaced(alone):
+    with relay(alone) as pipe:
+        pipe.ask(PING)
+    before = note_other_version(alone)
+    with relay(alone) as pipe:
+        assert "Bread.md" in pipe.call(1, "vault_search", query="dough")
+        assert server_processes(alone) != before
+
+
+def test_a_server_of_another_version_that_its_user_started_gets_a_warning(alone):
+    alone.start("--mcp")
+    before = note_other_version(alone)
+    with relay(alone) as pipe:
+        assert pipe.ask(PING)["result"] == {}
+        assert server_processes(alone) == before
+        _, err = pipe.process.communicate(timeout=PATIENCE)
+        assert err == b"SERVER_OF_OTHER_VERSION: restart the server.\n"
 
 
 def test_no_server_is_started_where_that_is_not_wanted(alone):

@@ -141,7 +141,7 @@ class FakeEngine:
     async def submit(self, kind, options=None, trigger=None):
         return await self.jobs.submit(kind, options or JobOptions())
 
-    async def listening_at(self, address):
+    async def listening_at(self, address, *, until_idle=False):
         self.address = address
 
     async def health(self):

@@ -288,9 +288,9 @@ def test_many_patterns_read_the_paths_once_and_admit_the_same_notes(tmp_path: Pa
     for name in ("_best", "first"):
         method = getattr(Shelf, name)
 
-        def record(shelf, query, limit, method=method):
+        def record(shelf, query, limit, *more, method=method):
             asked.append(repr(query))
-            return method(shelf, query, limit)
+            return method(shelf, query, limit, *more)
 
         monkeypatch.setattr(Shelf, name, record)
     filters = Filters(paths=patterns)
@@ -548,7 +548,7 @@ def test_filtered_chunks_are_ranked_independently_of_other_notes(
     compiled = compile_query(query)
     admitted = crowd.admitted(asked, query=compiled)
     search = engine._Search(
-        crowd._notes, crowd._chunks, compiled, None, engine._Limits(), lambda: False
+        crowd._notes, crowd._chunks, compiled, None, engine.Limits(), lambda: False
     )
     everything = crowd._chunks._best(search._text_query(), 10_000)
     expected = sorted(

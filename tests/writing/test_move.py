@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.index_runs import Vault
 from tests.obsidian import made_up
-from tests.random_moves import moves_at_random
+from tests.random_moves import RandomMoves
 from tests.vault_links import Vault as Links
 from tests.vault_links import compare
 
@@ -245,9 +245,10 @@ async def test_random_moves_in_vaults_of_all_languages(tmp_path: Path):
         before = Links(made.files)
         files = list(made.files)
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
+        random_moves = RandomMoves(chance, files, folders)
         async with indexed(vault) as (snapshot, root):
             for _ in range(40):
-                move = moves_at_random(chance, files, folders)
+                move = random_moves.next()
                 try:
                     plan = plan_move(snapshot, root, asked(move.path, move.to))
                 except Conflict as refused:

@@ -2,29 +2,371 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.writing.opened import QUIET, Vault, write
 
-from vault_agent.errors import Conflict
-from vault_agent.markdown.edit import append
-from vault_agent.model.writing import PENDING, Right, Write
-from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.write import Writing
+from vault_agent.errors import Busy, Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.writing import Appended, Right, Writer, WriteState
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-async def follow(paths, wait_ms):
-    return PENDING
+AGENT = Writer("scribe", "mcp:scribe")
 
 
-async def test_a_note_is_created_and_edited(tmp_path: Path):
-    writing = Writing(lambda: VaultRoot.open(tmp_path), follow)
-    write = Write(operation="create", right=Right.CREATE)
-    assert (await writing.create("A.md", write, b"one\n")).created
-    await writing.edit("A.md", write, lambda note: append(note, "two\n"))
-    assert (tmp_path / "A.md").read_bytes() == b"one\ntwo\n"
+def digest(data: bytes) -> str:
+    return content_hash(data).hex()
+
+
+async def test_a_note_is_created_and_edited(vault: Vault):
+    made = await vault.create("Notes/A.md", "one\n")
+    assert (made.created, made.changed, made.path) == (True, True, "Notes/A.md")
+    assert made.diff == "--- /dev/null\n+++ Notes/A.md\n@@ -0,0 +1 @@\n+one\n"
+    edited = await vault.append("Notes/A.md", "two\n")
+    assert vault.bytes("Notes/A.md") == b"one\ntwo\n"
+    assert (edited.hash_before, edited.hash_after) == (digest(b"one\n"), digest(b"one\ntwo\n"))
+    assert (edited.bytes_before, edited.bytes_after, edited.spans) == (4, 8, 1)
+    assert "+two\n" in edited.diff
+    assert edited.index.indexed
+    assert vault.followed == ["Notes/A.md", "Notes/A.md"]
+    assert [each.operation for each in vault.events] == ["create", "append"]
+
+
+async def test_no_temporary_file_stays(vault: Vault):
+    await vault.create("A.md", "one\n")
+    await vault.append("A.md", "two\n")
+    assert len(vault.temporaries()) == 1  # what was displaced, for a moment
+    await vault.writing.close()
+    assert vault.temporaries() == []
+
+
+async def test_a_dry_run_writes_nothing(vault: Vault):
+    vault.put("A.md", "one\n")
+    before = (vault.root / "A.md").stat()
+    dry = await vault.append("A.md", "two\n", dry_run=True, key="k")
+    assert (dry.changed, dry.write_id, dry.undoable) == (True, None, False)
+    assert dry.diff.endswith(" one\n+two\n")
+    assert (await vault.create("B/C.md", "x", dry_run=True)).created
+    assert vault.tree() == {"A.md": b"one\n"}
+    assert (vault.root / "A.md").stat() == before
+    assert not (vault.root / "B").exists()
+    assert await vault.writing.writes() == []
+
+
+async def test_what_changes_nothing_writes_nothing(vault: Vault):
+    vault.put("A.md", "one\n")
+    before = (vault.root / "A.md").stat()
+    same = await vault.overwrite("A.md", "one\n", expected_hash=digest(b"one\n"))
+    assert (same.changed, same.write_id, same.diff) == (False, None, "")
+    assert (vault.root / "A.md").stat() == before
+
+
+async def test_a_create_never_replaces(vault: Vault):
+    vault.put("A.md", "mine\n")
+    vault.put("Ordner/Ä.md", "mine\n")
     with pytest.raises(Conflict, match="NOTE_EXISTS"):
-        await writing.create("A.md", write, b"")
+        await vault.create("A.md", "new")
+    for twin in ("a.md", "ordner/ä.MD", "ORDNER/A\u0308.md"):
+        with pytest.raises(Conflict, match="NAME_COLLISION") as caught:
+            await vault.create(twin, "new")
+        assert caught.value.details["path"] in ("A.md", "Ordner/Ä.md")
+    vault.put(".Far.md.icloud", "")
+    with pytest.raises(Conflict, match="NOTE_NOT_LOCAL"):
+        await vault.create("Far.md", "new")
+    made = await vault.create("ORDNER/B.md", "new")
+    assert made.path == "Ordner/B.md"
+    assert vault.bytes("A.md") == b"mine\n"
+
+
+async def test_many_creates_of_one_name_make_one_note(vault: Vault):
+    made = await asyncio.gather(
+        *(vault.create("New/A.md", f"{number}\n") for number in range(20)), return_exceptions=True
+    )
+    assert sum(not isinstance(each, Exception) for each in made) == 1
+    assert {each.code for each in made if isinstance(each, Conflict)} == {"NOTE_EXISTS"}
+
+
+async def test_a_hash_that_does_not_match_is_refused(vault: Vault):
+    vault.put("A.md", "one\n")
+    with pytest.raises(Conflict, match="HASH_MISMATCH") as caught:
+        await vault.append("A.md", "two\n", expected_hash=digest(b"other"))
+    assert caught.value.details == {"currentHash": digest(b"one\n")}
+    with pytest.raises(InvalidRequest, match="EXPECTED_HASH_REQUIRED"):
+        await vault.overwrite("A.md", "two\n", hash_required=True)
+    await vault.overwrite("A.md", "two\n", hash_required=True, expected_hash=digest(b"one\n")[:16])
+    assert vault.bytes("A.md") == b"two\n"
+
+
+async def test_a_missing_note_is_not_made(vault: Vault):
+    vault.put("Folder.md/B.md", "x")
+    vault.put("picture.png", "x")
+    for path in ("A.md", "No/A.md", "Folder.md", "picture.png"):
+        with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+            await vault.append(path, "text")
+    assert not (vault.root / "No").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".obsidian/app.md", ".trash/A.md", "Folder/.hidden/A.md", "node_modules/A.md", "private/A.md"],
+)
+async def test_hidden_and_excluded_paths_are_refused_by_name(tmp_path: Path, path: str):
+    vault = Vault(tmp_path, QUIET, "private/")
+    async with vault.opened():
+        vault.put(path, "mine\n")
+        for attempt in (vault.append(path, "x"), vault.create(f"{path}2.md", "x")):
+            with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+                await attempt
+    assert vault.tree() == {path: b"mine\n"}
+
+
+async def test_only_the_folders_of_the_settings_and_the_agent_are_written(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, folders=("claude", "Shared")))
+    vault.put("A.md", "mine\n")
+    async with vault.opened():
+        with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+            await vault.append("A.md", "x")
+        with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+            await vault.create("claudette/A.md", "x")
+        await vault.create("Claude/A.md", "x")
+        narrow = replace(AGENT, folders=("claude",), deny=("claude/Diary",))
+        await vault.append("Claude/A.md", "y", caller=narrow)
+        for path in ("Shared/A.md", "claude/diary.md", "claude/Diary/A.md"):
+            with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+                await vault.create(path, "x", caller=narrow)
+
+
+async def test_only_the_rights_that_are_given_are_used(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, allow=frozenset({Right.CREATE, Right.APPEND})))
+    vault.put("A.md", "mine\n")
+    async with vault.opened():
+        await vault.append("A.md", "x\n")
+        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED") as caught:
+            await vault.remove("A.md")
+        assert caught.value.details == {"right": "delete"}
+        reader = replace(AGENT, allow=frozenset({Right.CREATE}))
+        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+            await vault.append("A.md", "x\n", caller=reader)
+
+
+async def test_a_link_is_written_at_its_target_if_that_is_in_the_scope(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, folders=("Open",)))
+    vault.put("Open/A.md", "one\n")
+    vault.put("Closed/B.md", "mine\n")
+    outside = tmp_path / "outside.md"
+    outside.write_text("mine\n")
+    (vault.root / "Open/Link.md").symlink_to("A.md")
+    (vault.root / "Open/Away.md").symlink_to("../Closed/B.md")
+    (vault.root / "Open/Out.md").symlink_to(outside)
+    (vault.root / "Open/Folder").symlink_to("../Closed")
+    async with vault.opened():
+        await vault.append("Open/Link.md", "two\n")
+        for path in ("Open/Away.md", "Open/Out.md", "Open/Folder/B.md"):
+            with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+                await vault.append(path, "x\n")
+        with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+            await vault.create("Open/Folder/New.md", "x\n")
+        with pytest.raises(Conflict, match="NOTE_EXISTS"):
+            await vault.create("Open/Out.md", "x\n")
+    assert (vault.root / "Open/Link.md").is_symlink()
+    assert vault.bytes("Open/A.md") == b"one\ntwo\n"
+    assert outside.read_text() == "mine\n"
+    assert vault.bytes("Closed/B.md") == b"mine\n"
+
+
+async def test_a_key_is_used_once(vault: Vault):
+    first = await vault.create("A.md", "one\n", key="k", request=b"1")
+    again = await vault.create("A.md", "one\n", key="k", request=b"1")
+    assert again.replayed
+    assert replace(again, replayed=False, index=first.index) == first
+    with pytest.raises(InvalidRequest, match="IDEMPOTENCY_KEY_REUSED"):
+        await vault.create("B.md", "one\n", key="k", request=b"2")
+    await vault.create("C.md", "x", key="k", request=b"3", caller=AGENT)  # another caller's key
+    with pytest.raises(Conflict):
+        await vault.create("A.md", "x", key="other", request=b"4")
+    await vault.create("D.md", "x", key="other", request=b"5")  # the refused one has not used it
+
+
+async def test_one_key_at_the_same_time_is_one_write(vault: Vault):
+    vault.put("A.md", "one\n")
+    replies = await asyncio.gather(
+        *(vault.append("A.md", "two\n", key="k", request=b"1") for _ in range(10))
+    )
+    assert vault.bytes("A.md") == b"one\ntwo\n"
+    assert sum(each.replayed for each in replies) == 9
+    assert len({each.write_id for each in replies}) == 1
+
+
+async def test_text_that_was_just_appended_is_not_appended_again(vault: Vault):
+    vault.put("A.md", "one\n")
+    text = Appended(b"two")
+    assert (await vault.append("A.md", "two", appended=text)).changed
+    again = await vault.append("A.md", "two", appended=text)
+    assert not again.changed
+    assert [each.code for each in again.warnings] == ["APPEND_ALREADY_THERE"]
+    assert (await vault.append("A.md", "two", appended=text, caller=AGENT)).changed
+    vault.put("A.md", "one\ntwo\nand more\n")
+    assert (await vault.append("A.md", "two", appended=text)).changed
+    assert (await vault.append("A.md", "two")).changed  # allowRepeat
+
+
+async def test_an_agent_writes_only_so_often(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, max_per_minute=3))
+    async with vault.opened():
+        for number in range(3):
+            await vault.create(f"{number}.md", "x", caller=AGENT)
+        with pytest.raises(Busy, match="WRITE_RATE_LIMITED") as caught:
+            await vault.create("4.md", "x", caller=AGENT)
+        assert 1 <= caught.value.details["retryAfter"] <= 60
+        await vault.create("4.md", "x", dry_run=True, caller=AGENT)
+        await vault.create("4.md", "x")
+
+
+async def test_a_note_does_not_grow_over_its_limit(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, max_note_bytes=10))
+    vault.put("A.md", "12345\n")
+    async with vault.opened():
+        with pytest.raises(TooLarge, match="NOTE_TOO_LARGE"):
+            await vault.append("A.md", "12345\n")
+        with pytest.raises(TooLarge):
+            await vault.create("B.md", "12345678901")
+        await vault.create("b.png", "12345678901")
+    assert vault.bytes("A.md") == b"12345\n"
+
+
+async def test_a_note_that_somebody_changes_is_waited_for(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, quiet_seconds=0.5))
+    file = vault.put("A.md", "one\n")
+    async with vault.opened():
+        writing = asyncio.create_task(vault.append("A.md", "end\n"))
+        for number in range(4):
+            await asyncio.sleep(0.2)
+            file.write_text(f"typing {number}\n")
+        assert not writing.done()
+        await writing
+        assert vault.bytes("A.md") == b"typing 3\nend\n"
+        await vault.append("A.md", "ours\n")  # our own change is not waited for
+        assert vault.bytes("A.md") == b"typing 3\nend\nours\n"
+
+
+async def test_a_note_that_is_never_quiet_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("vault_agent.writing.write.QUIET_WAIT_SECONDS", 0.5)
+    vault = Vault(tmp_path, replace(QUIET, quiet_seconds=60))
+    vault.put("A.md", "")  # an editor may have just emptied it
+    async with vault.opened():
+        with pytest.raises(Conflict, match="NOTE_BUSY") as caught:
+            await vault.append("A.md", "x")
+    assert caught.value.details == {"retryAfter": 3}
+
+
+async def test_a_conflict_of_git_is_not_edited(vault: Vault):
+    marked = b"a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n"
+    vault.put("A.md", marked)
+    with pytest.raises(Conflict, match="NOTE_IN_CONFLICT"):
+        await vault.append("A.md", "x")
+    vault.put("B.md", "a\n=======\ntitle\n")
+    await vault.append("B.md", "x\n")
+
+
+async def test_two_writers_of_a_note_lose_nothing(vault: Vault):
+    vault.put("A.md", "")
+    await asyncio.gather(*(vault.append("A.md", f"{number}\n") for number in range(60)))
+    assert sorted(map(int, vault.bytes("A.md").split())) == list(range(60))
+
+
+async def test_attributes_stay(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    file.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(file, 1234, 5678)
+    names = {}
+    if hasattr(os, "setxattr"):
+        os.setxattr(file, "user.colour", b"green")
+        names = {name: os.getxattr(file, name) for name in os.listxattr(file)}
+    before = file.stat()
+    await vault.append("A.md", "two\n")
+    after = file.stat()
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        *(before.st_mode, before.st_uid, before.st_gid),
+    )
+    assert names == {name: os.getxattr(file, name) for name in names}
+
+
+async def test_new_files_are_as_open_as_their_folder(vault: Vault):
+    (vault.root / "Team").mkdir()
+    (vault.root / "Team").chmod(0o2770)
+    await vault.create("Team/New/A.md", "x")
+    assert stat.S_IMODE((vault.root / "Team/New").stat().st_mode) == 0o2770
+    assert stat.S_IMODE((vault.root / "Team/New/A.md").stat().st_mode) == 0o660
+
+
+async def test_a_read_only_file_stays(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    file.chmod(0o444)
+    for attempt in (vault.append("A.md", "x"), vault.remove("A.md")):
+        with pytest.raises(Forbidden, match="FILE_READ_ONLY"):
+            await attempt
+    assert vault.tree() == {"A.md": b"one\n"}
+
+
+async def test_a_file_with_two_names_keeps_both(vault: Vault):
+    file = vault.put("A.md", "one\ntwo\n")
+    os.link(file, vault.root / "B.md")
+    await vault.append("A.md", "three\n")
+    assert vault.bytes("B.md") == b"one\ntwo\nthree\n"
+    await vault.overwrite("B.md", "1\n")
+    assert vault.bytes("A.md") == b"1\n"
+    assert file.stat().st_nlink == 2
+    assert vault.temporaries() == []
+
+
+async def test_a_deleted_note_is_in_the_trash(vault: Vault):
+    vault.put("Folder/A.md", "one\n")
+    gone = await vault.remove("Folder/A.md")
+    assert (gone.path, gone.trash_path) == ("Folder/A.md", ".trash/Folder/A.md")
+    vault.put("Folder/A.md", "two\n")
+    again = await vault.remove("Folder/A.md", expected_hash=digest(b"two\n"))
+    assert again.trash_path == ".trash/Folder/A 2.md"
+    assert vault.tree() == {".trash/Folder/A.md": b"one\n", ".trash/Folder/A 2.md": b"two\n"}
+    await vault.undo(gone.write_id)
+    assert vault.bytes("Folder/A.md") == b"one\n"
+
+
+async def test_a_permanent_removal_can_be_undone(vault: Vault):
+    vault.put("A.md", "one\n")
+    gone = await vault.remove("A.md", permanent=True)
+    assert not (vault.root / "A.md").exists()
+    await vault.undo(gone.write_id)
+    assert vault.bytes("A.md") == b"one\n"
+
+
+async def test_the_log_has_no_content(vault: Vault):
+    await vault.create("A.md", "secret canary\n", caller=AGENT)
+    await vault.append("A.md", "secret bird\n", key="k", request=b"r")
+    vault.writing._journal.log._connection.execute("PRAGMA wal_checkpoint")
+    raw = b"".join(path.read_bytes() for path in vault.data.glob("writes.db*"))
+    assert b"secret" not in raw
+    [edit, create] = await vault.writing.writes()
+    assert (edit.operation, edit.state, edit.agent) == ("append", WriteState.DONE, "")
+    assert (create.agent, create.client) == ("scribe", "mcp:scribe")
+    assert edit.files[0].hash_before == create.files[0].hash_after
+    assert await vault.writing.writes(agent="scribe") == [create]
+    assert await vault.writing.writes(before=edit.seq) == [create]
+    assert await vault.writing.logged(create.write_id) == (create, True)
+    assert await vault.writing.logged(edit.write_id) == (edit, False)
+
+
+async def test_before_recovery_nothing_is_written(closed: Vault):
+    async with closed.opened() as writing:
+        pass
+    unready = type(writing)(closed.journal(), closed.follow)
+    with pytest.raises(Busy, match="RECOVERY_PENDING"):
+        await unready.create("A.md", write("create", Right.CREATE), b"")
+    await unready.close()

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.wire.replies import Reply
 
+_BY_ID = "id:"
+_NOTE_IDS = ("note_id", "id", "from_", "to")
+"""The fields of requests that name a note."""
+
 Sent = TypeVar("Sent", bound=Model)
 Got = TypeVar("Got")
 
@@ -84,7 +88,7 @@ async def perform(
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs is not None:
         check_switch(operation.needs, vault.config)
-    return await operation.run(vault, caller, sent)
+    return await operation.run(vault, caller, await _with_note_ids(vault, caller, sent))
 
 
 def check_switch(setting: str, config: object) -> None:
@@ -95,6 +99,26 @@ def check_switch(setting: str, config: object) -> None:
             f"This is switched off: {setting} is not true.",
             {"setting": setting},
         )
+
+
+async def _with_note_ids(vault: OpenVault, caller: Caller, sent: Sent) -> Sent:
+    """Return a request with note IDs in place of `id:` and the `id` of a note's frontmatter.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND`; `NOTE_AMBIGUOUS` with `details.notes` if several have it.
+    """
+    asked = {
+        name: value
+        for name in _NOTE_IDS
+        if isinstance(value := getattr(sent, name, None), str) and value.startswith(_BY_ID)
+    }
+    if not asked:
+        return sent
+    found = {
+        name: await vault.lists.note_id_of(value.removeprefix(_BY_ID), caller.scope)
+        for name, value in asked.items()
+    }
+    return sent.model_copy(update=found)
 
 
 async def answer(

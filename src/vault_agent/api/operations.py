@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_agent.api.authoring import AUTHORING_READS, AUTHORING_WRITES
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.files import FILE_OPERATIONS
 from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
+from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
 from vault_agent.library.open_vault import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
@@ -86,12 +90,13 @@ async def _health(vault: OpenVault, _: Caller, __: NoParams) -> Found:
 async def _search(vault: OpenVault, caller: Caller, sent: SearchBody) -> Found:
     """Find chunks and notes by lexical search, semantic search, or both."""
     query = sent.to_query(caller.scope)
+    several = several_of(vault, caller, sent.vaults)
     if sent.cursor is not None:
         (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=vault.identity)
         if not (revision and 0 < int(offset) <= MAX_RANKED):
             raise invalid_cursor()
         query = replace(query, offset=int(offset), revision=revision)
-    answer = await vault.search(query)
+    answer = await (several.search(sent.vaults, query) if several else vault.search(query))
     following = None
     if answer.has_more:
         position = (query.offset + len(answer.hits),)
@@ -101,7 +106,10 @@ async def _search(vault: OpenVault, caller: Caller, sent: SearchBody) -> Found:
 
 async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    return _results(await vault.related(sent.to_query(caller.scope)), sent.fields)
+    query = sent.to_query(caller.scope)
+    if several := several_of(vault, caller, sent.vaults):
+        return _results(await several.related(sent.vaults, query, home=vault), sent.fields)
+    return _results(await vault.related(query), sent.fields)
 
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
@@ -215,7 +223,7 @@ SEARCH = Operation(
     SearchBody,
     _search,
     _RESULTS,
-    ("INVALID_QUERY", *CURSOR_CODES, *_RANKING_CODES),
+    ("INVALID_QUERY", *CURSOR_CODES, *_RANKING_CODES, *VAULT_CODES),
     listed="results",
     scoped=True,
 )
@@ -224,7 +232,7 @@ RELATED = Operation(
     RelatedBody,
     _related,
     _RESULTS,
-    (*NOTE_CODES, "CHUNK_NOT_FOUND", *_RANKING_CODES),
+    (*NOTE_CODES, "CHUNK_NOT_FOUND", *_RANKING_CODES, *VAULT_CODES),
     listed="results",
     scoped=True,
 )
@@ -276,6 +284,7 @@ EVENTS = Operation("events", NoParams, _events)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     HEALTH,
+    VAULTS,
     SEARCH,
     RELATED,
     NOTE,
@@ -286,6 +295,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *LINK_OPERATIONS,
     *GRAPH_OPERATIONS,
     *WEB_OPERATIONS,
+    *AUTHORING_READS,
     INDEX,
     REINDEX,
     JOBS,
@@ -293,6 +303,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     JOB_EVENTS,
     CANCEL_JOB,
     *WRITE_OPERATIONS,
+    *FILE_OPERATIONS,
+    *LOG_OPERATIONS,
+    *AUTHORING_WRITES,
     WATCH,
     SCAN,
     EVENTS,

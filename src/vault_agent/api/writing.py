@@ -6,22 +6,34 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Appended, Right, Write
 from vault_agent.wire.base import dump
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.writing import (
     FrontmatterBody,
+    NoteParams,
     ReplaceBody,
+    SectionBody,
+    TagsBody,
     WriteBody,
     WriteNoteBody,
 )
-from vault_agent.wire.written import WriteData, write_data
+from vault_agent.wire.written import (
+    BlockData,
+    FrontmatterData,
+    HeadingData,
+    OutlineData,
+    WriteData,
+    write_data,
+)
 from vault_agent.writing import notes
+from vault_agent.writing.sections import edit_section
+from vault_agent.writing.tags import change_tags
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -48,8 +60,12 @@ def asked(
     hash_required: bool = False,
     retries: bool = False,
     appended: Appended | None = None,
+    digest: bytes = b"",
 ) -> Write:
-    """Return what every write is told: who asks for what, and how."""
+    """Return what every write is told: who asks for what, and how.
+
+    `digest` is that of content that `sent` does not have as text.
+    """
     content = dump(sent.model_copy(update=dict.fromkeys(_NOT_PART_OF_THE_REQUEST)))
     return Write(
         operation=operation,
@@ -60,7 +76,7 @@ def asked(
         hash_required=hash_required and not sent.dry_run,
         dry_run=sent.dry_run,
         key=sent.idempotency_key,
-        request=blake2b(operation.encode() + b"\n" + content, digest_size=16).digest(),
+        request=blake2b(operation.encode() + b"\n" + content + digest, digest_size=16).digest(),
         wait_ms=sent.wait_ms,
         retries=retries,
         appended=appended,
@@ -100,10 +116,7 @@ def found(written: Written) -> Found:
 async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     """Create a note, or append, prepend, overwrite or upsert its text."""
     mode, content = sent.mode, sent.content
-    right = _RIGHTS[mode]
-    if mode == "overwrite" and caller.kind is CallerKind.WEB:
-        right = Right.EDIT  # a person who sees the text that is replaced
-    write = asked(caller, sent, mode, right, hash_required=mode == "overwrite")
+    write = asked(caller, sent, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
     if mode in ("append", "upsert"):
         appended = None if sent.allow_repeat else Appended(content.encode())
         write = replace(write, retries=True, appended=appended)
@@ -118,7 +131,9 @@ async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     writing, blank = vault.writing, sent.blank_line
     match mode:
         case "create":
-            written = await notes.create(writing, path, write, content, sent.frontmatter)
+            written = await vault.files.with_bystanders(
+                await notes.create(writing, path, write, content, sent.frontmatter)
+            )
         case "append":
             written = await notes.append(writing, path, write, content, blank_line=blank)
         case "prepend":
@@ -157,6 +172,59 @@ async def _replace(vault: OpenVault, caller: Caller, sent: ReplaceBody) -> Found
         expected_count=sent.expected_count,
     )
     return found(written)
+
+
+async def _tags(vault: OpenVault, caller: Caller, sent: TagsBody) -> Found:
+    """Add and remove tags of a note."""
+    path = await path_of(vault, caller, sent)
+    write = asked(caller, sent, "tags", Right.EDIT, retries=True)
+    written = await change_tags(
+        vault.writing, path, write, add=sent.add, remove=sent.remove, where=sent.where
+    )
+    return found(written)
+
+
+async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found:
+    """Change a section or a block of a note."""
+    path = await path_of(vault, caller, sent)
+    address = Address(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
+    # Of the rights, a section has only this one: the rest of the note is there before and after.
+    write = asked(caller, sent, "section", Right.EDIT)
+    if sent.action == "renameHeading":
+        return found(await vault.files.rename_heading(path, write, address, sent.content))
+    written = await edit_section(
+        vault.writing,
+        path,
+        write,
+        address,
+        sent.action,
+        content=sent.content,
+        create_if_missing=sent.create_if_missing,
+        deep=sent.deep,
+        allow_repeat=sent.allow_repeat,
+    )
+    return found(written)
+
+
+async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
+    """Return the headings and blocks of a note, with the IDs and hashes for changes."""
+    known = await vault.outline(sent.note_id, caller.scope)
+    data = OutlineData(
+        note_id=known.note_id,
+        path=known.path,
+        headings=tuple(
+            HeadingData.model_validate(each, from_attributes=True) for each in known.headings
+        ),
+        blocks=tuple(BlockData.model_validate(each, from_attributes=True) for each in known.blocks),
+    )
+    return Found(Reply[OutlineData](data=data))
+
+
+async def _read_frontmatter(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
+    """Return the frontmatter of a note as JSON."""
+    known = await vault.frontmatter(sent.note_id, caller.scope)
+    data = FrontmatterData(note_id=known.note_id, path=known.path, frontmatter=known.values)
+    return Found(Reply[FrontmatterData](data=data))
 
 
 _DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")
@@ -200,9 +268,10 @@ CREATE_CODES = (
 """Codes of every new note."""
 
 
-def _operation(
+def write_operation(
     name: str, request: type[Any], run: Any, codes: tuple[str, ...]
 ) -> Operation[Any, Found]:
+    """Return an operation that changes notes."""
     return Operation(
         name,
         request,
@@ -215,19 +284,19 @@ def _operation(
     )
 
 
-WRITE_NOTE = _operation(
+WRITE_NOTE = write_operation(
     "write_note",
     WriteNoteBody,
     _note,
     (*EDIT_CODES, *CREATE_CODES, "EXPECTED_HASH_REQUIRED", "FRONTMATTER_INVALID"),
 )
-SET_FRONTMATTER = _operation(
+SET_FRONTMATTER = write_operation(
     "write_frontmatter",
     FrontmatterBody,
     _frontmatter,
     (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
 )
-REPLACE = _operation(
+REPLACE = write_operation(
     "write_replace",
     ReplaceBody,
     _replace,
@@ -241,5 +310,47 @@ REPLACE = _operation(
     ),
 )
 
-WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (WRITE_NOTE, SET_FRONTMATTER, REPLACE)
+CHANGE_TAGS = write_operation(
+    "write_tags",
+    TagsBody,
+    _tags,
+    (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
+)
+SECTION = write_operation(
+    "write_section",
+    SectionBody,
+    _section,
+    (
+        *EDIT_CODES,
+        "EXPECTED_HASH_REQUIRED",
+        "HEADING_NOT_FOUND",
+        "HEADING_AMBIGUOUS",
+        "BLOCK_NOT_FOUND",
+        "LINKS_OUTSIDE_SCOPE",
+        "LINK_NOT_EXPRESSIBLE",
+        "MOVE_TOO_LARGE",
+    ),
+)
+_READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")
+OUTLINE = Operation(
+    "outline", NoteParams, _outline, (Reply[OutlineData],), _READ_CODES, scoped=True
+)
+FRONTMATTER = Operation(
+    "frontmatter",
+    NoteParams,
+    _read_frontmatter,
+    (Reply[FrontmatterData],),
+    (*_READ_CODES, "FRONTMATTER_INVALID"),
+    scoped=True,
+)
+
+WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    OUTLINE,
+    FRONTMATTER,
+    WRITE_NOTE,
+    SET_FRONTMATTER,
+    CHANGE_TAGS,
+    REPLACE,
+    SECTION,
+)
 """In the order of the reference."""

@@ -31,6 +31,7 @@ class Invocation:
     endpoint: str | None = None
     api_key: str | None = field(default=None, repr=False)
     json: bool = False
+    vault: str | None = None
 
     def flags(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the flags as settings by dotted key, None if a flag was not given."""
@@ -60,9 +61,10 @@ class Invocation:
         layers = self.layers()
         where = connection(layers)
         try:
-            refuse = changes_index and self.endpoint is None
+            refuse = changes_index and self.endpoint is None and self.vault is None
             warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
             async with Client(where.endpoint, where.api_key, on_vault=warn) as client:
+                client.vault_name = self.vault
                 if refuse:
                     await _refuse_another_vault(client, layers, where.endpoint)
                 yield client
@@ -156,6 +158,13 @@ def _global_options() -> list[GlobalOption]:
             callback=_keep,
             help="Key for the server. Prefer VAULT_AGENT_SERVER_API_KEY: other users can see"
             " arguments.",
+        ),
+        GlobalOption(
+            ["--vault"],
+            metavar="NAME",
+            expose_value=False,
+            callback=_keep,
+            help="Another vault of the server: project:NAME, global, or one of `vaults`.",
         ),
         GlobalOption(
             ["--json"],

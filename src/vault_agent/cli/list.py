@@ -31,6 +31,14 @@ _SORTS = ("path", "updated", "created", "title", "connections")
     metavar="NAME=VALUE",
     help="Only with this frontmatter property. Repeat to require several.",
 )
+@click.option(
+    "--file", "files", multiple=True, help="Only about this file or folder, by their `files`."
+)
+@click.option("--status", "statuses", multiple=True, help="Only with this `status`.")
+@click.option("--project", "projects", multiple=True, help="Only with this `project`.")
+@click.option("--session", "sessions", multiple=True, help="Only with this `session`.")
+@click.option("--agent", "agents", multiple=True, help="Only with this `agent`.")
+@click.option("--promoted/--not-promoted", default=None, help="Only promoted notes, or others.")
 @click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD.")
 @click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD.")
 @click.option("--linked/--orphans", default=None, help="Only with, or without, links of notes.")
@@ -53,13 +61,19 @@ async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: 
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.cli.results import named_value
 
-    linked = options["linked"]
+    linked, promoted = options["linked"], options["promoted"]
     arguments = {
         "path": paths,
         "recursive": "false" if options["flat"] else None,
         "tag": tuple(tag.removeprefix("#") for tag in options["tags"]),
         "type": options["types"],
         "property": tuple(":".join(named_value(text)) for text in options["properties"]),
+        "file": options["files"],
+        "status": options["statuses"],
+        "project": options["projects"],
+        "session": options["sessions"],
+        "agent": options["agents"],
+        "promoted": None if promoted is None else str(promoted).lower(),
         "after": options["after"],
         "before": options["before"],
         "linked": None if linked is None else str(linked).lower(),

@@ -33,10 +33,11 @@ class LocalVault(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A result that was printed: a note ID or chunk ID, and the line of the match."""
+    """A result that was printed: a note ID or chunk ID, the line of the match, and its vault."""
 
     id: str
     line: int | None
+    vault: str | None = None  # None for the default vault
 
 
 def local_vault(layers: Sequence[Layer], served: str | None) -> LocalVault | None:
@@ -69,11 +70,19 @@ def note_address(root: Path, path: str) -> str:
     return obsidian_address(file) if is_obsidian(root) else file.as_uri()
 
 
-def remember(vault: LocalVault, results: Iterable[dict[str, Any]]) -> None:
-    """Keep what was printed. Nothing happens if that cannot be written."""
+def remember(
+    vault: LocalVault, results: Iterable[dict[str, Any]], searched: str | None = None
+) -> None:
+    """Keep what was printed. Nothing happens if that cannot be written.
+
+    `searched` is the vault of results that do not name theirs, None for the default one.
+    """
     from vault_agent.system.files import replace_file
 
-    shown = [[result["id"], result.get("line")] for result in results]
+    shown: list[list[Any]] = []
+    for result in results:
+        name = result.get("vault", searched)
+        shown.append([result["id"], result.get("line"), *([name] if name is not None else [])])
     with suppress(OSError):
         replace_file(vault.index_folder / _FILE, orjson.dumps(shown), durable=False)
 
@@ -84,9 +93,9 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
         return None
     try:
         shown = orjson.loads((folder / _FILE).read_bytes())
-        identifier, line = shown[number - 1] if number > 0 else (None, None)
+        identifier, line, *vault = shown[number - 1] if number > 0 else (None, None)
     except (OSError, ValueError, LookupError, TypeError):
         return None
     if not isinstance(identifier, str) or not isinstance(line, int | None):
         return None
-    return Shown(identifier, line)
+    return Shown(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.cli.here import vaults_here
 from vault_agent.cli.local import recalled
 from vault_agent.config.connection import index_folder
-from vault_agent.errors import InvalidRequest, Misconfigured, NotFound
+from vault_agent.config.registry import DEFAULT
+from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, Misconfigured, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from vault_agent.cli.command import Invocation
@@ -38,16 +41,24 @@ class Place(NamedTuple):
 async def find(invocation: Invocation, client: Client, text: str) -> Place:
     """Return the place that a person means. An ID is not looked up.
 
+    Inside a trusted project, the project's vault and the global one come before the default vault.
+    The client's further calls are about the vault that has the note.
+
     Raises:
         InvalidRequest: `INVALID_ID` if the text is empty.
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    if known := _ID.fullmatch(text):
+    here = vaults_here(invocation)
+    if (known := _ID.fullmatch(text)) and not here:
         return _place(known)
+    if here and not _NUMBER.fullmatch(text):
+        return await _look_up_in((*here, None), client, text)
     if not _NUMBER.fullmatch(text):
         return await look_up(client, text)
     shown = recalled(_folder(invocation), int(text))
     if shown is not None and (known := _ID.fullmatch(shown.id)):
+        if invocation.vault is None and shown.vault is not None:
+            client.vault_name = None if shown.vault == DEFAULT else shown.vault
         return _place(known, shown.line)
     try:
         return await look_up(client, text)
@@ -57,6 +68,24 @@ async def find(invocation: Invocation, client: Client, text: str) -> Place:
         raise NotFound(
             error.code, f"Your last search at a terminal has no result {text}.", remedy=""
         ) from None
+
+
+async def _look_up_in(vaults: Sequence[str | None], client: Client, text: str) -> Place:
+    """Return the place in the first of these vaults that has it. None is the default vault."""
+    for name in vaults:
+        client.vault_name = name
+        try:
+            found = await look_up(client, text)
+        except NotFound as error:
+            if error.code != "NOTE_NOT_FOUND" or name is None:
+                raise
+        except (IndexUnavailable, Busy):
+            if name is None:
+                raise
+        else:
+            known = _ID.fullmatch(text)
+            return found if known is None else _place(known)._replace(path=found.path)
+    raise AssertionError("the default vault is the last one")
 
 
 async def look_up(client: Client, text: str) -> Place:

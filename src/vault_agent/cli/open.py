@@ -15,6 +15,7 @@ import asyncclick as click
 from vault_agent.cli.browser import new_address, open_in_browser, place_of
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.editors import editor_command
+from vault_agent.cli.here import root_of
 from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
 from vault_agent.cli.names import find, look_up
 from vault_agent.cli.terminal import clean, envelope, tell
@@ -56,8 +57,12 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
         if place.path is None:
             place = (await look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
         line = place.line or await _line_of(client, place)
-        vault = local_vault(layers, client.vault)
-        way = _way(way, vault.root if vault is not None else None)
+        served, name_of_vault = client.vault, client.vault_name
+        vault = local_vault(layers, served)
+        root = (root_of(name_of_vault) if name_of_vault is not None else None) or (
+            vault.root if vault is not None else None
+        )
+        way = _way(way, root)
         if way == "program" and "web.enabled" in (await client.health()).data.switched_on:
             way = "ui"
         page = place_of("notes", place._replace(line=line))
@@ -65,11 +70,11 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
     if way == "ui":
         open_in_browser(address)
     else:
-        if vault is None:
+        if root is None:
             raise Misconfigured(
                 "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
             )
-        _open_file(way, _file(vault.root, place.path or ""), line)
+        _open_file(way, _file(root, place.path or ""), line)
     if invocation.json:
         envelope({"path": place.path, "line": line, "in": way})
     elif way != "editor":

@@ -8,7 +8,8 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import find
-from vault_agent.cli.results import ranking, ranking_options, show
+from vault_agent.cli.results import ranking, ranking_options, searched, show
+from vault_agent.config.registry import DEFAULT
 from vault_agent.model.search import Linked
 
 
@@ -17,7 +18,9 @@ from vault_agent.model.search import Linked
 @click.option("--unlinked", is_flag=True, help="Only notes that are not linked with it yet.")
 @ranking_options
 @click.pass_obj
-async def command(invocation: Invocation, /, name: str, *, unlinked: bool, **options: Any) -> None:
+async def command(
+    invocation: Invocation, /, name: str, *, unlinked: bool, all_vaults: bool, **options: Any
+) -> None:
     """Find notes and chunks related to a note or chunk.
 
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
@@ -26,5 +29,8 @@ async def command(invocation: Invocation, /, name: str, *, unlinked: bool, **opt
     async with invocation.client() as client:
         place = await find(invocation, client, name)
         linked = Linked.EXCLUDE if unlinked else None
-        reply = await client.related(place.id, **ranking(**options), linked=linked)
+        vaults = searched(invocation, all_vaults=all_vaults)
+        if (client.vault_name or DEFAULT) not in vaults:
+            vaults = ()  # the note is in another vault, so only that one is searched
+        reply = await client.related(place.id, **ranking(**options), linked=linked, vaults=vaults)
     show(invocation, client, reply)

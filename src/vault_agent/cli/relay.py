@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from vault_agent import __version__
 from vault_agent.config import rules
 from vault_agent.config.connection import connection, index_folder
 from vault_agent.config.keys import DEFAULT_MAX_BODY_BYTES
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PROGRAM = (sys.executable, "-P", "-m", "vault_agent")
 _SECONDS_TO_START = 60.0
+_SECONDS_TO_END = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
@@ -94,6 +96,7 @@ class _Finder:
         }
         self._config = Path(options.config) if options.config is not None else None
         self._flags = flags
+        self._warned = False
         self._layers = self._read()
         self._key = connection(self._layers).api_key
 
@@ -130,7 +133,7 @@ class _Finder:
             return ServerAt(chosen.endpoint, chosen.api_key)
         endpoint = chosen.endpoint if fixed else self._noted() or chosen.endpoint
         usable = fixed or self._folder() is None or endpoint == self._noted()
-        if usable and not failed and _answers(endpoint):
+        if usable and not failed and _answers(endpoint) and not self._ended(endpoint, fixed=fixed):
             return ServerAt(endpoint, chosen.api_key)
         if fixed or self._options.no_start:
             raise Refused(
@@ -138,6 +141,28 @@ class _Finder:
                 " --mcp"
             )
         return ServerAt(self._started(), connection(self._read()).api_key)
+
+    def _ended(self, endpoint: str, *, fixed: bool) -> bool:
+        """End a server of another version that a relay started. Whether there was one.
+
+        Another one may be what its user wants, so it only gets a warning.
+        """
+        folder = self._folder()
+        noted = noted_address(folder) if folder is not None else None
+        if noted is None or noted.endpoint != endpoint or noted.version == __version__:
+            return False
+        if not noted.until_idle or fixed or self._options.no_start:
+            if not self._warned:
+                self._warned = True
+                print("SERVER_OF_OTHER_VERSION: restart the server.", file=sys.stderr)
+            return False
+        from vault_agent.system.processes import ask_to_end
+
+        ask_to_end(noted.pid)
+        deadline = time.monotonic() + _SECONDS_TO_END
+        while _answers(noted.endpoint) and time.monotonic() < deadline:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        return True
 
     def _folder(self) -> Path | None:
         return index_folder(self._layers)

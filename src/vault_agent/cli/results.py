@@ -24,6 +24,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.cli.times import ago
 from vault_agent.cli.wrap import fits, fitted
+from vault_agent.config.registry import DEFAULT
 from vault_agent.model.search import Filters, Mode
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def ranking_options(function: _Function) -> _Function:
         click.option("--after", metavar="DATE", help="Only dated from this day, YYYY-MM-DD."),
         click.option("--before", metavar="DATE", help="Only dated to this day, YYYY-MM-DD."),
         click.option("--explain", is_flag=True, help="Show how each score is made."),
+        click.option("--all-vaults", is_flag=True, help="In every vault of the server, as one."),
     )
     for option in reversed(options):
         function = option(function)
@@ -111,6 +113,16 @@ def ranking(
     )
 
 
+def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
+    """Return the vaults that are searched as one: all, or those of this project. () for one."""
+    from vault_agent.cli.here import all_vaults as every
+    from vault_agent.cli.here import vaults_here
+
+    if all_vaults and invocation.vault is not None:
+        raise click.UsageError("--vault and --all-vaults exclude each other")
+    return every() if all_vaults else vaults_here(invocation)
+
+
 def named_value(text: str) -> tuple[str, str]:
     """Return the name and value of `NAME=VALUE`."""
     name, separator, value = text.partition("=")
@@ -132,14 +144,24 @@ def show(invocation: Invocation, client: Client, reply: Reply[ResultsData]) -> N
     results = data["results"]
     vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
     if vault is not None and results:
-        remember(vault, results)
+        remember(vault, results, invocation.vault)
     for number, result in enumerate(results, 1):
         if number > 1:
             say()
-        _show_one(result, number, vault)
+        _show_one(result, number, vault and _of_result(vault, result, invocation.vault))
     if not results:
         tell(_nothing_found(data))
     warn(reply.warnings)
+
+
+def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) -> LocalVault:
+    """Return the folder of a result's own vault, if it is another one."""
+    name = result.get("vault", searched)
+    if name in (None, DEFAULT):
+        return vault
+    from vault_agent.cli.here import root_of
+
+    return vault._replace(root=root_of(name) or vault.root)
 
 
 def _nothing_found(data: dict[str, Any]) -> str:
@@ -154,6 +176,9 @@ def _show_one(result: dict[str, Any], number: int, vault: LocalVault | None) -> 
     path = style(place, "strong")
     if vault is not None:
         path = _linked(path, vault, result["path"])
+    if result.get("vault"):
+        named = f"  [{clean(result['vault'])}]"
+        place, path = place + named, path + style(named, "faint")
     headings = " › ".join(clean(heading) for heading in result["headingPath"])
     # Results of filters alone have no score.
     score = f"{result['score']:.2f}  " if result["score"] else ""

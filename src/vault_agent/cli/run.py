@@ -49,12 +49,27 @@ COMMANDS = (
     "list",
     "tasks",
     "context",
+    "write",
+    "section",
+    "replace",
+    "frontmatter",
+    "move",
+    "delete",
+    "mkdir",
+    "new",
+    "devlog",
+    "adr",
+    "undo",
+    "writes",
     "get",
     "jobs",
     "status",
     "watch",
     "mcp",
     "agents",
+    "init",
+    "trust",
+    "vaults",
     "config",
     "indexes",
     "service",
@@ -70,6 +85,12 @@ _AS_OPTIONS = (
     ("filters.before", "--before"),
     ("dueAfter", "--due-after"),
     ("dueBefore", "--due-before"),
+    ("as expectedCount", "with --count"),
+    ("`headingId`", "--heading-id"),
+    ("headingId", "--heading-id"),
+    ("set `allowRepeat`", "add --again"),
+    ("Repeat the request with `confirm: true`", "Add --yes"),
+    ("send its `contentHash` as `expectedHash`", "give its hash with --expected-hash"),
 )
 
 
@@ -110,7 +131,7 @@ class _Program(Group):
 
 program = _Program(
     NAME,
-    help="""Search and read one folder of Markdown notes on this computer.
+    help="""Search, read and change one folder of Markdown notes on this computer.
 
     \b
     First steps:

@@ -7,7 +7,7 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.results import ranking, ranking_options, show
+from vault_agent.cli.results import ranking, ranking_options, searched, show
 from vault_agent.cli.terminal import clean, tell
 
 _MAX_LIMIT = 50
@@ -27,6 +27,7 @@ async def command(
     words: tuple[str, ...],
     all_words: bool,
     cursor: str | None,
+    all_vaults: bool,
     **options: Any,
 ) -> None:
     """Find the notes and passages that match a query.
@@ -46,9 +47,10 @@ async def command(
             "Missing query: type what to look for, or give a filter such as --tag",
             click.get_current_context(),
         )
+    vaults = searched(invocation, all_vaults=all_vaults)
     async with invocation.client() as client:
         reply = await client.search(
-            query or _EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor
+            query or _EVERY_NOTE, **chosen, every_word=all_words, cursor=cursor, vaults=vaults
         )
     show(invocation, client, reply)
     data = reply.envelope["data"]

@@ -1,24 +1,31 @@
-"""`vault-agent tasks list`."""
+"""`vault-agent tasks`."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
+from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Reply
     from vault_agent.wire.lists import TasksData
 
+_TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")
 
 
 @click.group("tasks", cls=Group)
 def command() -> None:
-    """List the tasks of notes: list items with a check box."""
+    """List and change tasks in notes.
+
+    A task is a list item with a check box.
+    """
 
 
 @command.command("list")
@@ -52,6 +59,76 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
     async with invocation.client() as client:
         reply = await client.lists.tasks(arguments)
     _show(reply, as_json=invocation.json)
+
+
+@command.command("add")
+@click.argument("note", metavar="NOTE")
+@click.argument("text")
+@click.option("--section", metavar="HEADING", help="Add it below this heading. Default: the end.")
+@click.option("--due", metavar="DATE", help="When it is due, YYYY-MM-DD.")
+@click.option("--scheduled", metavar="DATE", help="When you plan to do it, YYYY-MM-DD.")
+@click.option("--start", metavar="DATE", help="When it can be begun, YYYY-MM-DD.")
+@click.option("--priority", type=click.Choice(("highest", "high", "medium", "low", "lowest")))
+@click.option("--every", metavar="RULE", help="How it recurs: week, 2 days, month on the 1st.")
+@click.option("--again", is_flag=True, help="Add a task again that you have just added.")
+@how_options()
+@click.pass_obj
+async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int | None:
+    """Add a task to a note."""
+    chosen = how(options)
+    body: dict[str, Any] = {"text": text}
+    for name in ("section", "due", "scheduled", "start", "priority"):
+        if options[name] is not None:
+            body[name] = options[name]
+    if options["every"] is not None:
+        body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
+    if options["again"]:
+        body["allowRepeat"] = True
+    async with invocation.client() as client:
+        body |= await existing(invocation, client, note)
+        return await change(invocation, client, "tasks/add", body, chosen)
+
+
+@command.command("done")
+@click.argument("task", metavar="NOTE:LINE")
+@how_options()
+@click.pass_obj
+async def done(invocation: Invocation, /, task: str, **options: Any) -> int | None:
+    """Complete a task, with the date of today. A recurring task gets its next one."""
+    return await _set(invocation, task, "done", options)
+
+
+@command.command("toggle")
+@click.argument("task", metavar="NOTE:LINE")
+@how_options()
+@click.pass_obj
+async def toggle(invocation: Invocation, /, task: str, **options: Any) -> int | None:
+    """Complete a task, or open it again."""
+    return await _set(invocation, task, "toggle", options)
+
+
+@command.command("cancel")
+@click.argument("task", metavar="NOTE:LINE")
+@how_options()
+@click.pass_obj
+async def cancel(invocation: Invocation, /, task: str, **options: Any) -> int | None:
+    """Cancel a task, with the date of today."""
+    return await _set(invocation, task, "cancelled", options)
+
+
+async def _set(
+    invocation: Invocation, task: str, status: str, options: dict[str, Any]
+) -> int | None:
+    body: dict[str, Any] = {"status": status}
+    async with invocation.client() as client:
+        if _TASK_ID.fullmatch(task):
+            body["taskId"] = task
+        else:
+            place = await find(invocation, client, task)
+            if place.line is None:
+                raise click.UsageError("name the task by its note and line, as in Plan.md:12")
+            body |= {"noteId": place.note_id, "line": place.line}
+        return await change(invocation, client, "tasks/set", body, how(options))
 
 
 def _show(reply: Reply[TasksData], *, as_json: bool) -> None:

@@ -73,7 +73,7 @@ def has_colour(stream: TextIO) -> bool:
 
 
 def style(text: str, name: str, stream: TextIO | None = None) -> str:
-    """Return text in a style: strong, faint, match, code or warning."""
+    """Return text in a style: strong, faint, match, code, warning, added, removed or place."""
     if not has_colour(stream or sys.stdout):
         return text
     looks: dict[str, dict[str, Any]] = {
@@ -82,6 +82,9 @@ def style(text: str, name: str, stream: TextIO | None = None) -> str:
         "match": {"bold": True, "fg": "yellow"},
         "code": {"bold": True, "fg": "red"},
         "warning": {"bold": True, "fg": "yellow"},
+        "added": {"fg": "green"},
+        "removed": {"fg": "red"},
+        "place": {"fg": "cyan"},
     }
     return click.style(text, **looks[name])
 

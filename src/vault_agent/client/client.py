@@ -102,6 +102,8 @@ class Client:
         """Create a client. `on_vault` is called once, with the identity of the served vault."""
         self.vault: str | None = None
         """The identity of the served vault, known after the first reply."""
+        self.vault_name: str | None = None
+        """The vault that calls are about, None for the default one."""
         self._on_vault = on_vault
         self.endpoint = endpoint.rstrip("/")
         self._address = Address.of(endpoint)
@@ -165,13 +167,16 @@ class Client:
         explain: bool = False,
         every_word: bool = False,
         cursor: str | None = None,
+        vaults: Sequence[str] = (),
     ) -> Reply[ResultsData]:
-        """Return the results of a query, best first."""
+        """Return the results of a query, best first. `vaults` are searched as one."""
         body = {"query": query, **_ranking(mode, limit, filters, explain=explain)}
         if every_word:
             body["match"] = "all"
         if cursor is not None:
             body["cursor"] = cursor
+        if vaults:
+            body["vaults"] = list(vaults)
         return await self._call("POST", "/search", "ResultsData", body)
 
     async def related(
@@ -183,8 +188,11 @@ class Client:
         filters: Filters | None = None,
         explain: bool = False,
         linked: Linked | None = None,
+        vaults: Sequence[str] = (),
     ) -> Reply[ResultsData]:
         """Return notes and chunks related to a note or chunk, best first.
+
+        `vaults` are searched as one.
 
         `linked`: whether notes that are linked with it, in either direction, are results.
         They are by default.
@@ -192,6 +200,8 @@ class Client:
         body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, explain=explain)}
         if linked is not None:
             body["linked"] = linked.value
+        if vaults:
+            body["vaults"] = list(vaults)
         return await self._call("POST", "/related", "ResultsData", body)
 
     async def resolve(self, name: str) -> Reply[NamedData]:
@@ -297,6 +307,8 @@ class Client:
     ) -> AsyncIterator[Response]:
         """Send a request and yield the successful response. Its body is not read yet."""
         headers = dict(self._headers)
+        if self.vault_name is not None:
+            path = f"/vaults/{_segment(self.vault_name)}{path}"
         content = None
         if body is not None:
             headers["Content-Type"] = "application/json"

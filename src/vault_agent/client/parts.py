@@ -59,6 +59,7 @@ PARTS: dict[str, Parts] = {
     "OutlineData": {"path": str, "headings": list, "blocks": list},
     "FrontmatterData": {"path": str, "frontmatter": dict},
     "TemplatesData": {"templates": list},
+    "DevlogData": {"entries": list},
     "DecisionsData": {"decisions": list},
     "WritesData": {"writes": list, "hasMore": bool},
     "OneWrite": {"write": dict},

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_agent.client.lists import Call
     from vault_agent.wire.written import (
         DecisionsData,
+        DevlogData,
         ForgottenData,
         FrontmatterData,
         OneWrite,
@@ -52,6 +53,10 @@ class Writing:
     async def templates(self) -> Reply[TemplatesData]:
         """Return the templates for new notes."""
         return await self._call("GET", "/templates", "TemplatesData")
+
+    async def devlog(self, arguments: Mapping[str, Any]) -> Reply[DevlogData]:
+        """Return the last lines of the devlog."""
+        return await self._call("GET", f"/devlog{query(arguments)}", "DevlogData")
 
     async def decisions(self) -> Reply[DecisionsData]:
         """Return the decision records, in the order of their numbers."""

@@ -51,6 +51,11 @@ def open_in(layers: Iterable[Layer]) -> str:
     return _first(tuple(layers), "cli.open_in", rules.opener) or OPENERS[0]
 
 
+def several_vaults(layers: Iterable[Layer]) -> bool:
+    """Return `vaults.enabled`."""
+    return bool(_first(tuple(layers), "vaults.enabled", rules.switch))
+
+
 def vault_root(layers: Iterable[Layer]) -> Path | None:
     """Return `vault.root`, or None if it is not set."""
     return _first(tuple(layers), "vault.root", rules.folder)

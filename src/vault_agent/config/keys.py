@@ -10,6 +10,8 @@ from difflib import get_close_matches
 
 ENV_PREFIX = "VAULT_AGENT_"
 CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting in it
+PROJECT_ENV = "VAULT_AGENT_PROJECT"  # the folder of the project; not a setting
+NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV})
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
@@ -68,6 +70,9 @@ _ALL = (
     Key("watch.rescan_seconds", "time between scans of the whole vault"),
     Key("watch.poll_seconds", "time between scans where there are no events"),
     Key("watch.embed_delay_seconds", "wait after a change before new chunks are embedded"),
+    Key("vaults.enabled", "whether project vaults and the global vault are served too"),
+    Key("vaults.global_root", "the folder of the global vault", path=True),
+    Key("vaults.max_open", "most vaults that are open at once"),
     Key("write.enabled", "whether notes may be changed"),
     Key("write.folders", "where notes may be changed; . is the whole vault", many=True),
     Key("write.allow", "what may be done there", many=True),

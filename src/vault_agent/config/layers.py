@@ -18,6 +18,7 @@ from vault_agent.config.keys import (
     ENV_PREFIX,
     ENVIRONMENT,
     KEYS,
+    NOT_SETTINGS,
     SECTIONS,
     nearest,
 )
@@ -190,13 +191,13 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     problems: list[Problem] = []
     for name, value in environ.items():
         # Names are compared exactly. Windows converts them to upper case.
-        if not name.startswith(ENV_PREFIX) or name == CONFIG_ENV:
+        if not name.startswith(ENV_PREFIX) or name in NOT_SETTINGS:
             continue
         if key := ENVIRONMENT.get(name):
             if value:
                 values[key.name] = value
         else:
-            hint = nearest(name, [*ENVIRONMENT, CONFIG_ENV])
+            hint = nearest(name, [*ENVIRONMENT, *sorted(NOT_SETTINGS)])
             problems.append(Problem(name, f"is an unknown setting{hint}"))
     if problems:
         raise invalid(problems)

@@ -91,6 +91,19 @@ def opener(value: object) -> str:
     return str(value)
 
 
+def switch(value: object) -> bool:
+    """Return a boolean, which text may spell as pydantic accepts it."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        text = value.lower()
+        if text in ("1", "true", "t", "yes", "y", "on"):
+            return True
+        if text in ("0", "false", "f", "no", "n", "off"):
+            return False
+    raise ValueError("must be true or false")
+
+
 def folder(value: object) -> Path:
     """Return an absolute path with `~` expanded. It need not exist."""
     if not isinstance(value, (str, Path)) or "\0" in str(value):

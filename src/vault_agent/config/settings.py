@@ -112,6 +112,14 @@ class WatchSettings(_Section):
     embed_delay_seconds: Annotated[Count, Field(ge=0, le=3_600)] = 5
 
 
+class VaultsSettings(_Section):
+    """Vaults besides `vault.root`. Off by default."""
+
+    enabled: Switch = False
+    global_root: Folder | None = None
+    max_open: Annotated[Count, Field(ge=1, le=64)] = 8
+
+
 class WriteSettings(_Section):
     """What may be changed in the vault. Nothing by default."""
 
@@ -197,6 +205,7 @@ class Config(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     watch: WatchSettings = WatchSettings()
+    vaults: VaultsSettings = VaultsSettings()
     write: WriteSettings = WriteSettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    IntArray = NDArray[np.int64]
 
 
 class Adjacency:
@@ -17,36 +22,44 @@ class Adjacency:
     its weight. The neighbours of a note are sorted.
     """
 
-    def __init__(self, size: int, weights: Mapping[int, int]) -> None:
-        """Take the number of notes, and the weight of each edge by source * size + target.
+    def __init__(self, size: int, pairs: IntArray, weights: IntArray) -> None:
+        """Take the number of notes, each edge once as source * size + target, and its weight.
 
-        A pair of notes as one whole number sorts much faster than as a tuple.
+        The edges are sorted. As whole numbers they sort much faster than as pairs.
         """
         self.size = size
-        pairs = sorted([pair for pair in weights if pair // size != pair % size])
-        self.targets = array("i", [pair % size for pair in pairs])
-        self.weights = array("i", [weights[pair] for pair in pairs])
-        self._out = _starts(size, [pair // size for pair in pairs])
-        pairs = sorted([pair % size * size + pair // size for pair in pairs])
-        self.sources = array("i", [pair % size for pair in pairs])
-        self._in = _starts(size, [pair // size for pair in pairs])
+        source, target = np.divmod(pairs, max(size, 1))
+        other = source != target
+        source, target = source[other], target[other]
+        self.targets = _array(target)
+        self.weights = _array(weights[other])
+        self._out = _starts(size, source)
+        self.sources = _array(np.sort(target * size + source) % max(size, 1))
+        self._in = _starts(size, target)
 
     @classmethod
-    def of(cls, positions: Mapping[int, int], links: Iterable[tuple[int, int]]) -> Self:
-        """Build the graph from the position of each note, by its number, and from all links.
+    def of(cls, notes: Sequence[int], sources: Sequence[int], targets: Sequence[int]) -> Self:
+        """Build the graph from the number of the note at each position, and from all links.
 
-        A link is (number of its note, number of the note that it leads to).
+        `sources` and `targets` have the numbers of the notes at both ends of each link.
         """
-        size = len(positions)
-        pairs = [positions[source] * size + positions[target] for source, target in links]
-        return cls(size, Counter(pairs))
+        if not sources:
+            return cls(len(notes), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        numbers = np.array(notes, np.int64)
+        order = np.argsort(numbers)
+        first, last = (
+            order[np.searchsorted(numbers, np.array(each, np.int64), sorter=order)]
+            for each in (sources, targets)
+        )
+        return cls(len(notes), *np.unique(first * len(notes) + last, return_counts=True))
 
     def pairs(self) -> list[int]:
         """Return all edges as one list: source, target, source, target …, sorted."""
-        found = [0] * (2 * len(self.targets))
-        found[1::2] = self.targets
-        found[::2] = [note for note in range(self.size) for _ in range(self.out_degree(note))]
-        return found
+        starts = np.frombuffer(self._out, np.int32)
+        found = np.empty((len(self.targets), 2), np.int32)
+        found[:, 0] = np.repeat(np.arange(self.size), starts[1:] - starts[:-1])
+        found[:, 1] = np.frombuffer(self.targets, np.int32)
+        return list(found.ravel().tolist())
 
     @property
     def edges(self) -> int:
@@ -85,13 +98,12 @@ class Adjacency:
         return len({*self.outgoing(note), *self.incoming(note)})
 
 
-def _starts(size: int, ordered: Iterable[int]) -> array[int]:
+def _array(numbers: IntArray) -> array[int]:
+    """Return an array whose items are Python's whole numbers, so that they can be sent as JSON."""
+    return array("i", numbers.astype(np.int32).tobytes())
+
+
+def _starts(size: int, notes: IntArray) -> array[int]:
     """Return where the entries of each note begin, and the end of the last one."""
-    counts = [0] * (size + 1)
-    for note in ordered:
-        counts[note + 1] += 1
-    total = 0
-    for index, count in enumerate(counts):
-        total += count
-        counts[index] = total
-    return array("i", counts)
+    counts = np.bincount(notes, minlength=size) if size else np.zeros(0, np.int64)
+    return _array(np.concatenate(([0], np.cumsum(counts))))

@@ -82,7 +82,13 @@ class Parser:
         size = sum(task.entry.size for task in tasks)
         task = self._task
         batch = Batch(
-            task.root, self._folder, task.exclude, task.max_note_bytes, task.fields, tasks
+            task.root,
+            self._folder,
+            task.exclude,
+            task.max_note_bytes,
+            task.fields,
+            tasks,
+            task.typed,
         )
         report: CrashReport | None = None
         for _ in range(WORKERS_TRIED):

@@ -27,7 +27,7 @@ class StoredGraph(NamedTuple):
 
     meta: Meta
     order: list[tuple[int, str]]
-    links: list[tuple[int, int]]
+    links: tuple[list[int], list[int]]  # the rowids at both ends
     notes: dict[int, reading.NoteColumns]  # by rowid
 
 
@@ -38,8 +38,7 @@ async def cluster(task: IndexTask) -> Clustered:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
     """
     graph = await read_graph(task)
-    positions = {rowid: position for position, (rowid, _) in enumerate(graph.order)}
-    found = communities(Adjacency.of(positions, graph.links))
+    found = communities(Adjacency.of([rowid for rowid, _ in graph.order], *graph.links))
     texts = [_text(graph.notes[rowid]) for rowid, _ in graph.order]
     return Clustered(
         graph.meta.generation,

@@ -356,7 +356,7 @@ class _Run:
         rowids = [self._known[path].rowid for path in paths]
         names: list[tuple[int, int]] = []
         for note in await reading.notes_by_rowid(target.connection, rowids):
-            self._names_before[note.path] = names_of(note.path, note.aliases)
+            self._names_before[note.path] = names_of(note.path, (*note.aliases, *note.keys))
             names += name_rows(note.path, self._names_before[note.path])
         await target.writer.change_names((), names)
         await target.writer.remove(rowids)

@@ -33,8 +33,7 @@ async def compute_layout(task: IndexTask) -> LaidOut:
         OSError: if the file cannot be written.
     """
     graph = await read_graph(task)
-    positions = {rowid: position for position, (rowid, _) in enumerate(graph.order)}
-    links = Adjacency.of(positions, graph.links)
+    links = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
     shown = best_connected(links)
     paths = [graph.order[position][1] for position in shown]
     handles = np.array([handle_of(path) for path in paths], np.int64)

@@ -14,11 +14,12 @@ from vault_agent.errors import Misconfigured
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import names_of, target_key
 from vault_agent.model.identifiers import content_hash
+from vault_agent.model.note_types import type_of_folder
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.index.rows import to_rows
-from vault_agent.text.names import stem
+from vault_agent.text.names import keys_of, stem
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 
 GARBAGE_THRESHOLD = 100_000
+MAX_ID_CHARACTERS = 200
+"""A longer frontmatter `id` is text, and no link names it."""
 
 
 class FileTask(NamedTuple):
@@ -68,6 +71,7 @@ class Batch(NamedTuple):
     max_note_bytes: int
     fields: tuple[str, ...]
     files: list[FileTask]
+    typed: bool = False  # see `IndexTask.typed`
 
 
 class Outcome(Enum):
@@ -106,7 +110,8 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
             if Folder.at(batch.root) != batch.folder:
                 return None
             return [
-                parse_file(root, file, batch.max_note_bytes, batch.fields) for file in batch.files
+                parse_file(root, file, batch.max_note_bytes, batch.fields, typed=batch.typed)
+                for file in batch.files
             ]
 
     return parse_batch
@@ -133,11 +138,17 @@ def parser(
 
 
 def parse_file(
-    root: VaultRoot, task: FileTask, max_note_bytes: int, fields: Sequence[str] = ()
+    root: VaultRoot,
+    task: FileTask,
+    max_note_bytes: int,
+    fields: Sequence[str] = (),
+    *,
+    typed: bool = False,
 ) -> ParsedFile:
     """Read and parse one file. Any content gives an outcome.
 
-    `fields` are the names of properties whose values are searched, or "*" for all.
+    `fields` are the names of properties whose values are searched, or "*" for all. With `typed`, a
+    note without a type gets that of its folder, and links find it by its `id` and type.
     """
     path = task.entry.path
     if task.entry.size > max_note_bytes:
@@ -157,7 +168,16 @@ def parse_file(
     note = parse_note(text, path=path, origin=_origin(content.data, text))
     if fields:
         note = replace(note, searched=_searched(note, fields))
+    if typed:
+        note = _typed(note, path)
     return _parsed(content.entry, task.rowid, digest, note, content.warnings + warnings)
+
+
+def _typed(note: ParsedNote, path: str) -> ParsedNote:
+    types = note.types or (type_of_folder(path),)
+    identifier = next((each.value for each in note.properties if each.name == "id"), "")
+    known = identifier if 0 < len(identifier) <= MAX_ID_CHARACTERS else None
+    return replace(note, types=types, keys=keys_of(path, types[0], known))
 
 
 def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
@@ -197,7 +217,8 @@ def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
 def _parsed(
     entry: FileEntry, rowid: int, digest: bytes, note: ParsedNote, warnings: tuple[Warning, ...]
 ) -> ParsedFile:
-    names = names_of(entry.path, note.aliases)
+    aliases = (*note.aliases, *note.keys)
+    names = names_of(entry.path, aliases)
     return ParsedFile(
         entry,
         Outcome.PARSED,
@@ -205,7 +226,7 @@ def _parsed(
         rowid,
         to_rows(rowid, entry, digest, note, names=names, lookup_of=target_key),
         to_fulltext(entry.path, note),
-        note.aliases,
+        aliases,
         warnings + note.warnings,
     )
 

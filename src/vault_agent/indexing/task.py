@@ -34,6 +34,7 @@ class IndexTask:
     fingerprint: str  # from `fingerprint_of`
     rebuild: bool
     parallel: int  # batches in flight
+    typed: bool = False  # whether notes get types from folders, and are linked by ID and type
     fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
@@ -69,12 +70,23 @@ class Report(Protocol):
         """Report that a new state is published: the revision of a run, or else new vectors."""
 
 
-def fingerprint_of(exclusions: Exclusions, max_note_bytes: int, fields: Sequence[str] = ()) -> str:
+def fingerprint_of(
+    exclusions: Exclusions,
+    max_note_bytes: int,
+    fields: Sequence[str] = (),
+    *,
+    typed: bool = False,
+) -> str:
     """Return hashes of everything that decides what is indexed and how, joined by a dot.
 
     The second is that of the exclusions: an index with another one is brought up to date by the
     next run. An index with another first one must be rebuilt.
     """
     searched = sorted({field.lower() for field in fields})
-    parts = (NOTE_SUFFIXES, max_note_bytes, (TARGET_CHARS, MAX_CHARS), TEXT_VERSION, *searched)
+    kinds = ((True,),) if typed else ()
+    parts = (
+        *(NOTE_SUFFIXES, max_note_bytes, (TARGET_CHARS, MAX_CHARS), TEXT_VERSION),
+        *searched,
+        *kinds,
+    )
     return f"{identify(repr(parts))}.{exclusions.fingerprint}"

@@ -28,9 +28,18 @@ class FileKeys:
     that the same page has the same addresses for a day.
     """
 
-    def __init__(self, secret: Secret, vault: str, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        secret: Secret,
+        vault: str,
+        prefix: Callable[[], str] = str,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Take the secret, the vault's identity, and what the paths of its routes begin with."""
         self._secret = secret
         self._vault = vault
+        self._prefix = prefix
         self._now = now
 
     @property
@@ -41,7 +50,8 @@ class FileKeys:
     def address(self, path: str) -> str:
         """Return the address of the attachment at a vault-relative path."""
         expiry = (self.day + 2) * DAY_SECONDS
-        return f"/ui/files/{quote(path, safe='/')}?k={expiry}.{self._mac(path, expiry)}"
+        place = f"{self._prefix()}/ui/files/{quote(path, safe='/')}"
+        return f"{place}?k={expiry}.{self._mac(path, expiry)}"
 
     def check(self, path: str, key: str) -> None:
         """Raise UNAUTHORIZED unless `key` is the code of this path, and is still valid."""

@@ -57,8 +57,11 @@ class Jobs:
         store: JobStore,
         on_crash: Callable[[CrashReport], object] = lambda _: None,
         on_change: Callable[[Job], object] = lambda _: None,
+        turn: asyncio.Lock | None = None,
     ) -> None:
+        """Take the record of jobs. A job is queued until it has the `turn`, which others share."""
         self._store = store
+        self._turn = turn or asyncio.Lock()
         self._on_change = on_change  # called when a job starts, and when it ends
         self._on_crash = on_crash  # called when an unexpected error ends a job
         self._active: _Active | None = None
@@ -106,10 +109,15 @@ class Jobs:
         await self._store.insert(job)
         active = _Active(job)
         self._active = active
-        active.work = asyncio.ensure_future(work(active))
+        active.work = asyncio.ensure_future(self._in_turn(work, active))
         self._on_change(job)
         active.recorder = asyncio.create_task(self._run_to_end(active, active.work))
         return job
+
+    async def _in_turn(self, work: Work, active: _Active) -> JobSummary:
+        async with self._turn:
+            active.begun.set()
+            return await work(active)
 
     async def get(self, job_id: str) -> Job:
         """Return the current state of one job.
@@ -178,17 +186,15 @@ class Jobs:
 
     async def _run_to_end(self, active: _Active, work: asyncio.Future[JobSummary]) -> None:
         """Run a job and record its end. Cancellation stops the work, not the record."""
-        active.update(state=JobState.RUNNING, started_at=timestamp())
         try:
-            await self._record(active.job)
-            complete = asyncio.create_task(active.index_complete.wait())
-            waited: set[asyncio.Future[Any]] = {work, complete}
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if await _first(active.begun, work):
+                active.update(state=JobState.RUNNING, started_at=timestamp())
+                await self._record(active.job)
+            await _first(active.index_complete, work)
             if not work.done():
                 # Recorded now: the index is complete even if the server is killed while it embeds.
                 await self._record(active.job)
                 await asyncio.wait({work})
-            complete.cancel()
             final = replace(
                 active.job,
                 finished_at=timestamp(),
@@ -238,6 +244,17 @@ class Jobs:
             self._unrecorded.pop(job.id, None)
 
 
+async def _first(event: asyncio.Event, work: asyncio.Future[Any]) -> bool:
+    """Wait for an event or for the end of the work. Return whether the event has happened."""
+    waiting = asyncio.create_task(event.wait())
+    waited: set[asyncio.Future[Any]] = {work, waiting}
+    try:
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+    return event.is_set()
+
+
 class _Active:
     """The running job: its current state, and events for those who wait for a change."""
 
@@ -247,6 +264,7 @@ class _Active:
         self.recorder: asyncio.Task[None] | None = None  # a reference, so that it is not collected
         self.change = Change()
         self.ended = asyncio.Event()
+        self.begun = asyncio.Event()
         self.index_complete = asyncio.Event()
         self.cancelled_as: JobState | None = None
         self._phases: dict[str, PhaseProgress] = {}

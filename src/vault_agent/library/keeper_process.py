@@ -1,4 +1,4 @@
-"""The server's side of the keeper: it starts and ends the indexing processes of a vault.
+"""The server's side of the keeper: it starts and ends the indexing processes of its vaults.
 
 The keeper is the indexing process that is kept between runs (`vault_agent.indexing.keeper`). It
 ends when its standard input is closed, so it does not outlive a killed server. It may be killed at
@@ -51,7 +51,7 @@ MANY_NOTES = 5_000
 
 
 class Keeper:
-    """Starts, keeps, replaces and ends the indexing processes of one vault.
+    """Starts, keeps, replaces and ends the indexing processes of a library.
 
     One process is kept. Runs take turns. The kept process also answers questions and embeds while
     it is idle. A run that begins meanwhile gets a separate process, because an answer may take as
@@ -68,6 +68,7 @@ class Keeper:
         self._idle: _Process | None = None
         self._working: _Process | None = None
         self._embedding: _Process | None = None
+        self._embedded = ""  # the folder of the index that it makes vectors for
         self._all: set[_Process] = set()
         self._turn = anyio.Lock()
         self._turn_to_embed = anyio.Lock()
@@ -106,7 +107,7 @@ class Keeper:
         async with self._turn_to_embed:
             while True:
                 process = await self._take()
-                self._embedding = process
+                self._embedding, self._embedded = process, request.directory
                 try:
                     done = await self._carry_out(process, request, on_event)
                 finally:
@@ -184,9 +185,9 @@ class Keeper:
         if self._embedding is not None:
             self._embedding.send_soon(QueryAnnounced())
 
-    def finish_embedding(self) -> None:
-        """Ask a process that embeds to end after the texts that it is sending."""
-        if self._embedding is not None:
+    def finish_embedding(self, directory: str) -> None:
+        """Ask a process that embeds for this index to end after the texts that it is sending."""
+        if self._embedding is not None and self._embedded == directory:
             self._embedding.send_soon(FinishEmbedding())
 
     def retire(self) -> None:

@@ -1,71 +1,208 @@
-"""Opens the vaults of a server and the resources they share."""
+"""The open vaults of a server: the default one, and registered ones while they are used."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from vault_agent.config import endpoint_settings, index_directory
+from vault_agent.config import endpoint_settings
+from vault_agent.config.registry import DEFAULT
 from vault_agent.embedding.settings import EndpointSettings
-from vault_agent.indexing.task import IndexTask, fingerprint_of
-from vault_agent.library.background import Background
-from vault_agent.library.keeper_process import Keeper
+from vault_agent.errors import Busy, Misconfigured, VaultAgentError
+from vault_agent.library.hosted import HostedVault
+from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.open_vault import OpenVault, Shared
-from vault_agent.store.current import CurrentIndex
-from vault_agent.store.database import translated
-from vault_agent.store.jobs.record import open_jobs
-from vault_agent.store.layout import IndexDirectory
-from vault_agent.vault.exclude import Exclusions
-from vault_agent.vault.root import VaultRoot
+from vault_agent.library.opening import open_vault
+from vault_agent.library.several import Several
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.config import Config
+    from vault_agent.config.registry import Registered
+    from vault_agent.library.known import VaultState
     from vault_agent.system.crash import CrashReport
 
-MAX_PARALLEL = 4
+IDLE_SECONDS = 600.0
+"""After this time without a request or a job, a vault that is not the default one is closed."""
+_LOOK_SECONDS = 15.0
 
 
 class Library:
-    """The open vaults of a process. Made by `open_library`."""
+    """The vaults of a process. Made by `open_library`.
 
-    def __init__(self) -> None:
-        self._vaults: list[OpenVault] = []
+    Registered vaults are opened at their first use. Each of them has its own index, locks and
+    jobs. They share the embedding client, the keeper, and one turn for index jobs.
+    """
+
+    def __init__(self, config: Config, shared: Shared, *, known: KnownVaults | None = None) -> None:
+        self._config = config
+        self._shared = shared
+        self._default: OpenVault | None = None
+        self._known = known or KnownVaults()
+        self._hosted: dict[str, HostedVault] = {}  # by identity
+        self._closing_idle: asyncio.Task[None] | None = None
+        self.several = Several(self)
+        """Searches over several vaults."""
 
     @property
     def default(self) -> OpenVault:
         """The vault that is used if none is named."""
-        return self._vaults[0]
+        assert self._default is not None  # noqa: S101 - set by `open_library`
+        return self._default
 
-    def add(self, vault: OpenVault) -> None:
-        """Add a vault. The first one is the default."""
-        self._vaults.append(vault)
+    @default.setter
+    def default(self, vault: OpenVault) -> None:
+        vault.library = self
+        self._default = vault
 
-    def announce_query(self) -> None:
-        """Ask embedding runs to pause briefly, so that a search can use the endpoint."""
-        for vault in self._vaults:
-            vault.announce_query()
+    @asynccontextmanager
+    async def vault(self, name: str | None = None) -> AsyncIterator[OpenVault]:
+        """Lend a vault, opened if it was not. It stays open while it is lent.
+
+        `name` is `project:NAME`, `global`, a registered name, an identity, or None for the default
+        vault.
+
+        Raises:
+            Misconfigured: `FEATURE_DISABLED` if a name is given and several vaults are off;
+                `VAULT_NOT_FOUND` if its folder is missing.
+            NotFound: `VAULT_UNKNOWN`.
+            Conflict: `VAULT_AMBIGUOUS` if several vaults have this name.
+            Forbidden: `VAULT_NOT_TRUSTED` if another project is now in its folder.
+            Busy: `INDEX_LOCKED` while another server uses its index; `SERVER_BUSY` if too many
+                vaults are in use.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        if name is None:
+            yield self.default
+            return
+        self.require_several()
+        if name in (DEFAULT, self.default.identity):
+            yield self.default
+            return
+        entry = self._known.find(name)
+        if entry.identity == self.default.identity:
+            yield self.default
+            return
+        hosted = await self._open(entry)
+        with hosted.in_use():
+            yield await hosted.opened()
+
+    def require_several(self) -> None:
+        """Raise `FEATURE_DISABLED` if several vaults are switched off."""
+        if not self._config.vaults.enabled:
+            raise Misconfigured(
+                "FEATURE_DISABLED",
+                "This is switched off: vaults.enabled is not true.",
+                {"setting": "vaults.enabled"},
+            )
+
+    def address_of(self, vault: OpenVault) -> str:
+        """Return what a reply calls a vault: its address, or its identity if that is not unique."""
+        return self._known.unique(vault.address, vault.identity)
+
+    async def states(self) -> list[VaultState]:
+        """Return the default vault and every registered one, with what is known of each."""
+        found = [await state_of(self.default)]
+        for entry in self._known.entries():
+            identity = entry.identity
+            if identity == self.default.identity:
+                continue
+            hosted = self._hosted.get(identity)
+            address = self._known.unique(entry.address, identity)
+            vault = hosted.vault if hosted is not None else None
+            found.append(await state_of(vault, entry=entry, address=address, hosted=hosted))
+        return found
+
+    async def close(self) -> None:
+        """Close the registered vaults."""
+        if self._closing_idle is not None:
+            self._closing_idle.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._closing_idle
+        await asyncio.gather(*(each.close() for each in tuple(self._hosted.values())))
+
+    async def _open(self, entry: Registered) -> HostedVault:
+        """Return a vault that is open or being opened."""
+        identity = entry.identity
+        while True:
+            hosted = self._hosted.get(identity)
+            if hosted is None:
+                if len(self._hosted) < self._config.vaults.max_open:
+                    break
+                await self._make_room()
+            elif hosted.is_closing:
+                await hosted.close()  # by another; then it is opened again
+            else:
+                return hosted
+        self._known.require_trust(entry)
+        hosted = HostedVault(
+            lambda: open_vault(
+                self._config.model_copy(update={"vault": settings_of(self._config, entry)}),
+                self._shared,
+                entry=entry,
+                keeper=self.default.keeper,
+            ),
+            on_open=self._took,
+            on_end=lambda: self._ended(identity),
+        )
+        self._hosted[identity] = hosted
+        if self._closing_idle is None:
+            self._closing_idle = asyncio.create_task(self._close_idle())
+        return hosted
+
+    def _took(self, vault: OpenVault) -> None:
+        vault.library = self
+
+    def _ended(self, identity: str) -> None:
+        self._hosted.pop(identity, None)
+        self.several.forget(identity)
+
+    async def _make_room(self) -> None:
+        """Close the vault that was not used for the longest time.
+
+        Raises:
+            Busy: `SERVER_BUSY` if all are in use.
+        """
+        unused = [each for each in self._hosted.values() if not each.is_busy]
+        if not unused:
+            raise Busy("SERVER_BUSY", "As many vaults as vaults.max_open allows are in use.")
+        await min(unused, key=lambda each: each.used_at).close()
+
+    async def _close_idle(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            with suppress(VaultAgentError):
+                known = {entry.identity for entry in self._known.entries()}
+                for identity, hosted in tuple(self._hosted.items()):
+                    idle = hosted.idle_seconds > IDLE_SECONDS or identity not in known
+                    if idle and not hosted.is_busy:
+                        await hosted.close()
 
 
 @asynccontextmanager
 async def open_library(
-    config: Config, *, on_crash: Callable[[str, CrashReport], object] = lambda *_: None
+    config: Config,
+    *,
+    on_crash: Callable[[str, CrashReport], object] = lambda *_: None,
+    known: KnownVaults | None = None,
 ) -> AsyncIterator[Library]:
     """Open the configured vault and the resources that vaults share.
 
     `on_crash` is called for an unexpected error in any of our processes. It gets the name of the
-    process ("server", "keeper" or "worker") and a report without the error's message.
+    process ("server", "keeper" or "worker") and a report without the error's message. `known` are
+    the registered vaults, by default those of the user's list.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
         Busy: `INDEX_LOCKED` while another server uses this index.
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
-    library = Library()
     async with AsyncExitStack() as stack:
         embedder, endpoint = None, None
+        opened: list[OpenVault] = []
         if config.embedding.enabled:
             # Before numpy loads. Threads do not help at this size: with the default of one a
             # core, a scan was 20 to 40 times slower.
@@ -73,65 +210,24 @@ async def open_library(
             from vault_agent.embedding.client import HttpEmbedder
 
             endpoint = EndpointSettings(**endpoint_settings(config.embedding))
-            embedder = HttpEmbedder(endpoint, on_query=library.announce_query)
+
+            def announce_query() -> None:
+                for vault in opened:  # all share the keeper of the first
+                    vault.announce_query()
+
+            embedder = HttpEmbedder(endpoint, on_query=announce_query)
             await stack.enter_async_context(embedder)
         shared = Shared(embedder, endpoint, on_crash)
-        library.add(await stack.enter_async_context(_open_vault(config, shared)))
+        library = Library(config, shared, known=known)
+        vault = await stack.enter_async_context(open_vault(config, shared))
+        library.default = vault
+        opened.append(vault)
+        stack.push_async_callback(library.close)
         if embedder is not None:
             embedder.warm_up()
         yield library
 
 
-@asynccontextmanager
-async def _open_vault(config: Config, shared: Shared) -> AsyncIterator[OpenVault]:
-    """Open a vault and its index. Only one server at a time can have it open.
-
-    Raises:
-        Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
-        Busy: `INDEX_LOCKED` while another server uses this index.
-        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
-    """
-    directory = IndexDirectory(index_directory(config))
-    exclusions = Exclusions(config.vault.exclude)
-    with VaultRoot.open(config.vault.root or "", exclusions) as root:
-        path, identity = root.path, root.identity
-    fingerprint = fingerprint_of(
-        exclusions, config.index.max_note_bytes, config.index.frontmatter_fields
-    )
-    task = IndexTask(
-        root=path,
-        directory=str(directory.path),
-        vault=identity,
-        exclude=config.vault.exclude,
-        max_note_bytes=config.index.max_note_bytes,
-        fields=config.index.frontmatter_fields,
-        fingerprint=fingerprint,
-        rebuild=False,
-        parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
-    )
-    index = CurrentIndex(
-        directory,
-        vault=identity,
-        fingerprint=fingerprint,
-        vectors=shared.embedder is not None,
-        is_excluded=exclusions.excludes,
-    )
-    # Closed in reverse order: jobs, background tasks, the keeper, the index.
-    async with AsyncExitStack() as stack:
-        with translated():
-            directory.create()
-            stack.enter_context(directory.serving())
-            directory.note_vault(path)
-        store = await stack.enter_async_context(open_jobs(directory.jobs))
-        stack.push_async_callback(index.close)
-        background = Background(lambda report: shared.on_crash("server", report))
-        keeper = Keeper(background, shared.on_crash)
-        stack.push_async_callback(keeper.close)
-        await stack.enter_async_context(background)
-        vault = OpenVault(
-            config, shared, exclusions, directory, index, keeper, background, store, task
-        )
-        stack.push_async_callback(vault.jobs.close)
-        stack.callback(keeper.retire)
-        await vault.start()
-        yield vault
+def settings_of(config: Config, entry: Registered) -> object:
+    """Return the settings of a registered vault: its folder, and no exclusions of the user's."""
+    return config.vault.model_copy(update={"root": entry.root, "exclude": ()})

@@ -11,8 +11,10 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.context import gather
 from vault_agent.search.grep import grep
 from vault_agent.search.lists import list_notes
+from vault_agent.search.named import note_with_id
 from vault_agent.search.resolve import resolve
-from vault_agent.search.tasks import list_tasks
+from vault_agent.search.tasks import list_tasks, open_tasks_of
+from vault_agent.store.index import lists as reading
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -36,6 +38,11 @@ if TYPE_CHECKING:
 
     Read: TypeAlias = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
     """Answers from the current snapshot, and again if a run replaces it meanwhile."""
+
+
+async def _types(now: Snapshot) -> dict[str, int]:
+    async with now.connection() as connection:
+        return await reading.count_types(connection)
 
 
 _SCANS = 2
@@ -74,15 +81,34 @@ class Lists:
         )
         return found
 
+    async def note_id_of(self, value: str, scope: Scope = EVERYTHING) -> str:
+        """Return the ID of the note of `scope` whose frontmatter has this `id`.
+
+        Raises:
+            NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
+        """
+        found: str = await self._read(lambda now: note_with_id(now, value, scope))
+        return found
+
     async def notes(self, query: ListQuery, start: ListPlace | None = None) -> NoteList:
         """Return a page of notes, after the place `start`."""
         found: NoteList = await self._read(lambda now: list_notes(now, query, start))
         return replace(found, warnings=(*self._warnings(), *found.warnings))
 
+    async def types(self) -> dict[str, int]:
+        """Return the number of notes of each type; "" for notes without one."""
+        found: dict[str, int] = await self._read(_types)
+        return found
+
     async def tasks(self, query: TaskQuery, start: TaskPlace | None = None) -> TaskList:
         """Return a page of tasks, after the place `start`."""
         found: TaskList = await self._read(lambda now: list_tasks(now, query, start))
         return replace(found, warnings=(*self._warnings(), *found.warnings))
+
+    async def open_tasks(self, ids: Sequence[str], scope: Scope = EVERYTHING) -> list[str]:
+        """Return those of the IDs (`🆔`) that open tasks of `scope` have."""
+        found: list[str] = await self._read(lambda now: open_tasks_of(now, ids, scope))
+        return found
 
     async def context(self, queries: Sequence[ContextQuery], *, max_tokens: int) -> Context:
         """Return excerpts of notes for a prompt."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
+from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import (
     Failed,
     IndexUnavailable,
@@ -25,9 +27,11 @@ from vault_agent.indexing.protocol import (
     Verify,
     Warned,
 )
+from vault_agent.library.authoring import Authoring
 from vault_agent.library.background import Background, quietly
 from vault_agent.library.checks import Checks, sweep
 from vault_agent.library.embeddings import Embeddings
+from vault_agent.library.files import LinksOfVault
 from vault_agent.library.graph_layout import GraphLayout
 from vault_agent.library.health import health
 from vault_agent.library.jobs import Jobs
@@ -40,33 +44,41 @@ from vault_agent.library.typing_help import TypingHelp
 from vault_agent.library.watch import Watch
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
-from vault_agent.model.writing import PENDING, IndexState
+from vault_agent.model.writing import PENDING, IndexState, Right, WriteLimits
 from vault_agent.search import fetch
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.pages import search_page
 from vault_agent.search.part import part
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
+from vault_agent.store.writes.log import WriteLog
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
 from vault_agent.system.change import Change
 from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.files import Files
+from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from vault_agent.config import Config
     from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
     from vault_agent.library.keeper_process import Keeper, RunEvent
+    from vault_agent.library.library import Library
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
     from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
@@ -95,6 +107,7 @@ class Shared:
     embedder: HttpEmbedder | None
     endpoint: EndpointSettings | None  # of the embedder; None without embeddings
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
 
 
 class OpenVault:
@@ -116,11 +129,17 @@ class OpenVault:
         self.secret = Secret(directory.path / "secret")
         self.ended_sessions = directory.path / "sessions.ended"
         self.news = News()
-        self.jobs = Jobs(store, lambda report: shared.on_crash("server", report), self.news.add)
+        self.jobs = Jobs(
+            store, lambda report: shared.on_crash("server", report), self.news.add, shared.turn
+        )
+        self.address = DEFAULT
+        """What requests call it: `default`, or the address of a registered vault."""
+        self.library: Library | None = None
+        """The library that opened it."""
         self._exclusions = exclusions
         self._directory = directory
         self._index = index
-        self._keeper = keeper
+        self.keeper = keeper
         self._embeddings = Embeddings(
             shared.embedder, shared.endpoint, index, keeper, task.directory
         )
@@ -153,7 +172,9 @@ class OpenVault:
             background,
         )
         self.typing = TypingHelp(self._read, self._open_vault, background)
-        self.pages = Pages(self._read, self._open_vault, self.secret, task.vault)
+        self.pages = Pages(
+            self._read, self._open_vault, self.secret, task.vault, lambda: self.prefix
+        )
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),
@@ -163,12 +184,28 @@ class OpenVault:
             indexing=lambda: self._indexing,
         )
 
-        self.writing = Writing(self._open_vault, self._follow)
+        self.writing: Writing = None  # type: ignore[assignment]  # set at the start if it is on
+        self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
 
     @property
     def identity(self) -> str:
         """The identity of the vault: a hash of its resolved root."""
         return self._task.vault
+
+    @property
+    def embedder(self) -> HttpEmbedder | None:
+        """The embedding client, or None if embeddings are off."""
+        return self._embeddings.embedder
+
+    @property
+    def workplace(self) -> Path:
+        """The folder of the index, for files that live as long as a request."""
+        return self._directory.path
+
+    @property
+    def prefix(self) -> str:
+        """What the paths of this vault's routes begin with."""
+        return "" if self.address == DEFAULT else f"/vaults/{quote(self.address, safe=':')}"
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -179,7 +216,7 @@ class OpenVault:
                 now,
                 query,
                 embedder=self._embeddings.embedder,
-                warnings=self._warnings(),
+                warnings=self.warnings(),
                 indexing=self._indexing,
             )
         )
@@ -195,7 +232,7 @@ class OpenVault:
                 now,
                 query,
                 embeddings=embeddings,
-                warnings=self._warnings(),
+                warnings=self.warnings(),
                 indexing=self._indexing,
             )
         )
@@ -214,10 +251,20 @@ class OpenVault:
                 lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
 
+    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
+        """Return the headings and blocks of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_outline(now, root, note_id, scope))
+
+    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
+        """Return the frontmatter of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
+
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
         return await self._read(
-            lambda now: fetch.chunk(now, note_id, index, warnings=self._warnings())
+            lambda now: fetch.chunk(now, note_id, index, warnings=self.warnings())
         )
 
     async def attachment(self, path: str) -> AttachmentInfo:
@@ -251,6 +298,13 @@ class OpenVault:
             watch=self.watch,
         )
 
+    @property
+    def files(self) -> Files:
+        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
+        index = LinksOfVault(self._index_changes, self.snapshot)
+        limit = self.config.write.max_move_notes
+        return Files(self.writing, index, self._open_vault, self.writing.may_write, limit)
+
     # --- runs -----------------------------------------------------------------------------------
 
     async def submit(
@@ -281,6 +335,25 @@ class OpenVault:
             VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
+
+    def _open_writing(self) -> None:
+        chosen = self.config.write
+        limits = WriteLimits(
+            folders=chosen.folders,
+            allow=frozenset(map(Right, chosen.allow)),
+            quiet_seconds=chosen.quiet_seconds,
+            max_note_bytes=chosen.max_note_bytes,
+            max_per_minute=chosen.max_per_minute,
+            undo_days=chosen.undo_days,
+            undo_writes=chosen.undo_writes,
+            undo_bytes=chosen.undo_bytes,
+        )
+        folder = self._directory.path
+        log = WriteLog.open(folder / "writes.db", folder / "writes" / "before")
+        self.writing = Writing(
+            Journal(self._open_vault, log, limits, self._exclusions), self._follow
+        )
+        self._background.spawn(self.writing.run)
 
     async def _follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         """Index what a write has changed, and return the revision that has it."""
@@ -315,6 +388,11 @@ class OpenVault:
             self._checks.run_succeeded()
         return run
 
+    async def _index_changes(self) -> None:
+        """Index all changes of the vault since the last run. It is not a job."""
+        await self._run(self._task, self._hear)
+        self._checks.run_succeeded()
+
     async def embed(self) -> bool:
         """Embed the chunks without a vector. Return False if the endpoint fails."""
         works = True
@@ -329,7 +407,7 @@ class OpenVault:
 
     async def is_same_vault(self) -> bool:
         """Whether the folder at the vault's path has most of the indexed notes."""
-        answer = await self._keeper.ask(Compare(self._task))
+        answer = await self.keeper.ask(Compare(self._task))
         return isinstance(answer, Compared) and answer.same_vault
 
     async def wait_for(self, generation: int, revision: int) -> None:
@@ -357,7 +435,8 @@ class OpenVault:
                 progress.warn(event.warning)
             self._hear(event)
 
-        self._keeper.finish_embedding()  # this job makes what is missing, and shows it
+        # This job makes what is missing, and shows it.
+        self.keeper.finish_embedding(self._task.directory)
         try:
             run = await self._run(replace(self._task, rebuild=kind is JobKind.REINDEX), hear)
             indexed = True
@@ -373,7 +452,7 @@ class OpenVault:
         )
         if made is None:
             return run.summary
-        await self._refresh()
+        await self.refresh()
         return replace(
             run.summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
         )
@@ -381,12 +460,12 @@ class OpenVault:
     async def _run(self, task: IndexTask, on_event: Callable[[RunEvent], object]) -> IndexRun:
         """Run the task in the keeper, serve the published index, and remove old files."""
         try:
-            run = await self._keeper.run(Index(task), on_event)
-            await self._refresh()
+            run = await self.keeper.run(Index(task), on_event)
+            await self.refresh()
             self._index.check()  # the run may not have seen the damage that keeps it from serving
         except BaseException:
             # The run may have published before it failed.
-            await to_its_end(quietly(self._refresh()))
+            await to_its_end(quietly(self.refresh()))
             raise
         finally:
             await in_thread(sweep, self._index, self._directory)
@@ -398,12 +477,12 @@ class OpenVault:
             self._background.spawn(self._serve, event.run, on_served)
 
     async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
-        await self._refresh()
+        await self.refresh()
         if run is not None:
             self.news.add(revision_of(run))
             on_served()
 
-    async def _refresh(self) -> None:
+    async def refresh(self) -> None:
         """Serve the newest complete state, and wake all who wait for it."""
         try:
             # Not cancelled: it opens files.
@@ -422,11 +501,17 @@ class OpenVault:
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
         self._checks.indexed_at = await self.jobs.last_indexed()
+        if self.config.write.enabled:
+            self._open_writing()
         watched = self.config.watch.enabled
         if watched:
             self.watch.start(embeddings=self._embeddings.enabled)
         if self._index.meta is None and self._index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
+            return
+        if self.address != DEFAULT and self._made_otherwise:
+            # Nobody would be asked to rebuild it: commands are mostly about the default vault.
+            await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
         self._checks.verify_soon()
         if self._index.has_other_exclusions or (
@@ -434,13 +519,18 @@ class OpenVault:
         ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
+    @property
+    def _made_otherwise(self) -> bool:
+        """Whether the index is not served, and a run that looks for changes would not help."""
+        return self._index.refusal is not None and not self._index.has_other_exclusions
+
     def announce_query(self) -> None:
         """Ask an embedding run to pause briefly, so that a search can use the endpoint."""
-        self._keeper.announce_query()
+        self.keeper.announce_query()
 
-    async def listening_at(self, address: str) -> None:
+    async def listening_at(self, address: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
-        await asyncio.to_thread(self._directory.note_address, address)
+        await asyncio.to_thread(self._directory.note_address, address, until_idle=until_idle)
 
     def _open_vault(self) -> VaultRoot:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
@@ -449,7 +539,7 @@ class OpenVault:
     async def _read(self, action: Callable[[Snapshot], Awaitable[Reply]]) -> Reply:
         """Answer from the current snapshot. If a run replaces it meanwhile, try the next one."""
         for _ in range(MAX_ATTEMPTS):
-            async with self._snapshot() as snapshot:
+            async with self.snapshot() as snapshot:
                 try:
                     return await action(snapshot)
                 except SnapshotOutdated:
@@ -458,11 +548,16 @@ class OpenVault:
                     # One request is not proof. Every page is read before an index is set aside.
                     self._checks.verify_soon()
                     raise
-            await self._refresh()
+            await self.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
     @asynccontextmanager
-    async def _snapshot(self) -> AsyncIterator[Snapshot]:
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """Lend the current revision, for a search over several vaults.
+
+        Raises:
+            IndexUnavailable: why it is not served.
+        """
         self._checks.compare_if_due()
         try:
             async with self._index.snapshot() as snapshot:
@@ -490,7 +585,7 @@ class OpenVault:
         """Whether a job runs, which may be creating what is missing."""
         return self.jobs.running is not None
 
-    def _warnings(self) -> tuple[Warning, ...]:
+    def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
         return (*self._checks.warnings(), *self.watch.warnings())
 

@@ -32,6 +32,7 @@ class Pages:
         open_vault: opens the vault's folder.
         secret: what addresses of files are signed with.
         vault: the identity of the vault.
+        prefix: returns what the paths of its routes begin with.
     """
 
     def __init__(
@@ -40,10 +41,11 @@ class Pages:
         open_vault: Callable[[], VaultRoot],
         secret: Secret,
         vault: str,
+        prefix: Callable[[], str],
     ) -> None:
         self._read = read
         self._open_vault = open_vault
-        self._keys = FileKeys(secret, vault)
+        self._keys = FileKeys(secret, vault, prefix)
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""

@@ -1,63 +1,229 @@
-"""The parts of a note that the fragment of a link names: sections and blocks."""
+"""Write the fragments of links anew when a heading gets another text. Pure.
+
+A fragment names a heading (`#Log`), or a heading below others (`#Project#Log`). A Markdown link may
+also name it as renderers do (`#project-log`).
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from vault_agent.errors import Conflict
+from vault_agent.model.notes import LinkKind
+from vault_agent.text.names import fold
+
 from .anchors import anchor_key
-from .sanitise import ID_PREFIX
-from .tree import Node, plain
+from .edit import Splice
+from .parse import parse_note
+from .relink import ADDRESSES, writer
+from .sections import outline
 
-_MAX_ID = 120
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from vault_agent.model.notes import Link
+
+    Write = Callable[[str], str | None]
+
+_NO_WIKILINK = re.compile(r"[\[\]#|^\\`\r\n]|%%|<!--")
+_WIKI_FRAGMENT = re.compile(r"[ \t]*#[ \t]*(?P<text>[^|\r\n]*?)[ \t]*(?=\\?\||\]\])")
+_YAML_FRAGMENT = re.compile(
+    r"[ \t]*#[ \t]*(?P<text>[^|\r\n]*?)[ \t]*(?=\\?\||\]\]|[\"']?[ \t]*[\r\n])"
+)
+_BARE_FRAGMENT = re.compile(r"#(?P<text>(?:\\.|[^\s<>\\])*)")
+_ANGLE_FRAGMENT = re.compile(r"#(?P<text>(?:\\.|[^<>\\\r\n])*)")
+_BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
+_NO_SLUG = re.compile(r"[^\w\- ]")
+_MAX_BYTES = 4_096
 
 
-def heading_id(text: str) -> str:
-    """Return the ID of the element of a heading."""
-    return f"{ID_PREFIX}h-{'-'.join(anchor_key(text).split())[:_MAX_ID]}"
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading as fragments name it."""
+
+    level: int
+    key: str  # as returned by `anchor_key`
+    text: str
 
 
-def block_id(name: str) -> str:
-    """Return the ID of the element of a block."""
-    return f"{ID_PREFIX}b-{name.lower()[:_MAX_ID]}"
+class Headings:
+    """The headings of one note, in order."""
 
+    def __init__(self, text: str) -> None:
+        """Take the text of a note without byte order mark."""
+        keys = {each.line: each.name for each in parse_note(text, path="").anchors if each.level}
+        self.all = tuple(
+            Heading(each.level, keys.get(each.line, ""), each.text)
+            for each in outline(text).sections
+        )
+        self._slugs = _slugs(self.all)
+        self._by_key: dict[str, list[tuple[int, ...]]] = {}  # each with the headings above it
+        above: tuple[int, ...] = ()
+        for index, heading in enumerate(self.all):
+            above = (*(each for each in above if self.all[each].level < heading.level), index)
+            self._by_key.setdefault(heading.key, []).append(above)
 
-def part(root: Node, fragment: str) -> list[Node] | None:
-    """Return the blocks of a section, or one block by its ID."""
-    if fragment.startswith("^"):
-        return _block(root, fragment[1:].lower())
-    blocks = root.children
-    place, level = -1, 0
-    for name in filter(None, map(anchor_key, fragment.split("#"))):
-        for index in range(place + 1, len(blocks)):
-            each = blocks[index]
-            if each.kind != "heading":
-                continue
-            if level and each.value <= level:
-                return None  # the section around it has ended
-            if anchor_key(plain(each)) == name:
-                place, level = index, each.value
-                break
-        else:
+    def named(self, kind: LinkKind, fragment: str) -> tuple[int, ...] | None:
+        """Return the index of the heading that each part of a fragment names.
+
+        If no heading lies below the others of a path, the last part counts, as in Obsidian. Return
+        None for a block, and if there is no such heading.
+        """
+        parts = [part.strip() for part in fragment.split("#") if part.strip()]
+        if not parts or parts[-1].startswith("^"):
             return None
-    if place < 0:
+        keys = [anchor_key(part) for part in parts]
+        paths = self._by_key.get(keys[-1], []) if keys[-1] else []
+        for path in paths:
+            found = self._in_order(keys, path)
+            if found is not None:
+                return found
+        if paths:
+            return paths[0][-1:]
+        slug = fold(parts[-1])
+        if kind in ADDRESSES and slug in self._slugs:
+            return (self._slugs.index(slug),)
         return None
-    end = place + 1
-    while end < len(blocks) and not (blocks[end].kind == "heading" and blocks[end].value <= level):
-        end += 1
-    return blocks[place:end]
+
+    def slug(self, index: int) -> str:
+        """Return the fragment that renderers give a heading."""
+        return self._slugs[index]
+
+    def path(self, index: int) -> tuple[int, ...]:
+        """Return the indexes of a heading and of those above it, the outermost first."""
+        paths = self._by_key[self.all[index].key]
+        return next(path for path in paths if path[-1] == index)
+
+    def _in_order(self, keys: Sequence[str], path: Sequence[int]) -> tuple[int, ...] | None:
+        found: list[int] = []
+        waiting = list(keys)
+        for index in path:
+            if self.all[index].key == waiting[0]:
+                found.append(index)
+                del waiting[0]
+                if not waiting:
+                    return tuple(found) if index == path[-1] else None
+        return None
 
 
-def _block(root: Node, name: str) -> list[Node] | None:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node.block is not None and node.block.lower() == name:
-            if node.kind == "item":
-                return [Node("list", node.line, None, [node])]
-            return [node]
-        waiting.extend(reversed(node.children))
-    return None
+def _slugs(headings: Iterable[Heading]) -> list[str]:
+    seen = Counter[str]()
+    found = []
+    for heading in headings:
+        slug = _NO_SLUG.sub("", fold(heading.text)).replace(" ", "-")
+        found.append(f"{slug}-{seen[slug]}" if seen[slug] else slug)
+        seen[slug] += 1
+    return found
 
 
-def anchor(fragment: str) -> str:
-    """Return the ID of the element that a fragment means."""
-    last = fragment.rpartition("#")[2].strip()
-    return block_id(last[1:]) if last.startswith("^") else heading_id(last)
+@dataclass(frozen=True, slots=True)
+class RenamedHeading:
+    """The headings of a note before and after one of them, at `index`, gets another text."""
+
+    before: Headings
+    after: Headings
+    index: int
+
+    def splices(self, note: bytes, links: Sequence[Link]) -> tuple[Splice, ...]:
+        """Return the splices after which links name the same headings as before.
+
+        Args:
+            note: the bytes of the note that contains the links, in UTF-8.
+            links: those of its links that lead to the note with the heading.
+
+        Raises:
+            Conflict: `LINK_NOT_EXPRESSIBLE` with `details.line`.
+        """
+        found: dict[tuple[int, int], bytes] = {}
+        for link in links:
+            named = self.before.named(link.kind, link.fragment) if link.fragment else None
+            if named is None or link.fragment is None or not self._is_changed(link, named):
+                continue
+            span = _span(link, note)
+            text = self._respelled(link, note, span, named) if span else None
+            if span is None or text is None or found.setdefault(span, text) != text:
+                raise not_expressible(link.line)
+        return tuple(Splice(*span, text) for span, text in sorted(found.items()))
+
+    def _is_changed(self, link: Link, named: tuple[int, ...]) -> bool:
+        """Whether a link has the old text, or would name another heading."""
+        now = self.after.named(link.kind, link.fragment or "")
+        return now is None or now[-1] != named[-1] or self.index in named
+
+    def _respelled(
+        self, link: Link, note: bytes, span: tuple[int, int], named: tuple[int, ...]
+    ) -> bytes | None:
+        """Return the fragment with which a link leads to its heading."""
+        written = note[slice(*span)].decode()
+        at = link.span[0] if link.span else 0
+        write = writer(link.kind, note, at, written)
+        for parts in self._ways(link, written, named, write):
+            if None in parts:
+                continue
+            fragment = "#".join(filter(None, parts))
+            found = self.after.named(link.kind, _read(link.kind, fragment))
+            if found is not None and found[-1] == named[-1]:
+                return fragment.encode()
+        return None
+
+    def _ways(
+        self, link: Link, written: str, named: tuple[int, ...], write: Write
+    ) -> Iterator[list[str | None]]:
+        """Yield ways to write a fragment, as parts: like it was, and as the whole path."""
+        last = named[-1]
+        parts: list[str | None] = [*written.split("#")]
+        if anchor_key((link.fragment or "").rpartition("#")[2]) != self.before.all[last].key:
+            yield [*parts[:-1], self.after.slug(last)]
+        first = len(parts) - len(named)
+        for place, index in enumerate(named, first):
+            if place >= 0 and self.before.all[index].key != self.after.all[index].key:
+                parts[place] = self._written(index, link, write)
+        yield parts
+        yield [self._written(index, link, write) for index in self.after.path(last)]
+
+    def _written(self, index: int, link: Link, write: Write) -> str | None:
+        text = self.after.all[index].text
+        # What a wikilink can't contain does not matter in the name of a heading.
+        plain = text if link.kind in ADDRESSES else " ".join(_NO_WIKILINK.sub(" ", text).split())
+        return write(plain)
+
+
+def not_expressible(line: int) -> Conflict:
+    """Return the error of a link that can't name its heading."""
+    return Conflict(
+        "LINK_NOT_EXPRESSIBLE",
+        "A link could not be written so that it leads to the same heading as before.",
+        {"line": line},
+    )
+
+
+def _span(link: Link, note: bytes) -> tuple[int, int] | None:
+    """Return the range of a link's fragment as written, without `#`; None if it isn't found."""
+    if link.span is None:
+        return None
+    start = link.span[1]
+    rest = note[start : start + _MAX_BYTES].decode("utf-8", "ignore")
+    if link.kind in ADDRESSES:
+        before = note[: link.span[0]].rstrip(b" \t")
+        pattern = _ANGLE_FRAGMENT if before.endswith(b"<") else _BARE_FRAGMENT
+    else:
+        pattern = _YAML_FRAGMENT if link.kind is LinkKind.FRONTMATTER else _WIKI_FRAGMENT
+    match = pattern.match(rest)
+    if match is None:
+        return None
+    text = match["text"]
+    while text and _read(link.kind, text) != link.fragment:
+        text = text[:-1]  # a destination ends before the bracket of the link
+    first = start + len(rest[: match.start("text")].encode())
+    return (first, first + len(text.encode())) if text else None
+
+
+def _read(kind: LinkKind, written: str) -> str:
+    """Return a fragment as the parser reads it."""
+    if kind in ADDRESSES:
+        return unquote(_BACKSLASH.sub(r"\1", written))
+    return written.strip().replace("''", "'")

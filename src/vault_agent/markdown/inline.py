@@ -25,7 +25,10 @@ def text_html(text: str, *, linked: bool) -> str:
     """Return plain text as HTML with its tags and bare addresses; `linked` if it is in a link."""
     if linked or ("#" not in text and "://" not in text and "www." not in text.lower()):
         return escape(text.replace(ESCAPED, ""))
-    places = [(start, end, _tag(text[start:end])) for start, end in tag_places(text)]
+    places = [
+        (start, end, _tag(text[start:end]))
+        for start, end in tag_places(text.replace(ESCAPED, "\\"))
+    ]
     for match in _BARE.finditer(text):
         address = _trimmed(match[0])
         places.append((match.start(), match.start() + len(address), _bare(address)))

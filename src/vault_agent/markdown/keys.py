@@ -21,7 +21,7 @@ from .yaml_values import check_value, same, written, written_key
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .edit import Splice, Text
+    from .edit import Splice
     from .frontmatter import Bounds
     from .yaml_block import Entry
     from .yaml_values import Json
@@ -30,12 +30,21 @@ _TOO_LARGE = "The frontmatter is larger than 64 KiB."
 
 
 def read_keys(note: bytes) -> dict[str, Json]:
-    """Return the frontmatter of a note. Of a key that is written twice, the first value counts.
+    """Return the frontmatter of a note that can be edited. See `keys_of`.
 
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`; `FRONTMATTER_INVALID` with the line.
     """
-    head = _Head(editable(note))
+    return keys_of(editable(note).text)
+
+
+def keys_of(text: str) -> dict[str, Json]:
+    """Return the frontmatter of a text. Of a key that is written twice, the first value counts.
+
+    Raises:
+        Conflict: `FRONTMATTER_INVALID` with the line.
+    """
+    head = _Head(text, "\n")
     values: dict[str, Json] = {}
     for entry in head.block.entries:
         if entry.name is not None:
@@ -65,7 +74,7 @@ def set_keys(
         written_key(name)
         check_value(value)
     text = editable(note)
-    head = _Head(text)
+    head = _Head(text.text, text.line_end() or "\n")
     edits = [_Edit(name, head.entry(name), values[name], deleted=False) for name in values]
     edits += [
         _Edit(name, entry, None, deleted=True)
@@ -86,15 +95,15 @@ def set_keys(
 class _Head:
     """The frontmatter of a text."""
 
-    def __init__(self, text: Text) -> None:
-        self.text = text.text
+    def __init__(self, text: str, line_end: str) -> None:
+        self.text = text
         self.bounds: Bounds = frontmatter.bounds(self.text)
         self.start = self.bounds.block or 0
         self.yaml = "" if self.bounds.block is None else self.text[self.start : self.bounds.fence]
         if len(self.yaml.encode()) > frontmatter.MAX_BYTES:
             raise Conflict("FRONTMATTER_INVALID", _TOO_LARGE, {"line": 1})
         self.block: Block = read_block(self.yaml, 1 + line_ends(self.text[: self.start]))
-        self.line_end = text.line_end() or "\n"
+        self.line_end = line_end
         opening = self.text[: self.start]
         if self.line_end == "\r" and opening.endswith("\n"):
             self.line_end = "\n"  # the closing fence would not be found after a lone CR

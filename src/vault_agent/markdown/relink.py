@@ -74,7 +74,7 @@ def respelled(link: Link, note: bytes, was: Places, now: Places, leads: Leads) -
     if link.span is None:
         return None
     start, end = link.span
-    write = _writer(link.kind, note, start, note[start:end].decode())
+    write = writer(link.kind, note, start, note[start:end].decode())
     second: bytes | None = None
     for target in dict.fromkeys(_targets(link, was, now, leads)):
         found = leads.resolve(now.source, target, link.kind)
@@ -187,8 +187,11 @@ def _names_suffix(target: str, kind: LinkKind, dest: str) -> bool:
 # --- how it is written --------------------------------------------------------------------------
 
 
-def _writer(kind: LinkKind, note: bytes, start: int, written: str) -> Callable[[str], str | None]:
-    """Return the function that writes a target in place of `written`, at `start` in the note."""
+def writer(kind: LinkKind, note: bytes, start: int, written: str) -> Callable[[str], str | None]:
+    """Return the function that writes a target in place of `written`, at `start` in a note.
+
+    It returns None for a target that can't be written there.
+    """
     if kind in ADDRESSES:
         return _Destination(written, note[:start].rstrip(b" \t").endswith(b"<")).of
     if kind is not LinkKind.FRONTMATTER:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 
-from .fragments import anchor, block_id, heading_id, part
 from .inline import external_link, highlights, host_of, text_html
+from .named_parts import anchor, block_id, heading_id, part
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
 from .tree import ESCAPED, Node, Target, image_target, plain, shown_of
 

@@ -8,10 +8,13 @@ vault has one, and otherwise the note "a.b.md". The steps are, until one finds a
 3. The files whose path ends in the target, first only those below that folder. The shortest path
    wins, and of equally long ones the first by its characters.
 4. The same among the notes that have the target as an alias.
+5. In vaults of projects and the global vault: the same among the notes that have the target as
+   frontmatter `id`, then among those whose type and name it is: `[[module-parser]]` is
+   `modules/parser.md`.
 
-Obsidian 1.13 does the same except for step 4: it uses aliases only to complete input. A result is
-ambiguous if it comes from step 3 or 4 and another candidate has as few folders or fewer. Paths are
-compared like all names (`names.fold`).
+Obsidian 1.13 does the same except for steps 4 and 5: it uses aliases only to complete input. A
+result is ambiguous if it comes from step 3, 4 or 5 and another candidate has as few folders or
+fewer. Paths are compared like all names (`names.fold`).
 
 A target that begins with `/` is a path from the root only. A target that begins with `./` or `../`
 is a path from the note's folder, and `..` never leads out of the vault. If there is no such file,
@@ -26,7 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_agent.model.notes import LinkKind
-from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note
+from vault_agent.text.names import ID_MARK, NOTE_SUFFIXES, TYPE_MARK, fold, is_note, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,7 +63,7 @@ def target_key(target: str) -> str:
 
 def names_of(path: str, aliases: Iterable[str] = ()) -> set[str]:
     """Return the keys of all targets that can lead to a note or attachment."""
-    return {_name(_slashed(fold(name))) for name in (path, *aliases)}
+    return {_name(_slashed(fold(unmarked(name)))) for name in (path, *aliases)}
 
 
 def _name(folded: str) -> str:
@@ -94,6 +97,7 @@ class LinkResolver:
         for path, aliases in notes:
             self._files.add(path)
             for alias in aliases:
+                # Keys stay marked, so that no alias is mistaken for one.
                 self._aliases.setdefault(fold(alias), []).append(path)
         for path in attachments:
             self._files.add(path)
@@ -142,19 +146,25 @@ class LinkResolver:
             endings = (self._files.paths_ending_in(name, folder) for name in _file_names(path))
             rivals = next((found for found in endings if chosen.path in found), [])
         if not rivals:
-            rivals = self._aliases.get(_slashed(fold(target.strip())), [])
+            rivals = self._named(_slashed(fold(target.strip())))
         depth = chosen.path.count("/")
         others = {path for path in rivals if path.count("/") <= depth} - {chosen.path}
         return [chosen.path, *sorted(others, key=_length_and_name)]
 
     def _by_alias(self, folded: str) -> Resolution:
-        """Return the best of the notes with an alias. The choice is cached."""
-        if folded not in self._aliases:
-            return _UNRESOLVED
+        """Return the best of the notes with an alias or key. The choice is cached."""
         found = self._chosen.get(folded)
         if found is None:
-            found = self._chosen[folded] = _choice(self._aliases[folded])
+            named = self._named(folded)
+            if not named:
+                return _UNRESOLVED
+            found = self._chosen[folded] = _choice(named)
         return found
+
+    def _named(self, folded: str) -> list[str]:
+        """Return the notes with an alias, or else with an `id`, or else of a type and name."""
+        ways = (self._aliases.get(mark + folded) for mark in ("", ID_MARK, TYPE_MARK))
+        return next((found for found in ways if found), [])
 
 
 def _asked(folded: str, folder: str) -> tuple[str, str]:

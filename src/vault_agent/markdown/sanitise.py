@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ID_PREFIX = "n-"
-FILES = "/ui/files/"
+_FILES = re.compile(r"(?:/vaults/[A-Za-z0-9:%._~-]+)?/ui/files/")
 REMOTE_SCHEMES = ("http", "https")
 CLASSES = frozenset(
     (
@@ -245,9 +245,9 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
         kept = [each for each in value.split() if each in CLASSES or each.startswith("language-")]
         return " ".join(kept) or None
     if name == "src":  # never anything of another server, nor another route of ours
-        return value if value.startswith(FILES) else None
+        return value if _FILES.match(value) else None
     if name == "href":
-        return value if _HREF.match(value) else None
+        return value if _HREF.match(value) or _FILES.match(value) else None
     if name == "target":
         return value if value == "_blank" else None
     if name in ("width", "height"):

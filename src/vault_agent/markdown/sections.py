@@ -1,36 +1,68 @@
-"""Sections of a note's current text: its outline, and the lines of one heading or block."""
+"""The outline of a note's current text: its sections and blocks, and how they are addressed."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from . import frontmatter
 from .anchors import anchor_key
-from .links import mask
+from .blocks import find_blocks
 from .structure import scan
 
-_BLOCK = re.compile(r"(?<!\S)\^([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LONE_CR = re.compile(r"\r(?!\n)")
 
 
-class OutlineEntry(NamedTuple):
-    """A heading: its level, its text, and its line in the file."""
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what belongs to it. Offsets are characters of the text; lines count from 1.
 
+    `id` has the index of the heading and the first eight digits of the SHA-256 of its lines.
+    """
+
+    id: str
     level: int
     text: str
+    path: tuple[str, ...]  # the headings above it, and itself
+    start: int
+    content: int  # after the heading's own lines
+    own_end: int  # before its first subsection
+    end: int  # before the next heading of its level or above
     line: int
+    end_line: int  # the last line of the section
 
 
-class Outline(NamedTuple):
-    """The parts of a note's text. Lines are numbered from 1."""
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block with an ID. It consists of whole lines. Offsets are characters of the text.
+
+    `text_end` is where its text ends: before the ID behind it, or before lines of the ID alone.
+    """
+
+    id: str  # without `^`
+    kind: str
+    start: int
+    text_end: int
+    end: int
+    id_start: int  # of its `^`
+    line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The parts of a note's text."""
 
     starts: list[int]  # the offset of each line
-    first_line: int  # of the body, after the frontmatter
-    headings: list[OutlineEntry]
-    blocks: dict[str, int]  # the line of each block, by its folded name
+    sections: list[Section]
+    blocks: list[Block]
 
     def line_at(self, offset: int) -> int:
         """Return the line of an offset."""
@@ -39,33 +71,68 @@ class Outline(NamedTuple):
 
 def outline(text: str) -> Outline:
     """Return the outline of a note's text. Linear; never raises."""
-    starts = line_starts(text)
-    front = frontmatter.read(text)
-    body = text[front.end :]
-    source = body if "\r" not in body else re.sub(r"\r(?!\n)", "\n", body)
+    found = Outline(line_starts(text), [], [])
+    body = frontmatter.bounds(text).end
+    source = text[body:]
+    if "\r" in source:
+        source = _LONE_CR.sub("\n", source)
     structure = scan(source)
-    found = Outline(starts, 1, [], {})
-    found = found._replace(first_line=found.line_at(front.end))
-    for heading in structure.headings:
-        line = found.line_at(front.end + heading.start)
-        found.headings.append(OutlineEntry(heading.level, heading.text, line))
-    if "^" in body:
-        for match in _BLOCK.finditer(mask(source, structure.opaque)):
-            line = found.line_at(front.end + match.start(1))
-            found.blocks.setdefault(anchor_key(match[1]), line)
+    headings = structure.headings
+    starts = [*(body + each.start for each in headings), len(text)]
+    ends = _ends([each.level for each in headings])
+    above: list[tuple[int, str]] = []
+    for index, heading in enumerate(headings):
+        above = [*((level, name) for level, name in above if level < heading.level)]
+        above.append((heading.level, heading.text))
+        start, end = starts[index], starts[ends[index]]
+        last = body + heading.start + len(source[heading.start : heading.end].rstrip())
+        match = _LINE_END.search(text, last)
+        content = match.end() if match else len(text)
+        digits = sha256(text[start:last].encode("utf-8", "replace")).hexdigest()[:8]
+        found.sections.append(
+            Section(
+                f"h:{index}:{digits}",
+                heading.level,
+                heading.text,
+                tuple(name for _, name in above),
+                start,
+                content,
+                max(content, starts[index + 1]),
+                max(content, end),
+                found.line_at(start),
+                found.line_at(max(start, end - 1)),
+            )
+        )
+    for block in find_blocks(source, structure):
+        start, text_end, end, at = (
+            body + each for each in (block.start, block.text_end, block.end, block.id_start)
+        )
+        lines = found.line_at(start), found.line_at(max(start, end - 1))
+        found.blocks.append(Block(block.name, block.kind, start, text_end, end, at, *lines))
     return found
+
+
+def _ends(levels: Sequence[int]) -> list[int]:
+    """Return for each section the index of the heading before which it ends."""
+    ends = [len(levels)] * len(levels)
+    open_sections: list[int] = []
+    for index, level in enumerate(levels):
+        while open_sections and levels[open_sections[-1]] >= level:
+            ends[open_sections.pop()] = index
+        open_sections.append(index)
+    return ends
 
 
 def line_starts(text: str) -> list[int]:
     """Return the offset of each line. Lines end in LF, CR LF or CR."""
     starts = [0]
-    starts += (match.end() for match in re.finditer(r"\r\n|\r|\n", text))
+    starts += (match.end() for match in _LINE_END.finditer(text))
     if len(starts) > 1 and starts[-1] == len(text):
         starts.pop()  # the text ends with a line end
     return starts
 
 
-def section_lines(text: str, found: Outline, name: str) -> tuple[int, int] | None:
+def section_lines(found: Outline, name: str) -> tuple[int, int] | None:
     """Return the first and last line of a section, or None if there is no such section.
 
     `name` is a heading, a path of headings (`A > B`), or a block (`^id`). A section reaches to the
@@ -73,54 +140,21 @@ def section_lines(text: str, found: Outline, name: str) -> tuple[int, int] | Non
     """
     name = name.strip()
     if name.startswith("^"):
-        line = found.blocks.get(anchor_key(name[1:]))
-        return None if line is None else _block_lines(text, found, line)
+        key = anchor_key(name[1:])
+        block = next((each for each in found.blocks if anchor_key(each.id) == key), None)
+        return None if block is None else (block.line, block.end_line)
     whole = anchor_key(name.lstrip("#"))
     parts = [anchor_key(part.lstrip("# ")) for part in name.split(">")]
     # A heading may contain the sign itself.
     for wanted in ([whole], parts):
-        if (index := _heading(found.headings, wanted)) is not None:
-            level, _, line = found.headings[index]
-            after = found.headings[index + 1 :]
-            end = next((each.line - 1 for each in after if each.level <= level), len(found.starts))
-            return line, max(line, end)
+        for section in found.sections:
+            keys = [anchor_key(each) for each in section.path]
+            if keys[-1] == wanted[-1] and in_order(wanted, keys):
+                return section.line, section.end_line
     return None
 
 
-def _heading(headings: list[OutlineEntry], wanted: list[str]) -> int | None:
-    """Return the index of the first heading that ends this path of headings."""
-    above: list[tuple[int, str]] = []
-    for index, each in enumerate(headings):
-        above = [(level, key) for level, key in above if level < each.level]
-        above.append((each.level, anchor_key(each.text)))
-        keys = [key for _, key in above]
-        if keys[-1] == wanted[-1] and _in_order(wanted, keys):
-            return index
-    return None
-
-
-def _in_order(wanted: list[str], keys: list[str]) -> bool:
-    """Whether the wanted keys occur in this order."""
+def in_order(wanted: Sequence[str], keys: Sequence[str]) -> bool:
+    """Whether the wanted keys occur in this order, perhaps with others between them."""
     remaining = iter(keys)
     return all(each in remaining for each in wanted)
-
-
-def _block_lines(text: str, found: Outline, line: int) -> tuple[int, int]:
-    """Return the lines of the paragraph or list item that ends with a block's name."""
-
-    def content(number: int) -> str:
-        match = _LINE.match(text, found.starts[number - 1])
-        return match[0].strip() if match else ""
-
-    first = line
-    # A name on a line of its own belongs to the paragraph, list or table before it.
-    if content(line).startswith("^"):
-        while first > found.first_line and not content(first - 1):
-            first -= 1
-        first = max(found.first_line, first - 1)
-    elif _ITEM.match(content(line)):
-        return line, line
-    headings = {each.line for each in found.headings}
-    while first > found.first_line and content(first - 1) and first - 1 not in headings:
-        first -= 1
-    return first, line

@@ -41,6 +41,13 @@ def inline_tags(text: str) -> list[str]:
     return list(filter(None, map(_valid, _TAG.findall(text))))
 
 
+def tag_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield what `inline_tags` returns, with where each tag starts and ends, `#` included."""
+    for match in _TAG.finditer(text):
+        if tag := _valid(match[1]):
+            yield tag, match.start(), match.start(1) + len(tag)
+
+
 def tag_places(text: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges of the `#tags` of a plain text, with the "#"."""
     for match in _TAG.finditer(text):
@@ -53,9 +60,9 @@ def frontmatter_tags(values: Mapping[str, Value]) -> Iterator[str]:
     for key in ("tags", "tag"):
         value = values.get(key)
         if isinstance(value, str):
-            yield from filter(None, map(_bare, _SEPARATORS.split(value)))
+            yield from filter(None, map(bare, _SEPARATORS.split(value)))
         else:
-            yield from filter(None, map(_bare, texts_of(value)))
+            yield from filter(None, map(bare, texts_of(value)))
 
 
 def distinct(tags: Iterable[str]) -> tuple[str, ...]:
@@ -72,5 +79,6 @@ def _valid(tag: str) -> str | None:
     return None if not tag or tag.isdecimal() else tag
 
 
-def _bare(tag: str) -> str:
+def bare(tag: str) -> str:
+    """Return a tag of the frontmatter, or as a user writes it, without `#`."""
     return tag.strip().lstrip("#").strip().rstrip("/")[:MAX_TAG_CHARS]

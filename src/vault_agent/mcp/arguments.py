@@ -42,6 +42,21 @@ KNOWN_ELSEWHERE = {
     "due_before": "dueBefore",
     "offset": "cursor",
     "page": "cursor",
+    "body": "content",
+    "markdown": "content",
+    "old_string": "search",
+    "old_text": "search",
+    "find": "search",
+    "new_string": "replace",
+    "new_text": "replace",
+    "replacement": "replace",
+    "destination": "to",
+    "new_path": "to",
+    "newPath": "to",
+    "hash": "expectedHash",
+    "expected_hash": "expectedHash",
+    "dry_run": "dryRun",
+    "write_id": "writeId",
 }
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -73,12 +88,17 @@ def check(tool: str, schema: Mapping[str, Any], given: object) -> dict[str, Any]
     defaults = {
         name: each["default"] for name, each in schema["properties"].items() if "default" in each
     }
-    return {**defaults, **{name: each for name, each in arguments.items() if each is not None}}
+    # Where any value may be sent, null is one.
+    free = {name for name, each in schema["properties"].items() if "type" not in each}
+    sent = {name: each for name, each in arguments.items() if each is not None or name in free}
+    return {**defaults, **sent}
 
 
 def _check_object(
     tool: str, schema: Mapping[str, Any], given: Mapping[str, Any], place: str
 ) -> None:
+    if "properties" not in schema:
+        return  # any object: the operation checks it
     properties = schema["properties"]
     unknown = [name for name in given if name not in properties]
     if unknown:
@@ -98,6 +118,8 @@ def _check_object(
 
 
 def _check_value(tool: str, schema: Mapping[str, Any], value: object, place: str) -> None:
+    if "type" not in schema:
+        return  # any value
     kind = schema["type"]
     code = {"limit": "INVALID_LIMIT", "query": "INVALID_QUERY"}.get(place, "INVALID_REQUEST")
     if not isinstance(value, _TYPES[kind]) or (kind == "integer" and isinstance(value, bool)):

@@ -33,6 +33,7 @@ PARENT_SECONDS = 5.0
 """How often the relay looks whether its parent is still there."""
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"
+_CLIENT = "io.modelcontextprotocol/clientInfo"
 _READING_TOOLS = frozenset(
     (
         "vault_search",
@@ -51,6 +52,7 @@ _READING_TOOLS = frozenset(
 """The tools that may be called again after a server has died in mid-call. A test compares them."""
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _SERVER_ERROR = -32000
 _INVALID_REQUEST = -32600
 _PARSE_ERROR = -32700
@@ -98,6 +100,7 @@ class Relay:
         self._connections = _Connections()
         self._active: dict[Any, _Request] = {}
         self._version: str | None = None  # negotiated by `initialize`
+        self._client: str | None = None  # its name, for the log of writes
         self.ended = threading.Event()
 
     def run(self) -> None:
@@ -253,12 +256,19 @@ class Relay:
         meta = params.get("_meta")
         version = meta.get(_VERSION) if isinstance(meta, dict) else None
         method = message["method"]
+        info = params.get("clientInfo") if method == "initialize" else None
+        info = meta.get(_CLIENT, info) if isinstance(meta, dict) else info
+        name = info.get("name") if isinstance(info, dict) else None
+        if isinstance(name, str) and _NAME.fullmatch(name):
+            self._client = name
+        if self._client is not None:
+            headers["User-Agent"] = self._client
         if isinstance(version, str) and isinstance(method, str):
             headers["MCP-Protocol-Version"] = _header(version)
             headers["Mcp-Method"] = _header(method)
-            name = params.get(_NAMED_BY.get(method, ""))
-            if isinstance(name, str):
-                headers["Mcp-Name"] = _header(name)
+            named = params.get(_NAMED_BY.get(method, ""))
+            if isinstance(named, str):
+                headers["Mcp-Name"] = _header(named)
         elif self._version is not None and method != "initialize":
             headers["MCP-Protocol-Version"] = self._version
         return headers

@@ -15,14 +15,12 @@ from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.exchange import TeachingError
 from vault_agent.mcp.messages import INVALID_PARAMS
+from vault_agent.mcp.prompts import prompt_list, prompt_text, prompts_for
 from vault_agent.mcp.resources import (
     MEDIA,
-    PROMPTS,
     RESOURCES,
     TEMPLATES,
     complete_path,
-    prompt_list,
-    prompt_text,
     read_resource,
 )
 from vault_agent.mcp.tools import INSTRUCTIONS
@@ -94,7 +92,7 @@ def make_server() -> Server[Any]:
         on_list_resources=_own("resources", RESOURCES),
         on_list_resource_templates=_fixed({"resourceTemplates": TEMPLATES}),
         on_read_resource=_read_resource,  # type: ignore[arg-type]
-        on_list_prompts=_own("prompts", prompt_list()),
+        on_list_prompts=_list_prompts,  # type: ignore[arg-type]
         on_get_prompt=_get_prompt,  # type: ignore[arg-type]
         on_completion=_complete,  # type: ignore[arg-type]
     )
@@ -108,7 +106,8 @@ def _call(context: ServerRequestContext[Any]) -> Call:
 
 
 def _tools(context: ServerRequestContext[Any]) -> tuple[Tool, ...]:
-    return TOOLSETS[_call(context).view.toolset]
+    view = _call(context).view
+    return TOOLSETS[view.toolset](view.rights)
 
 
 def _fixed(content: Mapping[str, Any]) -> Any:
@@ -143,12 +142,22 @@ async def _read_resource(
     return {**_COMPLETE, "contents": [{"uri": uri, "mimeType": MEDIA, "text": text}]}
 
 
-async def _get_prompt(
-    _: ServerRequestContext[Any], params: types.GetPromptRequestParams
+async def _list_prompts(
+    context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
 ) -> dict[str, Any]:
-    text = prompt_text(params.name, dict(params.arguments or {}))
+    view = _call(context).view
+    shown = prompt_list(view.rights) if view.toolset == OWN else []
+    return {**_COMPLETE, "prompts": shown}
+
+
+async def _get_prompt(
+    context: ServerRequestContext[Any], params: types.GetPromptRequestParams
+) -> dict[str, Any]:
+    rights = _call(context).view.rights
+    text = prompt_text(params.name, dict(params.arguments or {}), rights)
     if text is None:
-        names = ", ".join(f"{name}({argument})" for name, (_, argument, _) in PROMPTS.items())
+        known = prompts_for(rights)
+        names = ", ".join(f"{name}({prompt.argument})" for name, prompt in known.items())
         raise TeachingError(INVALID_PARAMS, f"No such prompt. There are: {names}.")
     content = {"type": "text", "text": text}
     return {**_COMPLETE, "messages": [{"role": "user", "content": content}]}

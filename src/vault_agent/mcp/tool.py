@@ -16,7 +16,7 @@ CURSOR = {"type": "string", "maxLength": 300}
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that reads.
+    """A tool: it reads, unless it says that it writes.
 
     Args:
         name: its name.
@@ -25,6 +25,9 @@ class Tool:
         required: the names of those that must be given.
         run: returns the text of the reply.
         structured: whether the text is JSON, which the reply then also has as a value.
+        writes: whether it changes notes.
+        destructive: whether a write of it can change what is there.
+        idempotent: whether the same call again changes nothing more.
     """
 
     name: str
@@ -33,6 +36,9 @@ class Tool:
     required: tuple[str, ...]
     run: Callable[[View, Mapping[str, Any]], Awaitable[str]]
     structured: bool = False
+    writes: bool = False
+    destructive: bool = True
+    idempotent: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -43,13 +49,25 @@ class Tool:
         return {**schema, "additionalProperties": False}
 
     @property
+    def annotations(self) -> dict[str, bool]:
+        """What clients are told about the tool's effects."""
+        if not self.writes:
+            return {"readOnlyHint": True, "openWorldHint": False}
+        return {
+            "readOnlyHint": False,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": False,
+        }
+
+    @property
     def listed(self) -> dict[str, Any]:
         """The tool as `tools/list` describes it."""
         return {
             "name": self.name,
             "description": self.description,
             "inputSchema": self.schema,
-            "annotations": {"readOnlyHint": True, "openWorldHint": False},
+            "annotations": self.annotations,
         }
 
 

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vault_agent.mcp.context import CONTEXT_TOOL
 from vault_agent.mcp.listing import LIST_TOOL, TASKS_TOOL
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import RELATED_TOOL, SEARCH_TOOL
+from vault_agent.mcp.writing import writing_tools
 
-TOOLS = (SEARCH_TOOL, READ_TOOL, LIST_TOOL, RELATED_TOOL, CONTEXT_TOOL, TASKS_TOOL)
+if TYPE_CHECKING:
+    from vault_agent.mcp.tool import Tool
+    from vault_agent.model.writing import Right
+
+TOOLS: tuple[Tool, ...] = (
+    SEARCH_TOOL,
+    READ_TOOL,
+    LIST_TOOL,
+    RELATED_TOOL,
+    CONTEXT_TOOL,
+    TASKS_TOOL,
+)
+
+"""Those that read, which every client has."""
+
+
+def own_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
+    """Return the tools for a client that may write what `rights` say."""
+    return (*TOOLS, *writing_tools(rights))
+
 
 INSTRUCTIONS = (
     "Search and read the user's notes. Search first, then read what you need. Give paths as"

@@ -11,6 +11,7 @@ from vault_agent.mcp.text import hidden, visible
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.writing import Right
     from vault_agent.wire.base import Model
     from vault_agent.wire.replies import Reply
 
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 class View:
     """One client's view of a vault.
 
-    `max_bytes` is the size limit of a tool's reply, `toolset` the name of the client's tools.
+    `max_bytes` is the size limit of a tool's reply, `toolset` the name of the client's tools, and
+    `rights` what it may write.
     """
 
     vault: OpenVault
     caller: Caller
     max_bytes: int
     toolset: str = "vault-agent"
+    rights: frozenset[Right] = frozenset()
 
     def shown(self, path: str) -> str:
         """Return a path of the vault as this client sees it: relative to its folder, visible."""

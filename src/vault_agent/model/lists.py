@@ -37,6 +37,7 @@ class ListQuery:
     recursive: bool = True  # whether folders include the folders below
     linked: bool | None = None  # only notes with, or without, connections
     open_tasks: bool = False  # only notes with open tasks
+    promoted: bool | None = None  # only notes that are promoted, or that are not
     sort: Sort = Sort.PATH
     limit: int = 50
 
@@ -54,6 +55,10 @@ class ListedNote:
     updated: str  # as written, or the time of the file
     excerpt: str
     connections: int  # other notes that it links to, or that link to it
+    id: str | None = None  # of the frontmatter
+    status: str | None = None
+    files: tuple[str, ...] = ()
+    promoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,7 @@ class ParsedNote:
     anchors: tuple[Anchor, ...] = ()
     properties: tuple[Property, ...] = ()
     tasks: tuple[Task, ...] = ()
+    keys: tuple[str, ...] = ()  # by which links find it, see `text.names.keys_of`
     searched: tuple[str, ...] = ()  # values of properties that are searched as text
     warnings: tuple[Warning, ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from vault_agent.model.scope import EVERYTHING, Scope
 
@@ -54,6 +54,7 @@ class Filters:
     properties: tuple[tuple[str, str], ...] = ()  # all names; any value of one name
     places: tuple[str, ...] = ()  # as `paths`, else parts of paths; any of them
     files: tuple[str, ...] = ()  # parts of file names, or globs; any of them
+    about: tuple[str, ...] = ()  # paths, folders or names in the property `files`; any of them
     after: str | None = None  # ISO dates, inclusive
     before: str | None = None
     scope: Scope = EVERYTHING  # of the caller
@@ -85,6 +86,13 @@ class RelatedQuery:
     linked: Linked = Linked.INCLUDE
 
 
+class Elsewhere(NamedTuple):
+    """A note with the same content in another vault."""
+
+    vault: str
+    note_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A ranked result. It suffices to decide whether to fetch the text, but never contains all."""
@@ -106,6 +114,8 @@ class Hit:
     start_line: int | None = None  # of the chunk, in the note's file; None for a note
     end_line: int | None = None  # inclusive
     line: int | None = None  # of the match in the file, from 1; None for a match of the note's name
+    vault: str | None = None  # its vault, in a search over several
+    also: tuple[Elsewhere, ...] = ()  # the same note in other vaults
 
 
 @dataclass(frozen=True, slots=True)

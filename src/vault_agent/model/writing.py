@@ -56,6 +56,20 @@ OWNER = Writer()
 
 
 @dataclass(frozen=True, slots=True)
+class WriteLimits:
+    """The settings of writing. Folders are vault-relative; "" is the whole vault."""
+
+    folders: tuple[str, ...] = ("",)
+    allow: frozenset[Right] = frozenset(Right)
+    quiet_seconds: float = 2.0
+    max_note_bytes: int = 4 << 20
+    max_per_minute: int = 60
+    undo_days: int = 30
+    undo_writes: int = 1_000
+    undo_bytes: int = 512 << 20
+
+
+@dataclass(frozen=True, slots=True)
 class Appended:
     """Text that a write appends. It is not appended again within some minutes.
 
@@ -153,6 +167,7 @@ class Written:
     replayed: bool = False
     moved_from: str | None = None
     trash_path: str | None = None
+    broken_links: int = 0  # that lead to a file that was deleted
     files: tuple[WrittenFile, ...] = ()
     file_count: int = 0
     line: int | None = None

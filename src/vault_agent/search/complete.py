@@ -194,8 +194,8 @@ async def _parts(
             return []
         parts = outline(file.text)
         if fragment.startswith("^"):
-            return [("block", f"^{block}", line) for block, line in parts.blocks.items()]
-        return [("heading", each.text, each.line) for each in parts.headings]
+            return [("block", f"^{each.id}", each.line) for each in parts.blocks]
+        return [("heading", each.text, each.line) for each in parts.sections]
 
     every = [each for each in await in_thread(read) if each[0] in query.kinds]
     hits = NameIndex([text for _, text, _ in every]).find(fragment.removeprefix("^"))

@@ -14,8 +14,6 @@ from vault_agent.model.lexical import rarity
 from vault_agent.model.search import Answer, Hit, Mode, Reason
 from vault_agent.ranking.query import compile_query, literals
 from vault_agent.ranking.snippet import Snippet, snippet
-from vault_agent.store.index import notes as reading
-from vault_agent.store.index import text as scanning
 from vault_agent.text.terms import sequence
 from vault_agent.text.words import fold_words, whole_word
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.search import SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.store.current import Snapshot
+    from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
@@ -48,7 +46,7 @@ class _Found(NamedTuple):
 
 
 async def search_every(
-    snapshot: Snapshot, query: SearchQuery, warnings: tuple[Warning, ...]
+    snapshot: AnySnapshot, query: SearchQuery, warnings: tuple[Warning, ...]
 ) -> Answer:
     """Return the notes that have every word, best first, one result a note.
 
@@ -89,7 +87,7 @@ async def search_every(
 
 
 def _candidates(
-    snapshot: Snapshot, compiled: LexicalQuery, query: SearchQuery, stopped: Stopped
+    snapshot: AnySnapshot, compiled: LexicalQuery, query: SearchQuery, stopped: Stopped
 ) -> dict[int, float]:
     """Return the score of each note with all terms, best first; first those named like the query.
 
@@ -102,11 +100,10 @@ def _candidates(
     return {rowid: scores[rowid] for rowid in dict.fromkeys((*named, *scores))}
 
 
-async def _verified(snapshot: Snapshot, rowids: Sequence[int], words: Words) -> list[StoredNote]:
+async def _verified(snapshot: AnySnapshot, rowids: Sequence[int], words: Words) -> list[StoredNote]:
     """Return the notes that have every word, in the order of `rowids`."""
-    async with snapshot.connection() as connection:
-        notes = {note.rowid: note for note in await reading.notes_by_rowid(connection, rowids)}
-        texts = await scanning.bodies(connection, rowids)
+    notes = {note.rowid: note for note in await snapshot.notes_by_rowid(rowids)}
+    texts = await snapshot.bodies(rowids)
 
     def verify(stopped: Stopped) -> list[StoredNote]:
         return [
@@ -137,7 +134,7 @@ def _information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, 
 
 
 async def _hit(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     found: _Found,
     words: Words,
     information: Mapping[str, float],
@@ -148,8 +145,7 @@ async def _hit(
     note = found.note
     count = min(note.chunk_count, _CHUNKS)
     first = note.rowid << CHUNK_BITS
-    async with snapshot.connection() as connection:
-        chunks = sorted(await reading.chunks(connection, range(first, first + count)))
+    chunks = sorted(await snapshot.chunks_by_key(range(first, first + count)))
     shown, matching = await snapshot.threads.run(_best, chunks, words)
     excerpt = Snippet("", ())
     if shown is not None:
@@ -172,6 +168,7 @@ async def _hit(
         reason=Reason.LEXICAL_MATCH,
         metadata=note.metadata,
         explanation={"votes": {"body": round(found.score, 4)}} if explain else None,
+        vault=snapshot.vault_of(note.rowid),
     )
 
 

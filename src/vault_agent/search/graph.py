@@ -68,11 +68,11 @@ class Graphs:
 
 
 def _graph(
-    revision: str, order: Iterable[tuple[int, str]], links: Iterable[tuple[int, int]]
+    revision: str, order: Iterable[tuple[int, str]], links: tuple[list[int], list[int]]
 ) -> Graph:
     rowids = array("q", (rowid for rowid, _ in order))
     positions = {rowid: position for position, rowid in enumerate(rowids)}
-    return Graph(revision, rowids, positions, Adjacency.of(positions, links))
+    return Graph(revision, rowids, positions, Adjacency.of(rowids, *links))
 
 
 async def local(

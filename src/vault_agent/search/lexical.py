@@ -12,7 +12,6 @@ from vault_agent.model.search import Hit
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index import candidates as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
     from vault_agent.model.search import Filters, Reason
-    from vault_agent.store.current import Snapshot
+    from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
 
@@ -34,7 +33,7 @@ class Ranking(NamedTuple):
 
 
 def ranked(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: LexicalQuery,
     filters: Filters,
     stopped: Stopped,
@@ -52,9 +51,8 @@ def ranked(
         query, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
-    with snapshot.connection_here() as connection:
-        notes = reading.notes(connection, wanted.rowids)
-        headings = reading.headings(connection, wanted.keys)
+    notes = snapshot.notes_here(wanted.rowids)
+    headings = snapshot.headings_here(wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
@@ -63,18 +61,17 @@ def ranked(
 
 
 def with_notes(
-    snapshot: Snapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
+    snapshot: AnySnapshot, notes: Mapping[int, StoredNote], rowids: Iterable[int]
 ) -> dict[int, StoredNote]:
     """Return `notes` plus the notes of `rowids` that still exist."""
     missing = set(rowids) - notes.keys()
     if not missing:
         return dict(notes)
-    with snapshot.connection_here() as connection:
-        return {**notes, **reading.notes(connection, missing)}
+    return {**notes, **snapshot.notes_here(missing)}
 
 
 def hits(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     places: Sequence[Ranked],
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
@@ -85,12 +82,19 @@ def hits(
     """Return a hit with a snippet for each place. `reasons` has one entry per place."""
     # A hit without a chunk shows the note's first chunk.
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
-    with snapshot.connection_here() as connection:
-        chunks = reading.chunks(connection, keys)
+    chunks = snapshot.chunks_here(keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
     return tuple(
-        _hit(place, notes[place.rowid], chunks.get(key), information, reason, explain=explain)
+        _hit(
+            place,
+            notes[place.rowid],
+            chunks.get(key),
+            information,
+            reason,
+            vault=snapshot.vault_of(place.rowid),
+            explain=explain,
+        )
         for place, key, reason in zip(places, keys, reasons, strict=True)
     )
 
@@ -102,6 +106,7 @@ def _hit(
     information: Mapping[str, float],
     reason: Reason,
     *,
+    vault: str | None,
     explain: bool,
 ) -> Hit:
     note_id = note.id
@@ -126,6 +131,7 @@ def _hit(
         start_line=chunk.start_line if chunk is not None and index is not None else None,
         end_line=chunk.end_line if chunk is not None and index is not None else None,
         line=_line(chunk, excerpt) if index is not None else None,
+        vault=vault,
     )
 
 

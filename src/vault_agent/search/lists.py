@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
@@ -12,6 +13,7 @@ from vault_agent.model.search import Filters
 from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.unknown import path_warnings
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index import fields
 from vault_agent.store.index import lists as sorting
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from vault_agent.store.index.lists import SortedNote
 
 EXCERPT_CHARACTERS = 160
+MAX_FILES = 10
+_MAX_VALUE = 200
+_PROMOTED = Filters(properties=(("promoted", "true"),))
 MAX_TITLE = 200
 
 _HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
@@ -68,7 +73,14 @@ async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
     sets: list[set[int]] = []
     if (passing := await admitted(snapshot, query.filters)) is not None:
         sets.append(passing)
+    promoted: set[int] | None = None
+    if query.promoted is not None:
+        promoted = await admitted(snapshot, replace(_PROMOTED, scope=query.filters.scope))
     async with snapshot.connection() as connection:
+        if promoted is not None and not query.promoted:
+            promoted = {rowid for rowid, _ in await sorting.paths_of(connection)} - promoted
+        if promoted is not None:
+            sets.append(promoted)
         if query.open_tasks:
             sets.append(await sorting.with_open_tasks(connection))
         if query.linked is not None or not query.recursive:
@@ -110,6 +122,10 @@ async def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[Lis
     first = [rowid << CHUNK_BITS for rowid in rowids]
     texts = {chunk.key: chunk.text for chunk in await reading.chunks(connection, first)}
     counts = await sorting.count_connections(connection, rowids)
+    ids, statuses, files, promoted = [
+        await fields.values_of(connection, rowids, name)
+        for name in ("id", "status", "files", "promoted")
+    ]
     return [
         ListedNote(
             note_id=note.id,
@@ -121,10 +137,22 @@ async def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[Lis
             updated=each.updated,
             excerpt=_excerpt(texts.get(each.rowid << CHUNK_BITS, "")),
             connections=counts.get(each.rowid, 0),
+            id=_first(ids.get(each.rowid)),
+            status=_first(statuses.get(each.rowid)),
+            files=tuple(_cut(file) for file in files.get(each.rowid, ())[:MAX_FILES]),
+            promoted=_first(promoted.get(each.rowid)) == "true",
         )
         for each in shown
         for note in (notes[each.rowid],)
     ]
+
+
+def _first(values: Sequence[str] | None) -> str | None:
+    return _cut(values[0]) if values else None
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _MAX_VALUE else value[: _MAX_VALUE - 1] + "…"
 
 
 def _excerpt(text: str) -> str:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import FILE_GONE_REMEDY, InvalidRequest, NotFound
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.search import Filters
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
 
 if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
+    from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredChunk, StoredNote
 
+MAX_NOTES = 10
+"""Notes that an error lists."""
 _NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -32,6 +36,25 @@ async def named_note(connection: Connection, note_id: str, scope: Scope = EVERYT
     if note is None or not scope.contains(note.path):
         raise no_note()
     return note
+
+
+async def note_with_id(snapshot: Snapshot, value: str, scope: Scope = EVERYTHING) -> str:
+    """Return the ID of the note of `scope` whose frontmatter has this `id`.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
+    """
+    filters = Filters(properties=(("id", value),), scope=scope)
+    rowids = await snapshot.threads.run(snapshot.fulltext.admitted, filters)
+    async with snapshot.connection() as connection:
+        notes = await reading.notes_by_rowid(connection, sorted(rowids)[:MAX_NOTES])
+    if len(notes) > 1:
+        listed = [{"noteId": note.id, "path": note.path} for note in notes]
+        listed.sort(key=lambda each: each["path"])
+        raise NotFound("NOTE_AMBIGUOUS", "Several notes have this id.", {"notes": listed})
+    if not notes:
+        raise NotFound("NOTE_NOT_FOUND", "No note of the index has this id.", remedy="")
+    return notes[0].id
 
 
 async def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredChunk:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from vault_agent.embedding.embedder import Embedder
     from vault_agent.model.search import Answer, SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.store.current import Snapshot
+    from vault_agent.search.combined import AnySnapshot
 
 MAX_RANKED = 200
 """Results in all pages together."""
 
 
 async def search_page(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: SearchQuery,
     *,
     embedder: Embedder | None = None,
@@ -37,7 +37,7 @@ async def search_page(
             `INVALID_MODE` if every word is wanted in a mode that is not lexical.
         VaultAgentError: as `search`.
     """
-    revision = f"{snapshot.meta.generation}.{snapshot.meta.revision}"
+    revision = snapshot.revision
     if query.revision not in (None, revision):
         raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
     end = min(query.offset + query.limit, MAX_RANKED)

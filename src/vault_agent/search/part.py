@@ -60,18 +60,18 @@ def _part(root: VaultRoot, stored: StoredNote, query: PartQuery, max_bytes: int)
     if query.view == "properties":
         end = frontmatter.read(file.text).end
         return _page(stored, file, found, query, file.text[:end], max_bytes=max_bytes, listed=True)
-    first, last = _range(file.text, found, query)
+    first, last = _range(found, query)
     begin = found.starts[first - 1] if first <= len(found.starts) else len(file.text)
     end = found.starts[last] if last < len(found.starts) else len(file.text)
     return _page(stored, file, found, query, file.text[begin:end], max_bytes=max_bytes, begin=begin)
 
 
-def _range(text: str, found: Outline, query: PartQuery) -> tuple[int, int]:
+def _range(found: Outline, query: PartQuery) -> tuple[int, int]:
     """Return the first and the last line of the part."""
     count = len(found.starts)
     first, last = query.first_line, min(query.last_line or count, count)
     if query.section is not None:
-        lines = section_lines(text, found, query.section)
+        lines = section_lines(found, query.section)
         if lines is None:
             raise _no_heading(found)
         first, last = max(first, lines[0]), min(last, lines[1])
@@ -128,13 +128,13 @@ def _fitting(text: str, start: int, max_bytes: int) -> int:
 
 
 def _outline_text(found: Outline) -> str:
-    return "".join(f"{line}: {'#' * level} {name}\n" for level, name, line in found.headings)
+    return "".join(f"{each.line}: {'#' * each.level} {each.text}\n" for each in found.sections)
 
 
 def _no_heading(found: Outline) -> NotFound:
-    headings = [f"{'#' * level} {name}" for level, name, _ in found.headings[:MAX_HEADINGS]]
+    headings = [f"{'#' * each.level} {each.text}" for each in found.sections[:MAX_HEADINGS]]
     return NotFound(
         "HEADING_NOT_FOUND",
         "The note has no such heading or block.",
-        {"headings": headings, "more": max(0, len(found.headings) - MAX_HEADINGS)},
+        {"headings": headings, "more": max(0, len(found.sections) - MAX_HEADINGS)},
     )

@@ -26,7 +26,6 @@ from vault_agent.search import lexical
 from vault_agent.search.fallback import OFF, fell_back, unavailable
 from vault_agent.search.named import named_chunk, named_note
 from vault_agent.store.fulltext.reader import go_on
-from vault_agent.store.index import neighbours
 from vault_agent.store.index import notes as reading
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.ranking.cosine import Floats
     from vault_agent.ranking.related import Fused
+    from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.semantic import Near
-    from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
@@ -56,7 +55,7 @@ _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 
 
 async def related(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: RelatedQuery,
     *,
     embeddings: bool = False,
@@ -117,7 +116,7 @@ class _Text(NamedTuple):
     information: Mapping[str, float]
 
 
-async def _input(snapshot: Snapshot, identifier: str, scope: Scope) -> _Asked:
+async def _input(snapshot: AnySnapshot, identifier: str, scope: Scope) -> _Asked:
     """Return the requested note, the chunks that represent it, and its links."""
     match = _ID.fullmatch(identifier)
     if match is None:
@@ -125,7 +124,8 @@ async def _input(snapshot: Snapshot, identifier: str, scope: Scope) -> _Asked:
             "INVALID_ID",
             "A note ID is 32 lowercase hexadecimal digits; a chunk ID adds a colon and an index.",
         )
-    async with snapshot.connection() as connection:
+    origin, base = snapshot.origin
+    async with origin.connection() as connection:
         note = await named_note(connection, match[1], scope)
         if match[2]:
             chunks = [await named_chunk(connection, note, int(match[2]))]
@@ -136,10 +136,20 @@ async def _input(snapshot: Snapshot, identifier: str, scope: Scope) -> _Asked:
             # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
             chunks = sorted(await reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]))
         links = await reading.neighbours(connection, note)
-    return _Asked(note, chunks, keys, links)
+    if not base:
+        return _Asked(note, chunks, keys, links)
+    shift = base << CHUNK_BITS
+    return _Asked(
+        note._replace(rowid=note.rowid + base),
+        [chunk._replace(key=chunk.key + shift) for chunk in chunks],
+        [key + shift for key in keys],
+        {rowid + base: count for rowid, count in links.items()},
+    )
 
 
-async def _vector(snapshot: Snapshot, asked: _Asked, *, embeddings: bool, indexing: bool) -> Floats:
+async def _vector(
+    snapshot: AnySnapshot, asked: _Asked, *, embeddings: bool, indexing: bool
+) -> Floats:
     if not embeddings:
         raise unavailable(OFF)
     from vault_agent.search.semantic import of_chunks, usable_matrix  # imports numpy
@@ -153,7 +163,7 @@ class _Search:
 
     def __init__(
         self,
-        snapshot: Snapshot,
+        snapshot: AnySnapshot,
         query: RelatedQuery,
         asked: _Asked,
         vector: Floats | None,
@@ -215,8 +225,7 @@ class _Search:
         """Return the best notes by the neighbours that they share with the requested note."""
         links = self._asked.links
         by_links = sorted(self._visible(links), key=lambda rowid: (-links[rowid], rowid))
-        with self._snapshot.connection_here() as connection:
-            circles = neighbours.circles(connection, by_links)
+        circles = self._snapshot.circles_here(by_links)
         visible = set(self._visible(set().union(*circles.values())))
         circles = {rowid: others & visible for rowid, others in circles.items()}
         scores = {

@@ -21,7 +21,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index import places
 from vault_agent.store.index.rows import name_hash
-from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note
+from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,7 +179,10 @@ async def _by_path(connection: Connection, path: str, scope: Scope) -> tuple[Mat
                 if any(spelling.endswith(end) for spelling in _spellings(fold(each)))
             ],
         ),
-        ("alias", [found for _, found, names in candidates if folded in map(fold, names)]),
+        (
+            "alias",
+            [found for _, found, names in candidates if folded in map(fold, map(unmarked, names))],
+        ),
     )
     return next(((match, found) for match, found in ways if found), ("path", []))
 

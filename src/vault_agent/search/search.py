@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.search import Hit, SearchQuery
     from vault_agent.model.warning import Warning
+    from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.lexical import Ranking
     from vault_agent.search.semantic import Near
-    from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredNote
     from vault_agent.system.threads import Stopped
@@ -33,7 +33,7 @@ POOL = 200
 
 
 async def search(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: SearchQuery,
     *,
     embedder: Embedder | None = None,
@@ -78,7 +78,7 @@ async def search(
 
 
 async def _vector(
-    snapshot: Snapshot, embedder: Embedder | None, text: str, *, indexing: bool
+    snapshot: AnySnapshot, embedder: Embedder | None, text: str, *, indexing: bool
 ) -> Vector:
     if embedder is None:
         raise unavailable(OFF)
@@ -88,7 +88,7 @@ async def _vector(
 
 
 async def _lexical(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: SearchQuery,
     compiled: LexicalQuery,
     warnings: tuple[Warning, ...],
@@ -103,7 +103,7 @@ async def _lexical(
 
 
 def _by_words(
-    snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
+    snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
 ) -> tuple[Hit, ...]:
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.limit)
     return lexical.hits(
@@ -117,7 +117,7 @@ def _by_words(
 
 
 def _by_meaning(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: SearchQuery,
     compiled: LexicalQuery,
     vector: Vector,
@@ -139,7 +139,7 @@ def _by_meaning(
 
 
 def _by_both(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: SearchQuery,
     compiled: LexicalQuery,
     vector: Vector,
@@ -152,12 +152,12 @@ def _by_both(
     go_on(stopped)
     found = near(usable_matrix(snapshot), vector, admitted=admitted, witnesses=ranking.notes)
     go_on(stopped)
-    scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.meta.notes))
+    scored = _fused(ranking, found, attainable(compiled, ranking.candidates, snapshot.note_count))
     notes = lexical.with_notes(snapshot, ranking.notes, found.cosines)
     return _hits(snapshot, query, scored, notes, ranking.candidates.information)
 
 
-def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
+def _admitted(snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
     """Return the notes that pass, or None if the query has no filters or conditions."""
     if query.filters == Filters() and not compiled.conditions:
         return None
@@ -165,7 +165,7 @@ def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) ->
 
 
 def _hits(
-    snapshot: Snapshot,
+    snapshot: AnySnapshot,
     query: SearchQuery,
     scored: list[tuple[Ranked, Reason]],
     notes: Mapping[int, StoredNote],

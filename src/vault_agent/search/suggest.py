@@ -9,7 +9,7 @@ from rapidfuzz.process import extract
 
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import notes as reading
-from vault_agent.text.names import fold, stem
+from vault_agent.text.names import fold, stem, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _closest(known: Sequence[tuple[str, tuple[str, ...]]], name: str) -> list[st
     names: list[str] = []
     paths: list[str] = []
     for path, aliases in known:
-        for each in (stem(path), *aliases):
+        for each in (stem(path), *map(unmarked, aliases)):
             names.append(fold(each[:_MAX_CHARACTERS]))
             paths.append(path)
     wanted = fold(name[:_MAX_CHARACTERS])

@@ -10,14 +10,13 @@ from rapidfuzz.process import extract
 from vault_agent.errors import explained
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
-from vault_agent.store.index import notes as reading
 from vault_agent.text.names import NOTE_SUFFIXES, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vault_agent.model.search import Filters
-    from vault_agent.store.current import Snapshot
+    from vault_agent.search.combined import AnySnapshot
 
 SUGGESTIONS = 3
 _SIMILAR = 50.0
@@ -25,7 +24,7 @@ _SIMILAR = 50.0
 _MAX_CHARACTERS = 200
 
 
-async def path_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
+async def path_warnings(snapshot: AnySnapshot, filters: Filters) -> tuple[Warning, ...]:
     """Return a warning if a path of the filters is neither a folder with notes nor a note."""
     if not filters.paths:
         return ()
@@ -33,8 +32,7 @@ async def path_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, 
     unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
     if not unknown and scope == EVERYTHING:
         return ()
-    async with snapshot.connection() as connection:
-        known = [path for path, _ in await reading.names(connection) if scope.contains(path)]
+    known = [path for path, _ in await snapshot.names() if scope.contains(path)]
     if scope != EVERYTHING:
         unknown = [path for path in filters.paths if _names_nothing(known, path)]
         if not unknown:

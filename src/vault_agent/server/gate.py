@@ -172,7 +172,8 @@ def _headers_of(error: Exception) -> dict[str, str]:
     if isinstance(error, VaultAgentError) and error.code == "RANGE_NOT_SATISFIABLE":
         return {"Content-Range": f"bytes */{error.details.get('size')}"}
     if isinstance(error, VaultAgentError) and error.code in _RETRY_AFTER:
-        return {"Retry-After": str(_RETRY_AFTER[error.code])}
+        seconds = error.details.get("retryAfter", _RETRY_AFTER[error.code])
+        return {"Retry-After": str(seconds)}
     return {}
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -11,20 +13,26 @@ from aiohttp import web
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
 from vault_agent.model.scope import Scope
-from vault_agent.server.body import check_media, check_size, read_body
+from vault_agent.model.writing import Right
+from vault_agent.server.body import MAX_BODY_BYTES, check_media, check_size, read_body
 from vault_agent.server.keys import CONFIG, LIBRARY, MCP, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
+from vault_agent.text.names import fold
+from vault_agent.vault.paths import lies_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from mcp.server.lowlevel import Server
 
+    from vault_agent.config import Config
+    from vault_agent.config.agents import AgentSettings
     from vault_agent.mcp.exchange import Reply
 
 PATH = "/mcp"
 IN_FLIGHT = 64
 WAITING = 256
+_CLIENT = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _LOOK_SECONDS = 0.1
 """Time until the disconnection of a client is noticed."""
 
@@ -106,9 +114,10 @@ async def _post(request: web.Request) -> web.StreamResponse:
     endpoint = _require_enabled(request)
     caller = _caller(request)
     check_media(request)
-    check_size(request)
+    limit = _limit(request)
+    check_size(request, limit)
     takes_stream = _accepted(request)
-    body = await read_body(request)
+    body = await read_body(request, limit)
     async with endpoint.turn():
         server = await endpoint.server()
         return await _answered(request, server, caller, body, takes_stream=takes_stream)
@@ -116,13 +125,47 @@ async def _post(request: web.Request) -> web.StreamResponse:
 
 def _caller(request: web.Request) -> Caller:
     """Return the owner, or the agent that the path names."""
+    config = request.app[CONFIG]
     name = request.match_info.get("agent")
     if name is None:
-        return OWNER
-    agent = request.app[CONFIG].agents.get(name)
+        return replace(OWNER, rights=rights_of(config, None), client=_client(request))
+    agent = config.agents.get(name)
     if agent is None:
         raise NotFound("ROUTE_NOT_FOUND", "There is no agent of this name.", remedy="")
-    return Caller(CallerKind.AGENT, name, Scope(agent.folder, agent.deny))
+    return Caller(
+        CallerKind.AGENT,
+        name,
+        Scope(agent.folder, agent.deny),
+        rights=rights_of(config, agent),
+        client=_client(request),
+    )
+
+
+def _client(request: web.Request) -> str:
+    """Return the program that calls, for the log of writes: the first part of its User-Agent."""
+    name = request.headers.get("User-Agent", "").partition("/")[0].strip()
+    return f"mcp:{name}" if _CLIENT.fullmatch(name) else "mcp"
+
+
+def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
+    """Return what a client may write: nothing if writing is off, or off in its folder."""
+    write = config.write
+    if not write.enabled:
+        return frozenset()
+    allowed = frozenset(map(Right, write.allow))
+    if agent is None:
+        return allowed
+    mine = fold(agent.folder)
+    reachable = any(
+        lies_in(mine, fold(folder)) or lies_in(fold(folder), mine) for folder in write.folders
+    )
+    return allowed & frozenset(map(Right, agent.write)) if reachable else frozenset()
+
+
+def _limit(request: web.Request) -> int:
+    """Return the most bytes of a body: more if tools may write."""
+    write = request.app[CONFIG].write
+    return write.max_body_bytes if write.enabled else MAX_BODY_BYTES
 
 
 def _require_enabled(request: web.Request) -> Endpoint:
@@ -159,6 +202,7 @@ async def _answered(
         caller,
         max_bytes=config.mcp.max_reply_bytes,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
+        rights=caller.rights or frozenset(),
     )
     stream = _Stream(request)
     task = asyncio.create_task(

@@ -9,7 +9,17 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import graph, links, lists, operations, writing
+from vault_agent.api import (
+    authoring,
+    files,
+    graph,
+    links,
+    lists,
+    operations,
+    vaults,
+    writes,
+    writing,
+)
 from vault_agent.api import web as pages
 from vault_agent.api.operation import Operation, check_switch
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
@@ -23,14 +33,14 @@ from vault_agent.server.body import (
 )
 from vault_agent.server.conditions import MAX_ATTACHMENT_BYTES, with_content, with_headers
 from vault_agent.server.handlers import Call
-from vault_agent.server.keys import CONFIG, TRACE
+from vault_agent.server.keys import CONFIG, LIBRARY, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.wire.base import parse_strings, unknown_field, wire_names
 from vault_agent.wire.queries import repeatable
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import AttachmentRequest, DownloadRequest, NoParams
 from vault_agent.wire.web import EndedData, SessionBody, SessionData, TicketBody, TicketData
-from vault_agent.wire.writing import WriteBody
+from vault_agent.wire.writing import UploadRequest, WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -42,6 +52,8 @@ if TYPE_CHECKING:
 MAX_RENDER_BYTES = 512 * 1024
 
 _PARTS = re.compile(r"\{(\w+)\}")
+_VAULT = "vault"
+_OF_VAULT = f"/vaults/{{{_VAULT}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +93,7 @@ class Route:
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
-        request[TRACE].route = self.path
+        request[TRACE].route = self.path if _VAULT not in request.match_info else self.of_vault
         check_media(request, self.octets)
         if self.operation.needs is not None:
             check_switch(self.operation.needs, request.app[CONFIG])
@@ -98,7 +110,23 @@ class Route:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
         if self.octets:
             sent = with_content(request, sent, await read_body(request, limit))
-        return await self.handler(Call(request, self.operation, sent, self.status))
+        library = request.app[LIBRARY]
+        name = request.match_info.get(_VAULT)
+        if name is None:
+            return await self._answer(request, library.default, sent)
+        async with library.vault(name) as vault:
+            return await self._answer(request, vault, sent)
+
+    async def _answer(
+        self, request: web.Request, vault: OpenVault, sent: Any
+    ) -> web.StreamResponse:
+        call = Call(request, vault, self.operation, sent, self.status, _prefix(request))
+        return await self.handler(call)
+
+    @property
+    def of_vault(self) -> str:
+        """The same path below that of a vault."""
+        return f"{_OF_VAULT}{self.path}"
 
     def _limit(self, request: web.Request) -> int:
         """Return the most bytes of a body."""
@@ -200,9 +228,12 @@ SIGN_OUT = Operation(
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", operations.HEALTH),
+    Route("GET", "/vaults", vaults.VAULTS),
     Route("POST", "/search", operations.SEARCH, body=True),
     Route("POST", "/related", operations.RELATED, body=True),
     Route("GET", "/notes/{noteId}", operations.NOTE, tagged=True),
+    Route("GET", "/notes/{noteId}/outline", writing.OUTLINE),
+    Route("GET", "/notes/{noteId}/frontmatter", writing.FRONTMATTER),
     Route("GET", "/chunks/{noteId}/{chunkIndex}", operations.CHUNK, tagged=True),
     Route(
         "GET",
@@ -244,6 +275,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/graph/dead-ends", graph.DEAD_ENDS),
     Route("GET", "/graph/central", graph.CENTRAL),
     Route("GET", "/graph/communities", graph.COMMUNITIES),
+    Route("GET", "/templates", authoring.TEMPLATES),
+    Route("GET", "/devlog", authoring.DEVLOG),
+    Route("GET", "/decisions", authoring.DECISIONS),
     Route("POST", "/index", operations.INDEX, body=None, status=202),
     Route("POST", "/reindex", operations.REINDEX, body=None, status=202),
     Route("GET", "/jobs", operations.JOBS),
@@ -258,7 +292,22 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/jobs/{jobId}", operations.CANCEL_JOB),
     Route("POST", "/write/note", writing.WRITE_NOTE, body=True),
     Route("POST", "/write/frontmatter", writing.SET_FRONTMATTER, body=True),
+    Route("POST", "/write/tags", writing.CHANGE_TAGS, body=True),
     Route("POST", "/write/replace", writing.REPLACE, body=True),
+    Route("POST", "/write/section", writing.SECTION, body=True),
+    Route("POST", "/write/delete", files.DELETE, body=True),
+    Route("POST", "/write/move", files.MOVE, body=True),
+    Route("POST", "/write/folder", files.FOLDER, body=True),
+    Route("POST", "/write/attachment", files.ATTACH, wider=UploadRequest, octets=True),
+    Route("POST", "/write/undo", writes.UNDO, body=None),
+    Route("GET", "/writes", writes.WRITES),
+    Route("GET", "/writes/{writeId}", writes.WRITE),
+    Route("POST", "/writes/forget", writes.FORGET, body=True),
+    Route("POST", "/write/tasks/add", authoring.ADD_TASK, body=True),
+    Route("POST", "/write/tasks/set", authoring.SET_TASK, body=True),
+    Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
+    Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
+    Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
@@ -294,19 +343,39 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
+OF_THE_SERVER = (
+    "/vaults",
+    "/openapi.json",
+    "/ui",
+    "/ui/",
+    "/ui/assets/{path:(?s:.*)}",
+    "/ui/tickets",
+    "/ui/session",
+)
+"""The routes that are not about one vault."""
+
+
 def add_routes(router: web.UrlDispatcher) -> None:
-    """Register the routes, and the replies to unknown methods and paths."""
+    """Register the routes, each also for a named vault, and the replies to unknown ones."""
     for pattern in dict.fromkeys(route.pattern for route in ROUTES):
-        resource = router.add_resource(pattern)
-        methods: list[str] = []
-        for route in ROUTES:
-            if route.pattern == pattern:
-                methods += ["GET", "HEAD"] if route.method == "GET" else [route.method]
-                resource.add_route(route.method, _entry(route), expect_handler=_expect)
-                if route.method == "GET":
-                    resource.add_route("HEAD", _entry(route), expect_handler=_expect)
-        resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
+        _add(router, pattern, pattern)
+    for pattern in dict.fromkeys(route.pattern for route in ROUTES):
+        if pattern not in OF_THE_SERVER:
+            _add(router, pattern, f"{_OF_VAULT}{pattern}")
     router.add_route("*", "/{path:(?s:.*)}", _unknown, expect_handler=_expect)
+
+
+def _add(router: web.UrlDispatcher, pattern: str, place: str) -> None:
+    """Register the routes with this pattern at a place."""
+    resource = router.add_resource(place)
+    methods: list[str] = []
+    for route in ROUTES:
+        if route.pattern == pattern:
+            methods += ["GET", "HEAD"] if route.method == "GET" else [route.method]
+            resource.add_route(route.method, _entry(route), expect_handler=_expect)
+            if route.method == "GET":
+                resource.add_route("HEAD", _entry(route), expect_handler=_expect)
+    resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
 
 
 def _entry(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
@@ -345,14 +414,22 @@ def _path_values(route: Route, request: web.Request) -> dict[str, str]:
     aiohttp keeps escapes that are not UTF-8 as text, which would name another file.
     """
     values = dict(request.match_info)
+    values.pop(_VAULT, None)
     if "path" in values:
-        prefix = route.path.partition("{")[0]
+        prefix = _prefix(request) + route.path.partition("{")[0]
         raw = request.rel_url.raw_path.removeprefix(prefix)
         try:
             values["path"] = unquote_to_bytes(raw).decode("utf-8")
         except UnicodeError:
             raise InvalidRequest("INVALID_PATH", "The path's escapes are not UTF-8.") from None
     return values
+
+
+def _prefix(request: web.Request) -> str:
+    """Return the beginning of a path that names a vault, as it was sent, or ""."""
+    if _VAULT not in request.match_info:
+        return ""
+    return "/".join(request.rel_url.raw_path.split("/", 3)[:3])
 
 
 def _query_values(

@@ -85,7 +85,9 @@ async def serve(
             await asyncio.sleep(0)
             opening = partial(open_library, on_crash=partial(report_crash, log))
             async with listening(config, open_library=opening, log=log) as server:
-                await server.library.default.listening_at(endpoint_of(server.host, server.port))
+                await server.library.default.listening_at(
+                    endpoint_of(server.host, server.port), until_idle=until_idle
+                )
                 await server.library.default.watch.settled(WATCH_START_SECONDS)
                 announce(server, await server.library.default.health())
                 if until_idle:

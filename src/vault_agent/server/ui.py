@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from vault_agent.api.operation import perform
 from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.server.access import bearer
 from vault_agent.server.downloads import send_shown
-from vault_agent.server.keys import ASSETS, CALLER, CONFIG, LIBRARY, SESSIONS
+from vault_agent.server.keys import ASSETS, CALLER, CONFIG, SESSIONS
 from vault_agent.server.replies import accepts_gzip, bytes_reply
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, page_headers
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 PATH = "/ui"
 _ASSETS = f"{PATH}/assets/"
-_FILES = f"{PATH}/files/"
+_FILES = re.compile(r"(?:/vaults/[^/]+)?/ui/files/")
 _SESSION = f"{PATH}/session"
 _READING = ("GET", "HEAD")
 
@@ -49,7 +50,7 @@ def needs_no_key(method: str, path: str) -> bool:
     """
     return (
         is_shell(method, path)
-        or (method in _READING and path.startswith(_FILES))
+        or (method in _READING and _FILES.match(path) is not None)
         or (method == "POST" and path == _SESSION)
     )
 
@@ -103,8 +104,7 @@ async def asset(call: Call) -> web.StreamResponse:
 async def shown_file(call: Call) -> web.StreamResponse:
     """Reply with a file of a note, so that a browser shows it only if that is harmless."""
     # The code in the address is the permission, so the gate knows no caller.
-    vault = call.request.app[LIBRARY].default
-    opened = await perform(call.operation, vault, PAGE, call.sent)
+    opened = await perform(call.operation, call.vault, PAGE, call.sent)
     with opened.file:
         return await send_shown(call.request, opened)
 

@@ -16,6 +16,7 @@ from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index.meta import check_compatible, read_meta, read_revision
 from vault_agent.store.index.notes import all_paths
 from vault_agent.store.readers import Readers
+from vault_agent.store.reads import Reads
 from vault_agent.system.cancelling import open_in_thread, to_its_end
 from vault_agent.system.threads import Threads
 
@@ -81,7 +82,7 @@ class _Open:
             await self._resources.aclose()
 
 
-class Snapshot:
+class Snapshot(Reads):
     """One revision of one generation with its vectors, open for reading."""
 
     def __init__(
@@ -102,6 +103,16 @@ class Snapshot:
     def revision(self) -> str:
         """The generation and its revision, as replies name them."""
         return f"{self.meta.generation}.{self.meta.revision}"
+
+    @property
+    def origin(self) -> tuple[Snapshot, int]:
+        """The revision that has a requested note, and what to add to its row numbers."""
+        return self, 0
+
+    @property
+    def note_count(self) -> int:
+        """How many notes it has."""
+        return self.meta.notes
 
     @property
     def embedded_share(self) -> float:

@@ -4,6 +4,7 @@
         server.lock  writer.lock   advisory locks
         server.address             the URL and process ID of the server that holds server.lock
         vault.path                 the folder of the notes
+        vault.json                 the folder and the uid of a registered vault
         server.log                 the log of servers that run in the background
         graph.positions            where the notes are in the drawing of the graph
         secret  sessions.ended     what sessions of the web page are checked with
@@ -21,11 +22,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.errors import Busy
+from vault_agent.errors import Busy, Failed
 from vault_agent.store.failures import no_locks
 from vault_agent.system.address import (
     SERVER_LOCK,
@@ -52,6 +55,7 @@ WRITER_WAIT_SECONDS: Final = 5.0
 """How long a run waits for another to end. After a server is killed, its run lasts a moment."""
 
 _CURRENT = "current"
+_OWNER = "vault.json"
 _GENERATION = "generation-"
 _FULLTEXT = "fulltext-"
 _DAMAGED = "damaged-"
@@ -105,9 +109,46 @@ class IndexDirectory:
         """Record whose index this is, for the list of all indexes."""
         note_vault(self.path, root)
 
-    def note_address(self, endpoint: str) -> None:
+    def note_owner(self, root: str, uid: str) -> None:
+        """Record the folder and the `uid` of a registered vault, for `take_over`."""
+        data = json.dumps({"root": root, "uid": uid}).encode()
+        path = self.path / _OWNER
+        with suppress(OSError):
+            if not path.is_file() or path.read_bytes() != data:
+                replace_file(path, data, durable=False)
+
+    def take_over(self, uid: str) -> None:
+        """Rename the folder of a moved vault's index to this one, which must not exist yet.
+
+        A vault is moved if it has this `uid` and its old folder is gone. Its vectors and jobs are
+        kept. Its generations belong to the old folder, so they are removed.
+        """
+        if self.path.exists():
+            return
+        for other in self.path.parent.glob(f"*/{_OWNER}"):
+            try:
+                owner = json.loads(other.read_bytes())
+                moved = owner["uid"] == uid and not os.path.isdir(owner["root"])  # noqa: PTH112
+            except (OSError, ValueError, TypeError, KeyError):
+                continue
+            if moved:
+                with suppress(Busy, Failed, OSError):
+                    self._take(IndexDirectory(other.parent))
+                return
+
+    def _take(self, other: IndexDirectory) -> None:
+        with other.serving(), other.writing(wait=False), other.embedding(wait=False):
+            (other.path / _CURRENT).unlink(missing_ok=True)
+            for _, folder in other._numbered():
+                shutil.rmtree(folder, ignore_errors=True)
+            if os.name != "nt":  # Windows renames no folder with open files
+                other.path.rename(self.path)
+                return
+        other.path.rename(self.path)
+
+    def note_address(self, endpoint: str, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
-        note_address(self.path, endpoint)
+        note_address(self.path, endpoint, until_idle=until_idle)
 
     def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
         """Hold the writer's lock.

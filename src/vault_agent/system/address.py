@@ -1,8 +1,9 @@
 """What a server notes in the folder of its index: where it listens, and which vault it has.
 
-`vault.path` holds the folder of the notes. `server.address` has two lines: the server's URL and its
-process ID. It is written when the server accepts requests and removed at its end. A server that is
-killed leaves it behind. So it counts only while the server's lock is held.
+`vault.path` holds the folder of the notes. `server.address` has three lines: the server's URL, its
+process ID, and its version, with `until-idle` behind it if it ends by itself. It is written when
+the server accepts requests and removed at its end. A server that is killed leaves it behind. So it
+counts only while the server's lock is held.
 
 Every command reads the address. So what only writing needs is imported there.
 """
@@ -15,25 +16,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from vault_agent import __version__
+
 SERVER_LOCK: Final = "server.lock"
 _FILE: Final = "server.address"
 _VAULT: Final = "vault.path"
-_FORM: Final = re.compile(r"(http://[0-9A-Za-z.:\[\]-]{1,253})\n([1-9][0-9]{0,9})\n")
+_FORM: Final = re.compile(
+    r"(http://[0-9A-Za-z.:\[\]-]{1,253})\n([1-9][0-9]{0,9})\n"
+    r"(?:([0-9A-Za-z.+-]{1,50})( until-idle)?\n)?"
+)
 
 
 class ServerAddress(NamedTuple):
-    """Where a server listens, and its process."""
+    """Where a server listens, its process, its version, and whether it ends when it is idle.
+
+    The version is None if a version of vault-agent noted the address that did not note its own.
+    """
 
     endpoint: str
     pid: int
+    version: str | None = None
+    until_idle: bool = False
 
 
-def note_address(folder: Path, endpoint: str) -> None:
+def note_address(folder: Path, endpoint: str, *, until_idle: bool = False) -> None:
     """Record that this process serves at `endpoint`. Nothing happens if that cannot be written."""
     from vault_agent.system.files import replace_file
 
     with suppress(OSError):
-        data = f"{endpoint}\n{os.getpid()}\n".encode("ascii", "replace")
+        version = f"{__version__} until-idle" if until_idle else __version__
+        data = f"{endpoint}\n{os.getpid()}\n{version}\n".encode("ascii", "replace")
         replace_file(folder / _FILE, data, durable=False)
 
 
@@ -43,7 +55,9 @@ def noted_address(folder: Path) -> ServerAddress | None:
         noted = _FORM.fullmatch((folder / _FILE).read_bytes().decode("ascii"))
     except (OSError, UnicodeDecodeError):
         return None
-    return ServerAddress(noted[1], int(noted[2])) if noted else None
+    if noted is None:
+        return None
+    return ServerAddress(noted[1], int(noted[2]), noted[3], noted[4] is not None)
 
 
 def forget_address(folder: Path) -> None:

@@ -9,6 +9,9 @@ import unicodedata
 
 NOTE_SUFFIXES = (".md", ".markdown")
 
+ID_MARK, TYPE_MARK = "\x01", "\x02"
+"""What the keys of a note begin with among its aliases: its `id`, and its type with its name."""
+
 
 def is_note(path: str) -> bool:
     """Whether a file is a note: its name ends in `.md` or `.markdown`, in any letter case."""
@@ -19,6 +22,27 @@ def stem(path: str) -> str:
     """Return a file's name, without the suffix of a note. `.md` alone stays whole."""
     name = path.rpartition("/")[2]
     return (name[: name.rindex(".")] or name) if is_note(name) else name
+
+
+def keys_of(path: str, kind: str | None, identifier: str | None) -> tuple[str, ...]:
+    """Return the keys by which links find a note besides its names: `id`, and `{type}-{stem}`.
+
+    They are kept among its aliases, and begin with a mark.
+    """
+    found = [ID_MARK + identifier] if identifier else []
+    if kind:
+        found.append(f"{TYPE_MARK}{kind}-{stem(path)}")
+    return tuple(found)
+
+
+def is_key(name: str) -> bool:
+    """Whether a stored alias is a key, which is never shown."""
+    return name.startswith((ID_MARK, TYPE_MARK))
+
+
+def unmarked(name: str) -> str:
+    """Return a stored alias as a link writes it."""
+    return name[1:] if is_key(name) else name
 
 
 def fold(text: str) -> str:

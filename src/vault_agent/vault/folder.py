@@ -189,6 +189,11 @@ class Folder:
         """Create a folder. Raises FileExistsError."""
         os.mkdir(self.call_path(name), dir_fd=self.fd)
 
+    def like(self, other: Folder) -> None:
+        """Take over the mode of another folder, as far as the system has one."""
+        if self.fd is not None and other.fd is not None:
+            os.fchmod(self.fd, stat.S_IMODE(os.fstat(other.fd).st_mode))
+
     def remove_folder(self, name: str) -> None:
         """Remove an empty folder."""
         os.rmdir(self.call_path(name), dir_fd=self.fd)

@@ -228,6 +228,27 @@ class VaultRoot:
         fd = self._opener.real_folder(path)
         return Folder(fd, path, os.path.join(self.path, *path.split("/")))  # noqa: PTH118
 
+    def has(self, path: str) -> bool:
+        """Whether there is anything at a path without links. It may be hidden or excluded."""
+        return self._status(path) is not None
+
+    def is_one_file(self, path: str, other: str) -> bool:
+        """Whether two paths without links are names of one file or folder."""
+        one, two = self._status(path), self._status(other)
+        return one is not None and two is not None and os.path.samestat(one, two)
+
+    def _status(self, path: str) -> os.stat_result | None:
+        folder, _, name = path.rpartition("/")
+        try:
+            with self.open_folder(folder) as opened:
+                return opened.stat(name)
+        except FileNotFoundError:
+            return None
+        except CannotOpen as error:
+            if error.cause is Cause.VANISHED:
+                return None
+            raise
+
     def listing(self, path: str = "") -> AbstractContextManager[Entries]:
         """List a folder ("" is the vault itself). Raises CannotOpen.
 

@@ -51,6 +51,11 @@ _CODES = {
     "tag": "INVALID_FILTER",
     "type": "INVALID_FILTER",
     "property": "INVALID_FILTER",
+    "file": "INVALID_FILTER",
+    "project": "INVALID_FILTER",
+    "session": "INVALID_FILTER",
+    "agent": "INVALID_FILTER",
+    "promoted": "INVALID_FILTER",
     "tasks": "INVALID_FILTER",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""

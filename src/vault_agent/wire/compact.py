@@ -29,11 +29,31 @@ class CompactRow(NamedTuple):
     score: float
 
 
+class CompactVaultRow(NamedTuple):
+    """One result of a search over several vaults."""
+
+    id: str
+    path: str
+    heading: str | None
+    snippet: str
+    score: float
+    vault: str
+
+
 COLUMNS = CompactRow._fields
+VAULT_COLUMNS = CompactVaultRow._fields
 
 
-def compact_row(hit: Hit) -> CompactRow:
-    """Return a result as a row of at most ROW_BYTES, unless its ID and path are longer."""
+def compact_row(hit: Hit) -> CompactRow | CompactVaultRow:
+    """Return a result as a row of at most ROW_BYTES, unless its ID and path are longer.
+
+    The name of the vault comes on top of that.
+    """
+    row = _row(hit)
+    return row if hit.vault is None else CompactVaultRow(*row, hit.vault)
+
+
+def _row(hit: Hit) -> CompactRow:
     heading = _cut(hit.heading, _HEADING_CHARACTERS) if hit.heading else None
     row = CompactRow(hit.id, hit.path, heading, "", round(hit.score, 2))
     left = ROW_BYTES - len(orjson.dumps(tuple(row))) - 1  # the comma between rows

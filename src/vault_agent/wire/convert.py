@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_agent.model.warning import MAX_WARNINGS
-from vault_agent.wire.compact import COLUMNS, compact_row
+from vault_agent.wire.compact import COLUMNS, VAULT_COLUMNS, compact_row
 from vault_agent.wire.replies import (
     AttachmentData,
     ChunkData,
@@ -126,7 +126,7 @@ def compact_results_data(answer: Answer, next_cursor: str | None = None) -> Comp
         requested_mode=answer.requested_mode,
         used_mode=answer.used_mode,
         limit=answer.limit,
-        columns=COLUMNS,
+        columns=VAULT_COLUMNS if any(hit.vault for hit in answer.hits) else COLUMNS,
         results=[compact_row(hit) for hit in answer.hits],
         indexed_at=answer.indexed_at,
         has_more=answer.has_more,

@@ -129,6 +129,16 @@ class NotesRequest(Model):
     property: Annotated[Texts, AfterValidator(_properties)] = Field(
         default=(), description="As key:value. All keys must match, by any of their values."
     )
+    file: Texts = Field(
+        default=(), description="Paths, folders or file names in `files` of the frontmatter."
+    )
+    status: Texts = Field(default=(), description="Values of `status` in the frontmatter.")
+    project: Texts = Field(default=(), description="Values of `project` in the frontmatter.")
+    session: Texts = Field(default=(), description="Values of `session` in the frontmatter.")
+    agent: Texts = Field(default=(), description="Values of `agent` in the frontmatter.")
+    promoted: Flag | None = Field(
+        default=None, description="Only notes that are promoted to the global vault, or not."
+    )
     after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
     linked: Flag | None = Field(
@@ -147,7 +157,14 @@ class NotesRequest(Model):
                 paths=self.path,
                 tags=self.tag,
                 types=self.type,
-                properties=tuple((name.strip(), value.strip()) for name, _, value in pairs),
+                properties=(
+                    *((name.strip(), value.strip()) for name, _, value in pairs),
+                    *(("status", each) for each in self.status),
+                    *(("project", each) for each in self.project),
+                    *(("session", each) for each in self.session),
+                    *(("agent", each) for each in self.agent),
+                ),
+                about=self.file,
                 after=self.after,
                 before=self.before,
                 scope=scope,
@@ -155,9 +172,14 @@ class NotesRequest(Model):
             recursive=self.recursive,
             linked=self.linked,
             open_tasks=self.tasks == "open",
+            promoted=self.promoted,
             sort=self.sort,
             limit=self.limit,
         )
+
+
+def _is_empty(value: object) -> bool:
+    return value in (None, (), False)
 
 
 class NoteRow(Model):
@@ -172,6 +194,17 @@ class NoteRow(Model):
     updated: str = Field(description="`updated` of the frontmatter, or the time of the file.")
     excerpt: str = Field(description="The beginning of its text, at most 160 characters.")
     connections: int = Field(description="Other notes that it links to or that link to it.")
+    id: str | None = Field(
+        default=None, exclude_if=_is_empty, description="`id` of the frontmatter."
+    )
+    status: str | None = Field(default=None, exclude_if=_is_empty)
+    files: tuple[str, ...] = Field(
+        default=(), exclude_if=_is_empty, description="The first ten `files` of the frontmatter."
+    )
+    promoted: bool = Field(default=False, exclude_if=_is_empty)
+    vault: str | None = Field(
+        default=None, exclude_if=_is_empty, description="Its vault, if the request names one."
+    )
 
 
 class NotesData(Model):

@@ -10,7 +10,7 @@ from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.search import Mode, Reason
 from vault_agent.wire.base import Model
-from vault_agent.wire.compact import CompactRow
+from vault_agent.wire.compact import CompactRow, CompactVaultRow
 from vault_agent.wire.watch import WatchData
 
 Data = TypeVar("Data")
@@ -109,6 +109,13 @@ class MetadataData(Model):
     truncated: bool = Field(description="Whether aliases or tags are only the first of them.")
 
 
+class ElsewhereData(Model):
+    """A note with the same content in another vault."""
+
+    vault: str
+    note_id: str
+
+
 class ResultData(Model):
     """A ranked result with enough data to decide whether to fetch it."""
 
@@ -136,6 +143,16 @@ class ResultData(Model):
     reason: Reason
     metadata: MetadataData
     explanation: dict[str, Any] | None = None
+    vault: str | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="Its vault, in a search over several.",
+    )
+    also: tuple[ElsewhereData, ...] = Field(
+        default=(),
+        exclude_if=lambda value: not value,
+        description="The same note in other vaults of the search.",
+    )
 
 
 _INDEXED_AT = Field(
@@ -168,7 +185,7 @@ class CompactResultsData(Model):
     used_mode: Mode
     limit: int
     columns: tuple[str, ...]
-    results: list[CompactRow]
+    results: list[CompactRow | CompactVaultRow]
     indexed_at: str | None = _INDEXED_AT
     has_more: bool = False
     next_cursor: str | None = None

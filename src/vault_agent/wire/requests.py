@@ -38,7 +38,7 @@ def of_form(pattern: str, rule: LiteralString) -> tuple[AfterValidator, WithJson
             raise PydanticCustomError("form", rule)
         return text
 
-    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^({pattern})$"})
 
 
 def _flag(value: object) -> bool:
@@ -62,14 +62,20 @@ def _number(value: object) -> int:
     return int(written)
 
 
+_BY_ID = r"id:[^\s:/]{1,200}"
+"""A note by the `id` of its frontmatter."""
+
 NoteId = Annotated[
     str,
-    *of_form(r"[0-9a-f]{32}", "must be a note's ID, 32 digits from 0 to f: take it from a result"),
+    *of_form(
+        rf"[0-9a-f]{{32}}|{_BY_ID}",
+        "must be a note's ID, 32 digits from 0 to f: take it from a result",
+    ),
 ]
 NoteOrChunkId = Annotated[
     str,
     *of_form(
-        rf"[0-9a-f]{{32}}(:{_CHUNK_NUMBER})?",
+        rf"[0-9a-f]{{32}}(:{_CHUNK_NUMBER})?|{_BY_ID}",
         "must be the ID of a note or chunk: take it from a result",
     ),
 ]
@@ -112,6 +118,13 @@ class FiltersBody(Model):
         default_factory=dict,
         description="Values of frontmatter properties. All must match. A list matches by any value",
     )
+    files: _FilterList = Field(
+        default=(),
+        description="Paths, folders or file names in `files` of the frontmatter. One must match.",
+    )
+    projects: _FilterList = Field(default=(), description="Values of `project`. One must match.")
+    sessions: _FilterList = Field(default=(), description="Values of `session`. One must match.")
+    statuses: _FilterList = Field(default=(), description="Values of `status`. One must match.")
     after: CalendarDate | None = Field(default=None, description="The first day, inclusive.")
     before: CalendarDate | None = Field(default=None, description="The last day, inclusive.")
 
@@ -121,11 +134,21 @@ class FiltersBody(Model):
             paths=self.paths,
             tags=self.tags,
             types=self.types,
-            properties=tuple(self.properties.items()),
+            properties=(
+                *self.properties.items(),
+                *(("project", each) for each in self.projects),
+                *(("session", each) for each in self.sessions),
+                *(("status", each) for each in self.statuses),
+            ),
+            about=self.files,
             after=self.after,
             before=self.before,
             scope=scope,
         )
+
+
+_VaultName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+VaultNames = Annotated[tuple[_VaultName, ...], Field(max_length=8)]
 
 
 class _RankingBody(Model):
@@ -135,6 +158,11 @@ class _RankingBody(Model):
     limit: Limit = Field(default=10, description="A JSON integer: 10, not 10.0.")
     filters: FiltersBody = FiltersBody()
     explain: bool = Field(default=False, description="Show how each score is made.")
+    vaults: VaultNames = Field(
+        default=(),
+        description="Vaults to search as one, such as `project:NAME` and `global`; 1 to 8. If"
+        " omitted, that of the path.",
+    )
     fields: ResultFields = Field(
         default="full", description="With `compact`, ten results fit into 1.5 KB."
     )

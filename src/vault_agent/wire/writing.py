@@ -283,11 +283,11 @@ class UploadRequest(Model):
     wait_ms: whole(0, 10_000) = 2_000  # type: ignore[valid-type]
 
 
-class AttachmentBody(UploadRequest):
+class AttachmentBody(WriteBody):
     """An attachment to add, with its bytes. An existing file is never replaced."""
 
+    path: NotePath
     content: bytes
-    idempotency_key: IdempotencyKey | None = None
 
 
 # --- tasks --------------------------------------------------------------------------------------
@@ -360,6 +360,15 @@ class DevlogBody(WriteBody):
         description="Line ends become spaces."
     )
     allow_repeat: bool = Field(default=False, description="Add a line again that you just added.")
+
+
+class DevlogRequest(Model):
+    """A request for the last lines of the devlog."""
+
+    topic: Annotated[Line, StringConstraints(max_length=200)] | None = Field(
+        default=None, description="Default: all topics."
+    )
+    limit: whole(1, 1000) = 10  # type: ignore[valid-type]
 
 
 class AdrBody(WriteBody):

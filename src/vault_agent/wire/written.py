@@ -61,6 +61,9 @@ class WriteData(Model):
     )
     moved_from: str | None = Field(default=None, description="The path before a move.")
     trash_path: str | None = Field(default=None, description="Where a deleted note is now.")
+    broken_links: int = Field(
+        default=0, description="How many links lead to the deleted file. They stay."
+    )
     files: tuple[ChangedFile, ...] = Field(
         default=(), description="The other files that were changed: at most 200."
     )
@@ -145,6 +148,23 @@ class TemplatesData(Model):
     """The templates for new notes."""
 
     templates: list[TemplateData]
+
+
+class DevlogEntryData(Model):
+    """A line of the devlog: what was done or learned."""
+
+    topic: str
+    path: str
+    line: int
+    kind: Literal["impl", "problem", "insight", "verify"]
+    date: str = Field(description="YYYY-MM-DD.")
+    text: str
+
+
+class DevlogData(Model):
+    """The last lines of the devlog, in the order of their days."""
+
+    entries: list[DevlogEntryData]
 
 
 class DecisionData(Model):

@@ -146,6 +146,20 @@ def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Known]:
     return Affected(notes, tuple(changed), tuple(surprises)), known
 
 
+def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
+    """Return the links that lead to a new file, and would lead to another one without it."""
+    if reader.files_at(path):
+        found, known = affected(reader, PathChange(removed=(path,)))
+        resolve = known.names.resolve
+        return tuple(
+            row
+            for row in found.links
+            if resolve(row.source, row.link.target, row.link.kind).path is not None
+        )
+    found, _ = affected(reader, PathChange(added=(path,)))
+    return found.links
+
+
 def _begins_to_lead(row: LinkFrom, names: Names) -> bool:
     source, link = row
     if names.before(source, link).path is not None:

@@ -25,7 +25,7 @@ from vault_agent.writing.placing import place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, Planned, Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.relinking import LinkFrom
@@ -221,7 +221,7 @@ def _canvases(root: VaultRoot, reader: LinkReader, known: Known) -> list[Notice]
     ]
 
 
-def notice_of_links(code: str, what: str, links: tuple[LinkFrom, ...]) -> Notice:
+def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> Notice:
     """Return a warning with the places of some links."""
     places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
     return Notice(code, explained(code, what), {"count": len(links), "links": places})

@@ -8,6 +8,7 @@ from vault_agent.errors import Conflict
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.naming import new_folder, new_path
 from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import validate
 
 if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
@@ -45,6 +46,13 @@ def place_for_folder(root: VaultRoot, path: str, *, moved: str | None = None) ->
     return place
 
 
+def folder_exists(root: VaultRoot, path: str) -> bool:
+    """Whether there is a folder at exactly this path."""
+    validate(path)
+    parent, _, name = path.rpartition("/")
+    return any(entry.name == name and entry.is_folder for entry in _entries(root, parent))
+
+
 def _spelled(root: VaultRoot, path: str) -> tuple[str, int]:
     """Return a path with its existing folders as the disk spells them, and their number."""
     names = path.split("/")
@@ -75,10 +83,9 @@ def _check_free(root: VaultRoot, place: str, existing: int, moved: str | None) -
         if fold(entry.name) != fold(taken):
             continue
         if path == place:
+            kind = "folder" if entry.is_folder else "note" if is_note(path) else "file"
             raise Conflict(
-                "NOTE_EXISTS",
-                f"There is already a {'note' if is_note(path) else 'file'} of this name.",
-                {"path": path},
+                "NOTE_EXISTS", f"There is already a {kind} of this name.", {"path": path}
             )
         raise Conflict(
             "NAME_COLLISION",

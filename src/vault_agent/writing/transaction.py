@@ -78,7 +78,14 @@ class MakeFolder:
     path: str
 
 
-Change: TypeAlias = Edit | Create | Move | Remove | MakeFolder
+@dataclass(frozen=True, slots=True)
+class RemoveFolder:
+    """An empty folder is removed."""
+
+    path: str
+
+
+Change: TypeAlias = Edit | Create | Move | Remove | MakeFolder | RemoveFolder
 
 
 @dataclass(frozen=True, slots=True)

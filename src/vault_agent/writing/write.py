@@ -6,23 +6,46 @@ Operations are small functions on top: they make a `Write` and a plan, and call 
 
 from __future__ import annotations
 
-import difflib
-import secrets
-from typing import TYPE_CHECKING, Protocol
+import time
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from vault_agent.errors import Conflict, InvalidRequest, NotFound
-from vault_agent.markdown.edit import spliced
-from vault_agent.model.identifiers import content_hash
-from vault_agent.model.writing import PENDING, IndexState, Write, Written
-from vault_agent.system.cancelling import in_thread
-from vault_agent.vault.opening import CannotOpen, Cause
-from vault_agent.writing.transaction import Planned
+import anyio
+
+from vault_agent.errors import Busy, Conflict, VaultAgentError, explained
+from vault_agent.model.warning import Warning
+from vault_agent.model.writing import IndexState, Write, WriteHealth, Written
+from vault_agent.system.crash import describe_crash
+from vault_agent.system.threads import Threads
+from vault_agent.text.names import fold
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.write import Changed
+from vault_agent.writing.failures import coded_error
+from vault_agent.writing.journal import Disturbed, now_ms
+from vault_agent.writing.locks import Locks
+from vault_agent.writing.one import OneFile
+from vault_agent.writing.several import Several
+from vault_agent.writing.undo import UNDO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
-    from vault_agent.vault.root import VaultRoot
+    from vault_agent.model.writing import LoggedWrite, Writer
+    from vault_agent.system.crash import CrashReport
+    from vault_agent.writing.journal import Journal
+    from vault_agent.writing.linger import Lingering
     from vault_agent.writing.transaction import Plan, Transaction
+
+THREADS = 4
+QUIET_WAIT_SECONDS = 6.0
+"""How long a write waits for a note that somebody else is changing."""
+TRIES = 3
+_LOOK_SECONDS = 0.25
+_EXPIRE_SECONDS = 3_600.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+
+_T = TypeVar("_T")
 
 
 class Follow(Protocol):
@@ -33,11 +56,31 @@ class Follow(Protocol):
 
 
 class Writing:
-    """The writes of one open vault."""
+    """The writes of one open vault. `run` must be running."""
 
-    def __init__(self, open_root: Callable[[], VaultRoot], follow: Follow) -> None:
-        self._open_root = open_root
+    def __init__(
+        self,
+        journal: Journal,
+        follow: Follow,
+        *,
+        on_written: Callable[[LoggedWrite], object] = lambda _: None,
+        on_crash: Callable[[CrashReport], object] = lambda _: None,
+    ) -> None:
+        self._journal = journal
         self._follow = follow
+        self._on_written = on_written
+        self._on_crash = on_crash
+        self._one = OneFile(journal)
+        self._several = Several(journal)
+        self._locks = Locks()
+        self._threads = Threads(THREADS, "write")
+        self._refusal: VaultAgentError | None = Busy(
+            "RECOVERY_PENDING", "Writes that a crash has interrupted are being finished."
+        )
+        self._state = "recovering"
+        self._ready = anyio.Event()
+
+    # --- writing --------------------------------------------------------------------------------
 
     async def read(self, path: str, write: Write) -> bytes:
         """Return the bytes of a file that `write` may change, for a plan of several files.
@@ -46,8 +89,8 @@ class Writing:
             Forbidden: `WRITE_NOT_ALLOWED`, `WRITE_OUTSIDE_SCOPE`.
             NotFound: `NOTE_NOT_FOUND`.
         """
-        del write
-        return await in_thread(self._read, path)
+        self._check_ready()
+        return await self._tried(lambda: self._one.read(path, write), retries=True)
 
     async def edit(self, path: str, write: Write, plan: Plan) -> Written:
         """Edit a note that exists.
@@ -58,13 +101,18 @@ class Writing:
             NotFound: `NOTE_NOT_FOUND`.
             Forbidden: `WRITE_NOT_ALLOWED`, `WRITE_OUTSIDE_SCOPE`, `FILE_READ_ONLY`,
                 `FILE_NOT_WRITABLE`.
-            Conflict: `HASH_MISMATCH`, `NOTE_BUSY`, `NOTE_IN_CONFLICT`, `WRITE_CONFLICT`.
+            Conflict: `HASH_MISMATCH`, `NOTE_BUSY`, `NOTE_IN_CONFLICT`, `WRITE_CONFLICT`,
+                `FILE_IN_USE`.
             InvalidRequest: `EXPECTED_HASH_REQUIRED`, `IDEMPOTENCY_KEY_REUSED`.
             TooLarge: `NOTE_TOO_LARGE`.
             Busy: `WRITE_RATE_LIMITED`, `RECOVERY_PENDING`.
+            Unavailable: `WRITE_UNSUPPORTED_HERE`.
             Failed: `DISK_FULL`, `WRITE_NOT_VERIFIED`.
         """
-        written = await in_thread(self._edit, path, write, plan)
+        async with self._held(write, path):
+            written = await self._tried(
+                lambda: self._one.edit(path, write, plan), retries=write.retries
+            )
         return await self._followed(written, write)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
@@ -77,117 +125,266 @@ class Writing:
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
-        written = await in_thread(self._create, path, write, content)
+        async with self._held(write, path):
+            written = await self._tried(lambda: self._one.create(path, write, content))
         return await self._followed(written, write)
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
-        try:
-            return await self.create(path, write, content)
-        except Conflict as error:
-            if error.code != "NOTE_EXISTS":
-                raise
-        return await self.edit(path, write, plan)
+        async with self._held(write, path):
+            try:
+                written = await self._tried(lambda: self._one.create(path, write, content))
+            except Conflict as error:
+                if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
+                    raise
+                there = error.details.get("path", path)
+                written = await self._tried(
+                    lambda: self._one.edit(there, write, plan), retries=write.retries
+                )
+        return await self._followed(written, write)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
-        raise NotImplementedError
+        async with self._held(write, path):
+            written = await self._tried(lambda: self._one.remove(path, write, permanent=permanent))
+        return await self._followed(written, write)
 
     async def transact(self, write: Write, plan: Callable[[], Transaction]) -> Written:
         """Change several files. All changes are logged, then carried out, and always finished.
 
         `plan` runs in a thread, while no other write runs. It reads what it needs itself.
-        `write.expected_hash` is compared with the first change that has bytes before.
+        `write.expected_hash` is compared with the first change that has bytes before. A change that
+        somebody else's save makes impossible is left out, with the warning `RECOVERY_CONFLICT`; if
+        it is the first one, nothing is done.
 
         Raises:
             VaultAgentError: what `plan` raises, and as `edit`.
         """
-        raise NotImplementedError
+        self._check_ready()
+        async with self._locks.everything():
+            self._check_ready()
+            written = await self._tried(lambda: self._several.transact(write, plan))
+        return await self._followed(written, write)
 
     async def undo(
         self, write_id: str | None, write: Write, *, copy_beside: bool = False
     ) -> Written:
-        """Put the bytes before a write back: by default the caller's last one.
+        """Take back a write: by default the caller's last one. It is itself a write.
+
+        A file that was changed since is merged line by line. With `copy_beside`, a file where that
+        is not possible gets a copy of the bytes before beside it, and `details.path` names it.
 
         Raises:
             NotFound: `WRITE_NOT_FOUND`, `UNDO_EXPIRED`.
             Conflict: `UNDO_CONFLICT`.
             VaultAgentError: as `edit`.
         """
-        raise NotImplementedError
+        write = replace(write, operation=UNDO)
+        self._check_ready()
+        async with self._locks.everything():
+            self._check_ready()
+            written = await self._tried(
+                lambda: self._several.undo(write_id, write, copy_beside=copy_beside)
+            )
+        return await self._followed(written, write)
 
-    # --- in a thread ----------------------------------------------------------------------------
+    def may_write(self, caller: Writer, path: str) -> bool:
+        """Whether a caller may change the note at a path, by its folder alone."""
+        return self._journal.permission.allows(caller, path)
 
-    def _read(self, path: str) -> bytes:
-        with self._open_root() as root:
+    # --- the log --------------------------------------------------------------------------------
+
+    async def writes(
+        self,
+        *,
+        path: str | None = None,
+        agent: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[LoggedWrite]:
+        """Return the writes of the log, newest first; `before` is the `seq` of the page before."""
+        log = self._journal.log
+        return await self._threads.run(
+            lambda: log.page(path=path, agent=agent, before=before, limit=limit)
+        )
+
+    async def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
+        """Return one write, and whether its file has other bytes now (None for several files).
+
+        Raises:
+            NotFound: `WRITE_NOT_FOUND`.
+        """
+        return await self._threads.run(self._several.logged, write_id)
+
+    async def forget(
+        self, *, write_id: str | None = None, older_than_days: int | None = None
+    ) -> int:
+        """Delete the kept bytes of one write, of old ones, or of all. Return of how many.
+
+        Raises:
+            NotFound: `WRITE_NOT_FOUND`.
+        """
+        before = None if older_than_days is None else now_ms() - older_than_days * 86_400_000
+        async with self._locks.everything():
+            return await self._threads.run(self._several.forget, write_id, before)
+
+    async def paths_ever(self, folder: str) -> list[str]:
+        """Return all paths below a folder that the log has seen, also of files that are gone."""
+        return await self._threads.run(self._journal.log.paths_below, folder)
+
+    # --- running --------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Recover, then look at displaced files and forget old bytes, without end."""
+        pause = _FIRST_PAUSE
+        while not await self._recovered():
+            await anyio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        expire_at = time.monotonic() + _EXPIRE_SECONDS
+        while True:
+            await anyio.sleep(_LOOK_SECONDS)
+            await self.look()
+            if self._journal.is_interrupted:
+                await self._recovered()
+            if time.monotonic() >= expire_at:
+                expire_at += _EXPIRE_SECONDS
+                await self._expire()
+
+    async def ready(self) -> None:
+        """Wait until writes are accepted, or known to be impossible here."""
+        await self._ready.wait()
+
+    async def look(self) -> None:
+        """Look at the displaced files that are due."""
+        journal = self._journal
+        while (lingering := journal.linger.take_due()) is not None:
+            path = lingering.change.path
+            async with self._locks.names(fold(path)):
+                saved = await self._threads.run(self._look, lingering)
+            if saved:
+                await self._follow([path], 0)
+
+    async def close(self) -> None:
+        """Look at all displaced files once their time has come, and close the log."""
+        while (due := self._journal.linger.next_due) is not None and self._state == "ready":
+            await anyio.sleep(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS)))
+            before = len(self._journal.linger)
+            await self.look()
+            if due <= time.monotonic() and len(self._journal.linger) >= before:
+                break  # the disk fails: the next start looks at them
+        self._threads.close()
+        self._journal.log.close()
+
+    def health(self) -> WriteHealth:
+        """Return how the vault is written."""
+        disk = self._journal.disk
+        conflicts = self._journal.log.conflicts()
+        paths = [file.path for each in conflicts for file in each.files[:1]]
+        return WriteHealth(
+            enabled=True,
+            state=self._state,
+            atomicity=disk.replacer.way.value if self._state == "ready" else None,
+            durable=not disk.remote,
+            lingering=len(self._journal.linger),
+            conflicts=len(conflicts),
+            conflict_paths=tuple(dict.fromkeys(paths)),
+        )
+
+    def warnings(self) -> tuple[Warning, ...]:
+        """Return the warnings for the server's state."""
+        if self._state == "unsupported" and self._refusal is not None:
+            return (Warning(self._refusal.code, self._refusal.message),)
+        return ()
+
+    # --- internals ------------------------------------------------------------------------------
+
+    def _check_ready(self) -> None:
+        if self._journal.is_interrupted:
+            raise Busy("RECOVERY_PENDING", "A write that the disk has interrupted is unfinished.")
+        if self._refusal is not None:
+            refusal = self._refusal
+            raise type(refusal)(refusal.code, refusal.message, refusal.details, remedy="")
+
+    async def _recovered(self) -> bool:
+        """Recover, and return whether writes are accepted or impossible."""
+        async with self._locks.everything():
             try:
-                real = root.real_path(path)
-                folder, _, name = real.rpartition("/")
-                with root.open_folder(folder) as opened:
-                    return opened.read(name).data
-            except (CannotOpen, FileNotFoundError):
-                raise NotFound("NOTE_NOT_FOUND", "There is no such note.") from None
+                await self._threads.run(self._recover)
+            except VaultAgentError as error:
+                if error.code == "WRITE_UNSUPPORTED_HERE":
+                    self._refusal, self._state = error, "unsupported"
+                    self._ready.set()
+                    return True
+                return False
+            except (CannotOpen, OSError):
+                return False
+            except Exception as error:  # noqa: BLE001 - a defect, and writing stays off
+                self._on_crash(describe_crash(error))
+                return False
+        self._refusal, self._state = None, "ready"
+        self._ready.set()
+        return True
 
-    def _edit(self, path: str, write: Write, plan: Plan) -> Written:
-        before = self._read(path)
-        found = plan(before)
-        planned = found if isinstance(found, Planned) else Planned(found)
-        after = spliced(before, planned.splices)
-        if write.hash_required and write.expected_hash is None:
-            raise InvalidRequest("EXPECTED_HASH_REQUIRED", "This needs the hash of the note.")
-        if write.expected_hash and not content_hash(before).hex().startswith(write.expected_hash):
-            raise Conflict("HASH_MISMATCH", "The note has changed.")
-        if after != before and not write.dry_run:
-            with self._open_root() as root:
-                folder, _, name = root.real_path(path).rpartition("/")
-                with root.open_folder(folder) as opened:
-                    temporary = f".va-{secrets.token_hex(8)}.tmp"
-                    opened.make(temporary, after)
-                    opened.replace(temporary, name)
-        return _written(path, write, before, after, planned)
+    def _recover(self) -> None:
+        self._journal.prepare()
+        self._journal.recover()
+        self._journal.expire()
 
-    def _create(self, path: str, write: Write, content: bytes) -> Written:
-        with self._open_root() as root:
-            folder, _, name = path.rpartition("/")
+    async def _expire(self) -> None:
+        async with self._locks.everything():
+            with suppress(VaultAgentError):  # tried again after an hour
+                await self._threads.run(self._journal.expire)
+
+    def _look(self, lingering: Lingering) -> bool:
+        try:
+            with self._journal.open_root() as root:
+                return self._journal.look(root, lingering)
+        except VaultAgentError:  # the vault is away
+            self._journal.linger.again(lingering)
+            return False
+
+    @asynccontextmanager
+    async def _held(self, write: Write, path: str) -> AsyncIterator[None]:
+        """Hold the locks of a path and a key, while writes are accepted."""
+        self._check_ready()
+        key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
+        async with self._locks.names(fold(path), *key):
+            self._check_ready()
+            yield
+
+    async def _tried(self, step: Callable[[], _T], *, retries: bool = False) -> _T:
+        """Run a step in a thread, again if somebody else changes the note meanwhile."""
+        deadline = time.monotonic() + QUIET_WAIT_SECONDS
+        tries = TRIES if retries else 1
+        while True:
             try:
-                with root.open_folder(folder) as opened:
-                    opened.make(name, content)
-            except FileExistsError:
-                raise Conflict("NOTE_EXISTS", "There is a note of this name.") from None
-            except CannotOpen as error:
-                if error.cause is Cause.VANISHED:
-                    raise NotFound("NOTE_NOT_FOUND", "There is no such folder.") from None
-                raise
-        return _written(path, write, None, content, Planned(()))
+                return await self._threads.run(step)
+            except Changed as error:
+                tries -= 1
+                if not tries:
+                    raise coded_error(error) from None
+            except Disturbed:
+                if time.monotonic() >= deadline:
+                    raise Conflict(
+                        "NOTE_BUSY", "Somebody is changing the note.", {"retryAfter": 3}
+                    ) from None
+                await anyio.sleep(_LOOK_SECONDS)
 
     async def _followed(self, written: Written, write: Write) -> Written:
-        index = await self._follow([written.path], write.wait_ms) if written.changed else PENDING
-        return _with_index(written, index)
-
-
-def _with_index(written: Written, index: IndexState) -> Written:
-    from dataclasses import replace
-
-    return replace(written, index=index)
-
-
-def _written(
-    path: str, write: Write, before: bytes | None, after: bytes, planned: Planned
-) -> Written:
-    old, new = ((each or b"").decode("utf-8", "replace").splitlines() for each in (before, after))
-    return Written(
-        write_id=None,
-        operation=write.operation,
-        changed=before != after,
-        path=path,
-        created=before is None,
-        hash_before=None if before is None else content_hash(before).hex(),
-        hash_after=content_hash(after).hex(),
-        bytes_before=None if before is None else len(before),
-        bytes_after=len(after),
-        spans=len(planned.splices),
-        section_hash=planned.section_hash,
-        line=planned.line,
-        warnings=planned.warnings,
-        diff="\n".join(difflib.unified_diff(old, new, lineterm="")),
-    )
+        """Announce a write, and wait until searches find it."""
+        if written.write_id is None or written.replayed:
+            return written
+        logged = await self._threads.run(self._several.shown, written.write_id)
+        if logged is not None:
+            self._on_written(logged)
+        named = [each for file in written.files for each in (file.path, file.before)]
+        paths = [written.path, written.moved_from, *named]
+        index = await self._follow(
+            list(dict.fromkeys(each for each in paths if each is not None)), write.wait_ms
+        )
+        written = replace(written, index=index)
+        if index.indexed:
+            return written
+        what = "The change is on the disk."
+        warning = Warning("INDEX_PENDING", explained("INDEX_PENDING", what))
+        return replace(written, warnings=(*written.warnings, warning))

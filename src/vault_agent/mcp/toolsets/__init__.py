@@ -1,27 +1,28 @@
 """Tools with the names, arguments and replies of other servers, for prompts written for those.
 
-Only what reads is here. One endpoint has one toolset.
+One endpoint has one toolset. What it writes depends on the client's rights.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.mcp.tools import TOOLS
-from vault_agent.mcp.toolsets.agentiso import AGENTISO
+from vault_agent.mcp.tools import own_tools
+from vault_agent.mcp.toolsets.agentiso import agentiso_tools
 from vault_agent.mcp.toolsets.co_cli import CO_CLI
-from vault_agent.mcp.toolsets.obsidian_vault_mcp import OBSIDIAN_VAULT_MCP
+from vault_agent.mcp.toolsets.obsidian_vault_mcp import obsidian_vault_mcp_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from vault_agent.mcp.tool import Tool
+    from vault_agent.model.writing import Right
 
 OWN = "vault-agent"
-TOOLSETS: Mapping[str, tuple[Tool, ...]] = {
-    OWN: TOOLS,
-    "agentiso": AGENTISO,
-    "obsidian-vault-mcp": OBSIDIAN_VAULT_MCP,
-    "co-cli": CO_CLI,
+TOOLSETS: Mapping[str, Callable[[frozenset[Right]], tuple[Tool, ...]]] = {
+    OWN: own_tools,
+    "agentiso": agentiso_tools,
+    "obsidian-vault-mcp": obsidian_vault_mcp_tools,
+    "co-cli": lambda _: CO_CLI,  # only reads
 }
-"""By the value of `mcp.toolset`."""
+"""The tools for a client with some rights to write, by the value of `mcp.toolset`."""

@@ -1,23 +1,32 @@
-"""The toolset `agentiso`, as far as it reads. `cursor` is ours, since replies come in pages."""
+"""The toolset `agentiso`. `cursor` is ours, since replies come in pages.
+
+Its tools know no hashes. Where a write needs one, it is the one at the moment of the call, and undo
+keeps the old bytes. Every mode of `vault_write` creates a missing note.
+"""
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import NOTES
+from vault_agent.api.files import DELETE
 from vault_agent.api.reading import READ
+from vault_agent.api.writing import CHANGE_TAGS, REPLACE, SET_FRONTMATTER, WRITE_NOTE
+from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
 from vault_agent.mcp.named import named_note
+from vault_agent.mcp.notes import tags_of
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import SEARCH_TOOL
 from vault_agent.mcp.text import visible
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
 from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.mcp.writing import at_this_moment, change
+from vault_agent.model.writing import Right
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.lists import NotesRequest
 from vault_agent.wire.reading import PartRequest
 
 if TYPE_CHECKING:
@@ -69,10 +78,18 @@ async def _list(view: View, given: Mapping[str, Any]) -> str:
 
 
 async def _frontmatter(view: View, given: Mapping[str, Any]) -> str:
-    note, _ = await named_note(view, given["path"])
-    found = await _properties(view, note.note_id)
-    shown = found.get(given["key"].lower()) if "key" in given else found
-    return json.dumps(shown, ensure_ascii=False)
+    if given["action"] == "get":
+        note, _ = await named_note(view, given["path"])
+        found = await _properties(view, note.note_id)
+        shown = found.get(given["key"].lower()) if "key" in given else found
+        return json.dumps(shown, ensure_ascii=False)
+    if "key" not in given:
+        raise InvalidRequest("INVALID_REQUEST", "key is missing. Give it as text.")
+    if given["action"] == "set" and "value" not in given:
+        raise InvalidRequest("INVALID_REQUEST", "value is missing. Give it as JSON.")
+    key = given["key"]
+    what = {"delete": [key]} if given["action"] == "delete" else {"set": {key: given.get("value")}}
+    return await change(view, SET_FRONTMATTER, {"path": given["path"], **what})
 
 
 async def _properties(view: View, note_id: str) -> dict[str, Any]:
@@ -83,17 +100,48 @@ async def _properties(view: View, note_id: str) -> dict[str, Any]:
 
 
 async def _tags(view: View, given: Mapping[str, Any]) -> str:
-    note, _ = await named_note(view, given["path"])
-    # A name with `*` is a glob here, which matches other notes too.
-    sent = {"path": [view.caller.scope.outer(note.path)], "limit": 200}
-    request = parse_values(NotesRequest, sent)
-    rows = (await view.perform(NOTES, request)).data.notes
-    tags = next((row.tags for row in rows if row.note_id == note.note_id), ())
-    return "\n".join(f"#{visible(tag)}" for tag in tags) or "No tags."
+    if given["action"] == "list":
+        return await tags_of(view, given["path"])
+    if "tag" not in given:
+        raise InvalidRequest("INVALID_REQUEST", "tag is missing. Give it as text.")
+    what = {given["action"]: [given["tag"].removeprefix("#")]}
+    return await change(view, CHANGE_TAGS, {"path": given["path"], **what})
+
+
+async def _write(view: View, given: Mapping[str, Any]) -> str:
+    note = {"path": given["path"], "content": given["content"]}
+    if given["mode"] == "append":
+        return await change(view, WRITE_NOTE, {**note, "mode": "upsert"})
+    if Right.CREATE in view.rights:
+        try:
+            return await change(view, WRITE_NOTE, {**note, "mode": "create"})
+        except Conflict as error:
+            if error.code != "NOTE_EXISTS":
+                raise
+    body = {**note, "mode": given["mode"]}
+    if given["mode"] == "overwrite":
+        body = await at_this_moment(view, WRITE_NOTE, body)
+    return await change(view, WRITE_NOTE, body)
+
+
+async def _replace(view: View, given: Mapping[str, Any]) -> str:
+    body = {
+        "path": given["path"],
+        "search": given["search"],
+        "replace": given["replace"],
+        "regex": given["regex"],
+        "expectedCount": None,
+    }
+    return await change(view, REPLACE, await at_this_moment(view, REPLACE, body))
+
+
+async def _delete(view: View, given: Mapping[str, Any]) -> str:
+    body = {"path": given["path"], "confirm": given["confirm"]}
+    return await change(view, DELETE, await at_this_moment(view, DELETE, body))
 
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": 1000}
-AGENTISO = (
+_READING = (
     Tool(
         "vault_read",
         "Read a note.",
@@ -126,22 +174,93 @@ AGENTISO = (
         (),
         _list,
     ),
-    Tool(
-        "vault_frontmatter",
-        "Get the frontmatter of a note, or one key of it, as JSON.",
-        {
-            "path": PATH,
-            "action": {"type": "string", "enum": ["get"], "default": "get"},
-            "key": _TEXT,
-        },
-        ("path",),
-        _frontmatter,
-    ),
-    Tool(
-        "vault_tags",
-        "List the tags of a note.",
-        {"path": PATH, "action": {"type": "string", "enum": ["list"], "default": "list"}},
-        ("path",),
-        _tags,
-    ),
+)
+
+
+@cache
+def agentiso_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
+    """Return the tools for a client that may write what `rights` say."""
+    edits = Right.EDIT in rights
+    found = [
+        *_READING,
+        Tool(
+            "vault_frontmatter",
+            "Get, set or delete the frontmatter of a note, as JSON."
+            if edits
+            else "Get the frontmatter of a note, or one key of it, as JSON.",
+            {
+                "path": PATH,
+                "action": _actions("get", "set", "delete", edits=edits),
+                "key": _TEXT,
+                **({"value": {"description": "Any JSON"}} if edits else {}),
+            },
+            ("path",),
+            _frontmatter,
+            writes=edits,
+            idempotent=True,
+        ),
+        Tool(
+            "vault_tags",
+            "Add, remove or list the tags of a note." if edits else "List the tags of a note.",
+            {
+                "path": PATH,
+                "action": _actions("list", "add", "remove", edits=edits),
+                **({"tag": _TEXT} if edits else {}),
+            },
+            ("path",),
+            _tags,
+            writes=edits,
+            idempotent=True,
+        ),
+    ]
+    modes = [mode for mode, right in _MODES.items() if right in rights]
+    if modes:
+        found.append(
+            Tool(
+                "vault_write",
+                "Create or update a note.",
+                {
+                    "path": PATH,
+                    "content": {"type": "string"},
+                    "mode": {"type": "string", "enum": modes, "default": modes[0]},
+                },
+                ("path", "content"),
+                _write,
+                writes=True,
+            )
+        )
+    if edits:
+        found.append(_REPLACE)
+    if Right.DELETE in rights:
+        found.append(_DELETE)
+    return tuple(found)
+
+
+def _actions(reading: str, *writing: str, edits: bool) -> dict[str, Any]:
+    names = [reading, *(writing if edits else ())]
+    return {"type": "string", "enum": names, "default": reading}
+
+
+_MODES = {"overwrite": Right.OVERWRITE, "append": Right.APPEND, "prepend": Right.EDIT}
+_REPLACE = Tool(
+    "vault_replace",
+    "Replace all matches of a text in a note. `regex` is RE2.",
+    {
+        "path": PATH,
+        "search": {"type": "string", "minLength": 1},
+        "replace": {"type": "string"},
+        "regex": {"type": "boolean", "default": False},
+    },
+    ("path", "search", "replace"),
+    _replace,
+    writes=True,
+)
+_DELETE = Tool(
+    "vault_delete",
+    "Delete a note. It goes to the trash.",
+    {"path": PATH, "confirm": {"type": "boolean"}},
+    ("path", "confirm"),
+    _delete,
+    writes=True,
+    idempotent=True,
 )

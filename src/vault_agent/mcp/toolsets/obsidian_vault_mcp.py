@@ -1,4 +1,4 @@
-"""The toolset `obsidian-vault-mcp`: `note_read`, `vault_search`, `task_list`.
+"""The toolset `obsidian-vault-mcp`: `note_read`, `note_upsert`, `vault_search`, `task_list`, ….
 
 Each call names a repository: a folder below what the client sees. Paths are relative to it.
 """
@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api.authoring import ADD_TASK, ADD_TO_DEVLOG, NEW_DECISION, SET_TASK
+from vault_agent.api.files import DELETE
 from vault_agent.api.lists import GREP, TASKS
+from vault_agent.api.writing import WRITE_NOTE
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.text import hidden, printable, size
 from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.mcp.writing import at_this_moment, perform
 from vault_agent.model.identifiers import identify
 from vault_agent.model.scope import Scope
+from vault_agent.model.writing import Right
 from vault_agent.wire.base import parse_values
 from vault_agent.wire.lists import GrepBody, TasksRequest
 
@@ -86,6 +92,71 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> str:
     return _fitting(view, "tasks", rows)
 
 
+async def _upsert(view: View, given: Mapping[str, Any]) -> str:
+    inside = _inside(view, given)
+    body: dict[str, Any] = {
+        "path": _exact(given["path"]),
+        "mode": "upsert",
+        # As its own server does: a line end, then the text. An open last line is closed anyway.
+        "content": given["content"],
+    }
+    if "frontmatter" in given:
+        body["frontmatter"] = given["frontmatter"]
+    return _json({"created": (await perform(inside, WRITE_NOTE, body)).data.created})
+
+
+async def _delete(view: View, given: Mapping[str, Any]) -> str:
+    inside = _inside(view, given)
+    body = {"path": _exact(given["path"]), "confirm": True}
+    try:
+        await perform(inside, DELETE, await at_this_moment(inside, DELETE, body))
+    except NotFound as error:
+        if error.code != "NOTE_NOT_FOUND":
+            raise
+        return _json({"deleted": False})
+    return _json({"deleted": True})
+
+
+async def _add_task(view: View, given: Mapping[str, Any]) -> str:
+    inside = _inside(view, given)
+    names = ("text", "section", "due", "priority")
+    body = {name: given[name] for name in names if name in given}
+    done = (await perform(inside, ADD_TASK, {**body, "path": _exact(given["path"])})).data
+    return _json({"path": inside.shown(done.path), "line": done.line})
+
+
+async def _set_task(view: View, given: Mapping[str, Any], status: str) -> str:
+    inside = _inside(view, given)
+    body = {"path": _exact(given["path"]), "line": given["line"], "status": status}
+    done = (await perform(inside, SET_TASK, body)).data
+    return _json({"path": inside.shown(done.path), "line": done.line, "changed": done.changed})
+
+
+async def _done(view: View, given: Mapping[str, Any]) -> str:
+    return await _set_task(view, given, "done")
+
+
+async def _toggle(view: View, given: Mapping[str, Any]) -> str:
+    return await _set_task(view, given, "toggle")
+
+
+async def _devlog(view: View, given: Mapping[str, Any]) -> str:
+    inside = _inside(view, given)
+    body = {name: given[name] for name in ("kind", "topic", "text")}
+    return _json({"path": inside.shown((await perform(inside, ADD_TO_DEVLOG, body)).data.path)})
+
+
+async def _adr(view: View, given: Mapping[str, Any]) -> str:
+    inside = _inside(view, given)
+    body = {name: given[name] for name in ("title", "content") if name in given}
+    return _json({"path": inside.shown((await perform(inside, NEW_DECISION, body)).data.path)})
+
+
+def _exact(path: str) -> str:
+    """Return a path without outer slashes. `..` is refused by the operation."""
+    return hidden(path).strip("/")
+
+
 def _fitting(view: View, name: str, rows: list[dict[str, Any]]) -> str:
     """Return as many of the rows as fit. They are in a reply twice."""
     left = view.max_bytes // 2
@@ -103,7 +174,7 @@ def _json(value: object) -> str:
 
 
 _REPOSITORY = {"type": "string", "minLength": 1, "maxLength": 64}
-OBSIDIAN_VAULT_MCP = (
+_READING = (
     Tool(
         "note_read",
         "Read a note.",
@@ -137,3 +208,117 @@ OBSIDIAN_VAULT_MCP = (
         structured=True,
     ),
 )
+_CALL = {"repository_name": _REPOSITORY, "path": PATH}
+_TEXT = {"type": "string", "minLength": 1}
+_TASK_LINE = {"type": "integer", "minimum": 1}
+_WRITING = (
+    (
+        Right.APPEND,
+        Tool(
+            "note_upsert",
+            "Create a note with frontmatter, or append to it if it exists.",
+            {**_CALL, "content": {"type": "string"}, "frontmatter": {"type": "object"}},
+            ("repository_name", "path", "content"),
+            _upsert,
+            structured=True,
+            writes=True,
+            destructive=False,
+        ),
+    ),
+    (
+        Right.DELETE,
+        Tool(
+            "note_delete",
+            "Delete a note. It goes to the trash.",
+            _CALL,
+            ("repository_name", "path"),
+            _delete,
+            structured=True,
+            writes=True,
+            idempotent=True,
+        ),
+    ),
+    (
+        Right.APPEND,
+        Tool(
+            "task_add",
+            "Add a task to a note.",
+            {
+                **_CALL,
+                "text": _TEXT,
+                "section": _TEXT,
+                "due": {"type": "string", "description": "YYYY-MM-DD"},
+                "priority": _TEXT,
+            },
+            ("repository_name", "path", "text"),
+            _add_task,
+            structured=True,
+            writes=True,
+            destructive=False,
+        ),
+    ),
+    (
+        Right.EDIT,
+        Tool(
+            "task_done",
+            "Complete a task.",
+            {**_CALL, "line": _TASK_LINE},
+            ("repository_name", "path", "line"),
+            _done,
+            structured=True,
+            writes=True,
+            destructive=False,
+            idempotent=True,
+        ),
+    ),
+    (
+        Right.EDIT,
+        Tool(
+            "task_toggle",
+            "Complete a task, or open it again.",
+            {**_CALL, "line": _TASK_LINE},
+            ("repository_name", "path", "line"),
+            _toggle,
+            structured=True,
+            writes=True,
+            destructive=False,
+        ),
+    ),
+    (
+        Right.APPEND,
+        Tool(
+            "devlog_append",
+            "Append one line to the devlog of a topic.",
+            {
+                "repository_name": _REPOSITORY,
+                "kind": {"type": "string", "enum": ["impl", "problem", "insight", "verify"]},
+                "topic": _TEXT,
+                "text": _TEXT,
+            },
+            ("repository_name", "kind", "topic", "text"),
+            _devlog,
+            structured=True,
+            writes=True,
+            destructive=False,
+        ),
+    ),
+    (
+        Right.CREATE,
+        Tool(
+            "adr_new",
+            "Create the record of a decision, with the next number.",
+            {"repository_name": _REPOSITORY, "title": _TEXT, "content": {"type": "string"}},
+            ("repository_name", "title"),
+            _adr,
+            structured=True,
+            writes=True,
+            destructive=False,
+        ),
+    ),
+)
+
+
+@cache
+def obsidian_vault_mcp_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
+    """Return the tools for a client that may write what `rights` say."""
+    return (*_READING, *(tool for right, tool in _WRITING if right in rights))

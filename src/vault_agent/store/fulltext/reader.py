@@ -11,7 +11,7 @@ of the queries are scored by the others.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tantivy import Query
 
@@ -27,6 +27,7 @@ from vault_agent.model.lexical import (
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent
+from vault_agent.store.fulltext.conditions import Limits, conditions, kept_by, scored
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import name_key
 from vault_agent.store.fulltext.shelf import Passing, Shelf
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from vault_agent.model.scope import Scope
-    from vault_agent.store.fulltext.clauses import Clauses
+    from vault_agent.store.fulltext.shelf import Keep
+    from vault_agent.store.fulltext.union import Union
     from vault_agent.system.threads import Stopped
 
 NOTES = 60
@@ -75,17 +76,24 @@ def _never() -> bool:
 
 
 class FulltextReader:
-    """One revision, opened once and unchanged until `close`."""
+    """One revision, or several as one, opened once and unchanged until `close`."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, union: Union | None = None) -> None:
+        """Open the revision in a folder. `union` says what it is made of, if of several."""
+        self.directory = directory
         with guarded():
-            self._notes = Shelf(directory / "notes", "rowid")
-            self._chunks = Shelf(directory / "chunks", "key")
+            if union is None:
+                self._notes = Shelf(directory / "notes", "rowid")
+                self._chunks = Shelf(directory / "chunks", "key")
+            else:
+                ours = union.numbering
+                notes, chunks = directory / "notes", directory / "chunks"
+                self._notes = Shelf(notes, "rowid", numbering=ours, places=union.notes)
+                self._chunks = Shelf(chunks, "key", numbering=ours, places=union.chunks)
+            files = tuple(directory.glob("*/*")) if union is None else union.files
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
-            self._files = MappedFiles(
-                path for path in directory.glob("*/*") if path.suffix not in _NEVER_READ
-            )
+            self._files = MappedFiles(path for path in files if path.suffix not in _NEVER_READ)
 
     def close(self) -> None:
         """Release the files. Running searches can finish."""
@@ -154,7 +162,8 @@ class FulltextReader:
             if stopped():
                 raise SearchStopped
             words = clauses.words("body", {**query.units, **query.weights})
-            return self._notes.top(_scored(words, must, must_not, None), limit)
+            keep = passing.keep if passing is not None else None
+            return self._notes.top(scored(words, must, must_not, None), limit, keep)
 
     def admitted(
         self,
@@ -172,13 +181,15 @@ class FulltextReader:
             clauses = self._notes.clauses
             query = query or LexicalQuery()
             check_patterns(filters, query.filters, query.without)
-            must, must_not = _conditions(clauses, query, "body", _Limits())
+            must, must_not = conditions(clauses, query, "body", Limits())
             must += clauses.filters(filters) + clauses.filters(query.filters)
             must_not += clauses.excluded(query.without)
             if rowids is not None:
+                rowids = list(rowids)
                 must.append(clauses.rowids(rowids))
             every = combined(must=[silent(Query.all_query()), *must], must_not=must_not)
-            return set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
+            found = set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
+            return found if rowids is None else found & set(rowids)
 
     def candidates(
         self,
@@ -206,7 +217,7 @@ class FulltextReader:
             asked = (filters, query.filters, query.without)
             check_patterns(*asked)
             passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
-            limits = _Limits(without, among, filters.scope)
+            limits = Limits(without, among, filters.scope)
             return _Search(self._notes, self._chunks, query, passing, limits, stopped).run()
 
     def similarities(
@@ -218,16 +229,8 @@ class FulltextReader:
         with guarded():
             self._files.check()
             clauses = self._notes.clauses
-            asked = _scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
-            return self._notes.top(asked, len(rowids))
-
-
-class _Limits(NamedTuple):
-    """The notes that a search leaves out, the only ones that it may find, and the caller's."""
-
-    without: Collection[int] = ()
-    among: Collection[int] | None = None
-    scope: Scope = EVERYTHING
+            asked = scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
+            return self._notes.top(asked, len(rowids), set(rowids).__contains__)
 
 
 class _Search:
@@ -239,7 +242,7 @@ class _Search:
         chunks: Shelf,
         query: LexicalQuery,
         passing: Passing | None,
-        limits: _Limits,
+        limits: Limits,
         stopped: Stopped,
     ) -> None:
         self._scope = limits.scope
@@ -247,12 +250,13 @@ class _Search:
         self._notes = notes
         self._chunks = chunks
         self._query = query
-        self._note_must, self._note_not = _conditions(notes.clauses, query, "body", limits)
-        self._chunk_must, self._chunk_not = _conditions(chunks.clauses, query, "text", limits)
+        self._note_must, self._note_not = conditions(notes.clauses, query, "body", limits)
+        self._chunk_must, self._chunk_not = conditions(chunks.clauses, query, "text", limits)
         self._passing = passing  # None where there are no filters
         if passing is not None:
             self._note_must += passing.must
             self._note_not += passing.must_not
+        self._keep = kept_by(notes, limits, passing)
         self._neighbours: dict[str, tuple[str, ...]] = {}
         self._frequencies: dict[str, int] = {}
         self._weights = self._look_up(query.weights)
@@ -262,12 +266,12 @@ class _Search:
         if not self._weights and (self._query.weights or not self._note_must):
             return Candidates(neighbours=self._neighbours)
         go_on(self._stopped)
-        body = self._notes.top(self._body_query(), NOTES)
+        body = self._notes.top(self._body_query(), NOTES, self._keep)
         # Without terms, a query for them would match everything.
         text = self._text() if self._openings else {}
         go_on(self._stopped)
         pairs = self._pairs()
-        names = self._notes.top(self._names_query(), NAMES) if self._openings else {}
+        names = self._notes.top(self._names_query(), NAMES, self._keep) if self._openings else {}
         named = self._named()
         headed = self._headed()
         whole = self._whole()
@@ -356,18 +360,18 @@ class _Search:
     def _body_query(self, among: Query | None = None) -> Query:
         clauses = self._notes.clauses
         words = clauses.words("body", {**self._query.units, **self._weights})
-        return _scored(words, self._note_must, self._note_not, among)
+        return scored(words, self._note_must, self._note_not, among)
 
     def _names_query(self) -> Query:
         clauses = self._notes.clauses
         words = clauses.words("names", self._openings)
-        return _scored(words, self._note_must, self._note_not, None)
+        return scored(words, self._note_must, self._note_not, None)
 
     def _text_query(self, among: Query | None = None) -> Query:
         clauses = self._chunks.clauses
         context = {term: CONTEXT_WEIGHT * weight for term, weight in self._openings.items()}
         words = clauses.words("text", self._openings) + clauses.words("context", context)
-        return _scored(words, self._chunk_must, self._chunk_not, among)
+        return scored(words, self._chunk_must, self._chunk_not, among)
 
     def _pairs(self) -> dict[int, float]:
         rare = _RARE_SHARE * self._notes.searcher.num_docs
@@ -382,15 +386,17 @@ class _Search:
         if not words:
             return {}
         return self._notes.top(
-            combined(must=[any_of(words), *self._note_must], must_not=self._note_not), NOTES
+            combined(must=[any_of(words), *self._note_must], must_not=self._note_not),
+            NOTES,
+            self._keep,
         )
 
     def _text(self) -> dict[int, float]:
         if (passing := self._passing) is None:
-            return self._chunks.top(self._text_query(), CHUNKS)
+            return self._chunks.top(self._text_query(), CHUNKS, self._keep)
         if passing.few is not None:
             asked = self._chunks.clauses.rowids(passing.few)
-            return self._chunks.top(self._text_query(asked), CHUNKS)
+            return self._chunks.top(self._text_query(asked), CHUNKS, self._kept_of(passing.few))
         return self._chunks.top_passing(self._text_query(), CHUNKS, passing)
 
     def _named(self) -> set[int]:
@@ -402,7 +408,7 @@ class _Search:
         if self._query.path and (path := clauses.path_end(self._query.path)) is not None:
             names.append(path)
         query = combined(must=[any_of(names), *self._note_must], must_not=self._note_not)
-        return set(self._notes.first(query, _NAMED))
+        return set(self._notes.first(query, _NAMED, self._keep))
 
     def _headed(self) -> set[int]:
         """Return the chunks whose heading equals the query."""
@@ -411,8 +417,8 @@ class _Search:
         name = self._chunks.clauses.term("name", self._query.name, positions=False)
         query = combined(must=[name, *self._chunk_must], must_not=self._chunk_not)
         if (passing := self._passing) is None:
-            return set(self._chunks.first(query, _NAMED))
-        return set(self._chunks.first_passing(query, _NAMED, passing))
+            return set(self._chunks.first(query, _NAMED, self._keep))
+        return set(self._chunks.first_passing(query, _NAMED, passing, self._keep))
 
     def _whole(self) -> Collection[int]:
         """Return the chunks that have all words of the query, at most `WHOLE`."""
@@ -433,8 +439,8 @@ class _Search:
         ]
         query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
         if (passing := self._passing) is None:
-            return set(self._chunks.first(query, WHOLE))
-        return set(self._chunks.first_passing(query, WHOLE, passing))
+            return set(self._chunks.first(query, WHOLE, self._keep))
+        return set(self._chunks.first_passing(query, WHOLE, passing, self._keep))
 
     def _meant(self, term: str) -> tuple[str, ...]:
         """Return a term, or those that replace it. Chunks have no single characters."""
@@ -452,34 +458,14 @@ class _Search:
         seen = rowids | scored | {key >> CHUNK_BITS for key in headed}
         if missing := sorted(seen - body.keys()):
             asked = self._notes.clauses.rowids(missing)
-            body |= self._notes.top(self._body_query(asked), len(missing))
+            body |= self._notes.top(self._body_query(asked), len(missing), self._kept_of(missing))
         if self._openings and (missing := sorted(body.keys() - scored)):
             asked = self._chunks.clauses.rowids(missing)
-            text |= self._chunks.top(self._text_query(asked), CHUNKS)
+            text |= self._chunks.top(self._text_query(asked), CHUNKS, self._kept_of(missing))
 
-
-def _conditions(
-    clauses: Clauses, query: LexicalQuery, field: str, limits: _Limits
-) -> tuple[list[Query], list[Query]]:
-    """Return a query's clauses that must match and that must not, without words and filters."""
-    must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
-    must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
-    if limits.without:
-        must_not.append(clauses.rowids(limits.without))
-    if limits.among is not None:
-        must.append(clauses.rowids(limits.among))
-    return must, must_not
-
-
-def _scored(
-    words: list[Query],
-    must: Sequence[Query],
-    must_not: Sequence[Query],
-    among: Query | None,
-) -> Query:
-    conditions = [*must, among] if among is not None else list(must)
-    if not words:
-        return combined(must=[silent(Query.all_query()), *conditions], must_not=must_not)
-    if not conditions and not must_not:
-        return any_of(words)  # the engine prunes a plain disjunction best
-    return combined(must=[any_of(words), *conditions], must_not=must_not)
+    def _kept_of(self, rowids: Collection[int]) -> Keep:
+        """Return the condition of only these notes. Of one index, the clause is enough."""
+        wanted, keep = frozenset(rowids), self._keep
+        if keep is None:
+            return wanted.__contains__
+        return lambda rowid: rowid in wanted and keep(rowid)

@@ -13,15 +13,21 @@ from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.indexed import splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
-    from tantivy import Searcher
+    from tantivy import DocAddress, Searcher
 
+    from vault_agent.model.numbering import Numbering
     from vault_agent.model.search import Filters
+
+    Keep: TypeAlias = Callable[[int], bool]
+    """Whether a note, by its number, counts."""
 
 _OFTEN_TIED = 31  # more is rare: two searches take twice as long as one for more documents
 _TIED_LIMIT = 1_000
+_MOST = 1 << 20  # documents that a search ever asks for
 _FEW_NOTES = 200  # up to this many passing notes, the engine is asked for their chunks
 _CHEAPER_TO_LIST = 8  # listing a note takes an eighth of looking it up (measured)
 _UNKNOWN, _PASSES, _FAILS = range(3)
@@ -31,9 +37,21 @@ _USUAL_LIMIT = 100  # documents that a search usually needs
 
 
 class Shelf:
-    """One of the two indexes; `key` is the fast field that identifies its documents."""
+    """One of the two indexes; `key` is the fast field that identifies its documents.
 
-    def __init__(self, directory: Path, key: str) -> None:
+    With `places` it is several indexes as one: the files of all lie in `directory`, `places` says
+    for each segment whose it is, and keys are those of `numbering`. Clauses of row numbers then
+    match those of every index, so what is found must be checked: see `keep`.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        key: str,
+        *,
+        numbering: Numbering | None = None,
+        places: Sequence[int] = (),
+    ) -> None:
         index = Index.open(str(directory))
         # A revision never changes. The engine's own way watches the files from a thread, and loads
         # them again half a second after the opening, when nobody has checked their sizes.
@@ -41,21 +59,45 @@ class Shelf:
         index.register_tokenizer(ANALYZER, splitter())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()
-        self.clauses = Clauses(index.schema, self.searcher)
+        self.clauses = Clauses(index.schema, self.searcher, numbering)
+        self.numbering = numbering
         self._key = key
+        self._bits = CHUNK_BITS if key == "key" else 0
+        self._shifts: list[int] | None = None  # to add to the keys of each segment
+        if numbering is not None:
+            self._shifts = [numbering.bases[place] << self._bits for place in places]
 
-    def top(self, query: Query, limit: int) -> dict[int, float]:
+    @property
+    def copies(self) -> int:
+        """How many notes may have the same row number in their index."""
+        return 1 if self.numbering is None else len(self.numbering.bases)
+
+    def top(self, query: Query, limit: int, keep: Keep | None = None) -> dict[int, float]:
         """Return the best `limit` documents, best first. Ties go by key, also at the cut.
+
+        `keep` tells which notes count, for several indexes: a query may match others too.
 
         A score is a sum, and its order depends on the document's segment, which differs between
         runs. So scores tie if they differ by less than `_DECIMALS` decimals show.
         """
+        if keep is not None and self.numbering is not None:
+            return self._top_kept(query, limit, keep)
         wanted = limit + _OFTEN_TIED
         found = self._best(query, wanted)
         while len(found) == wanted < _TIED_LIMIT and _same(found[limit - 1], found[-1]):
             wanted = min(_WIDER * wanted, _TIED_LIMIT)
             found = self._best(query, wanted)
         return _ranked(found, limit)
+
+    def _top_kept(self, query: Query, limit: int, keep: Keep) -> dict[int, float]:
+        wanted = self.copies * limit + _OFTEN_TIED
+        while True:
+            found = self._best(query, wanted)
+            kept = [each for each in found if keep(each[1] >> self._bits)]
+            tied = len(kept) > limit and _same(kept[limit - 1], kept[-1])
+            if len(found) < wanted or wanted >= _MOST or (len(kept) > limit and not tied):
+                return _ranked(kept, limit)
+            wanted *= _WIDER
 
     def top_passing(self, query: Query, limit: int, passing: Passing) -> dict[int, float]:
         """Return the best `limit` documents whose notes pass, as `top` does.
@@ -77,11 +119,13 @@ class Shelf:
             else:
                 return _ranked(kept, limit)
 
-    def first_passing(self, query: Query, limit: int, passing: Passing) -> list[int]:
+    def first_passing(
+        self, query: Query, limit: int, passing: Passing, keep: Keep | None = None
+    ) -> list[int]:
         """Return the keys of the first `limit` documents whose notes pass."""
         wanted = passing.needed_for(limit)
         while True:
-            found = self.first(query, wanted)
+            found = self.first(query, wanted, keep)
             kept = list(compress(found, passing.filter(found)))[:limit]
             if len(kept) == limit or len(found) < wanted:
                 return kept
@@ -89,6 +133,8 @@ class Shelf:
 
     def last_key(self) -> int:
         """Return the highest key, or 0 if there are no documents."""
+        if self.numbering is not None:
+            return (self.numbering.end << self._bits) - 1
         query = Query.all_query()
         found = self.searcher.search(
             query, 1, count=False, order_by_field=self._key, order=Order.Desc
@@ -98,16 +144,38 @@ class Shelf:
     def _best(self, query: Query, limit: int) -> list[tuple[float, int]]:
         """Return (score, key) of the best documents, best first."""
         hits = self.searcher.search(query, limit, count=False).hits
-        keys = self.searcher.fast_field_values(self._key, [address for _, address in hits])
+        addresses = [address for _, address in hits]
+        # Every document has a key.
+        keys = cast("list[int]", self.searcher.fast_field_values(self._key, addresses))
+        if (shifts := self._shifts) is not None:
+            keys = [
+                key + shifts[address.segment_ord]
+                for key, address in zip(keys, addresses, strict=True)
+            ]
         scores = [score for score, _ in hits]
-        return list(zip(scores, cast("list[int]", keys), strict=True))  # every document has a key
+        return list(zip(scores, keys, strict=True))
 
-    def first(self, query: Query, limit: int) -> list[int]:
-        """Return the keys of the first `limit` documents by key, without scoring."""
+    def first(self, query: Query, limit: int, keep: Keep | None = None) -> list[int]:
+        """Return the keys of the first `limit` documents by key, without scoring.
+
+        Of several indexes, these are the first documents of each.
+        """
+        if self._shifts is None:
+            return [key for key, _ in self._in_order(query, limit)]
+        wanted = limit
+        while True:
+            hits = self._in_order(query, wanted)
+            keys = [key + self._shifts[address.segment_ord] for key, address in hits]
+            kept = [key for key in keys if keep is None or keep(key >> self._bits)]
+            if len(kept) >= limit or len(hits) < wanted:
+                return sorted(kept[:limit])
+            wanted *= _WIDER
+
+    def _in_order(self, query: Query, limit: int) -> list[tuple[int, DocAddress]]:
         found = self.searcher.search(
             query, limit, count=False, order_by_field=self._key, order=Order.Asc
         )
-        return [key for key, _ in found.hits]
+        return cast("list[tuple[int, DocAddress]]", found.hits)
 
 
 def _same(one: tuple[float, int], other: tuple[float, int]) -> bool:
@@ -143,6 +211,7 @@ class Passing:
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
         self._verdicts = bytearray(notes.last_key() + 1)
         self.few: list[int] | None = None
+        self.keep: Keep | None = None  # which of the notes that `must` matches do pass
         # A pattern reads every path, and a search runs several queries. So it is evaluated once.
         costly = any(map(is_costly, (filters, wanted, unwanted)))
         passing = notes.first(query, max(notes.searcher.num_docs, 1)) if costly else None
@@ -161,6 +230,7 @@ class Passing:
                 self.few = passing
             if costly:
                 self.must, self.must_not = [notes.clauses.rowids(passing)], []
+                self.keep = frozenset(passing).__contains__
 
     def needed_for(self, limit: int) -> int:
         """Return how many documents to ask for so that probably `limit` of them pass."""
@@ -173,7 +243,8 @@ class Passing:
         if unknown:
             must = [self._notes.clauses.rowids(unknown), *self.must]
             query = combined(must=must, must_not=self.must_not)
-            passing = set(self._notes.first(query, len(unknown)))
+            limit = self._notes.copies * len(unknown)
+            passing = set(self._notes.first(query, limit, self.keep))
             for rowid in unknown:
                 self._verdicts[rowid] = _PASSES if rowid in passing else _FAILS
         return [self._verdicts[rowid] == _PASSES for rowid in rowids]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import orjson
+
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import json_array, translated
 
@@ -57,11 +59,11 @@ async def order(connection: aiosqlite.Connection) -> list[tuple[int, str]]:
     return [(rowid, path) for rowid, path in rows]
 
 
-async def edges(connection: aiosqlite.Connection) -> list[tuple[int, int]]:
-    """Return the source and the destination of every link between notes, as rowids."""
+async def edges(connection: aiosqlite.Connection) -> tuple[list[int], list[int]]:
+    """Return the sources and the destinations of all links between notes, as rowids."""
     with translated():
-        rows = await connection.execute_fetchall(_EDGES)
-    return [(source, target) for source, target in rows]
+        [(sources, targets)] = await connection.execute_fetchall(_EDGES)
+    return orjson.loads(sources), orjson.loads(targets)
 
 
 async def columns(
@@ -112,7 +114,8 @@ async def paths(connection: aiosqlite.Connection) -> list[str]:
 
 
 _EDGES = f"""
-SELECT link.key >> {CHUNK_BITS}, note.rowid FROM link JOIN note ON note.handle = link.dest
+SELECT json_group_array(link.key >> {CHUNK_BITS}), json_group_array(note.rowid)
+FROM link JOIN note ON note.handle = link.dest
 WHERE link.dest IS NOT NULL
 """
 

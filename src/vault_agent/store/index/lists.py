@@ -110,6 +110,13 @@ async def paths_of(connection: aiosqlite.Connection) -> list[tuple[int, str]]:
     return [(rowid, path) for rowid, path in rows]
 
 
+async def count_types(connection: aiosqlite.Connection) -> dict[str, int]:
+    """Return the number of notes of each type, most frequent first; "" for notes without one."""
+    with translated():
+        rows = await connection.execute_fetchall(_TYPES, (_MAX_TYPES,))
+    return {name or "": count for name, count in rows}
+
+
 async def with_open_tasks(connection: aiosqlite.Connection) -> set[int]:
     """Return the notes with open tasks."""
     with translated():
@@ -205,6 +212,12 @@ SELECT rowid, {_UPDATED} FROM note WHERE rowid IN (SELECT value FROM json_each(?
 _SORTED = f"""
 SELECT note.rowid, note.path, {{value}} AS value, {_UPDATED} FROM note
 WHERE {{conditions}} ORDER BY value {{direction}}, note.path LIMIT ?
+"""
+
+_MAX_TYPES = 50
+_TYPES = """
+SELECT json_extract(metadata, '$.type') AS type, count(*) AS number FROM note
+GROUP BY type ORDER BY number DESC, type LIMIT ?
 """
 
 _WITH_OPEN_TASKS = f"""

@@ -11,6 +11,7 @@ from vault_agent.model.notes import FileEntry, LinkKind, Metadata
 from vault_agent.model.retrieval import LinkSummary
 from vault_agent.store.database import json_array, translated
 from vault_agent.store.index.rows import handle_of_id, keys_of, metadata_from
+from vault_agent.text.names import is_key
 
 if TYPE_CHECKING:
     import sqlite3
@@ -39,6 +40,8 @@ class StoredNote(NamedTuple):
     shown: str | None
     """The public metadata as stored. Ranking reads many notes, and few of them are shown."""
     attachment_count: int
+    keys: tuple[str, ...] = ()
+    """By which links find it besides its names, see `text.names.keys_of`."""
 
     @property
     def id(self) -> str:
@@ -105,7 +108,7 @@ async def left_out(connection: aiosqlite.Connection) -> list[tuple[FileEntry, bo
 
 
 async def names(connection: aiosqlite.Connection) -> list[tuple[str, tuple[str, ...]]]:
-    """Return every note's path with its aliases."""
+    """Return every note's path with its aliases and keys."""
     with translated():
         rows = await connection.execute_fetchall("SELECT path, aliases FROM note")
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
@@ -204,7 +207,10 @@ def note_of(row: sqlite3.Row) -> StoredNote:
     """Return a note from its columns, in the order of `_NOTE`."""
     rowid, handle, path, title, chunk_count, aliases, shown, attachment_count = row
     names = tuple(orjson.loads(aliases)) if aliases else ()
-    return StoredNote(rowid, handle, path, title, chunk_count, names, shown, attachment_count)
+    keys = tuple(filter(is_key, names))
+    if keys:
+        names = tuple(name for name in names if not is_key(name))
+    return StoredNote(rowid, handle, path, title, chunk_count, names, shown, attachment_count, keys)
 
 
 def chunk_of(row: sqlite3.Row) -> StoredChunk:

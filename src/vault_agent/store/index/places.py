@@ -51,7 +51,7 @@ async def symlinks(connection: aiosqlite.Connection) -> dict[str, str | None]:
 async def notes_named(
     connection: aiosqlite.Connection, lookups: Iterable[int]
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """Return path and aliases of every note with one of these names (hashes)."""
+    """Return path, aliases and keys of every note with one of these names (hashes)."""
     with translated():
         rows = await connection.execute_fetchall(_NOTES_NAMED, (json_array(lookups),))
     return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]

@@ -12,7 +12,7 @@ import orjson
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.database import json_array, translated
-from vault_agent.store.index.rows import name_hash
+from vault_agent.store.index.rows import handle_of, name_hash
 
 if TYPE_CHECKING:
     import sqlite3
@@ -55,6 +55,14 @@ class LinkReader:
         """Return the links of the notes at these paths, by note and place."""
         return self._links(_LINKS_OF, json_array(paths))
 
+    def links_into(self, path: str) -> list[LinkFrom]:
+        """Return the links of other notes that lead to the file at `path`, by note and place."""
+        return [row for row in self._links(_LINKS_INTO, handle_of(path)) if row.source != path]
+
+    def notes_with_fragments(self, path: str) -> list[str]:
+        """Return the paths of the notes with a link to a part of the note at `path`."""
+        return [found for (found,) in self._rows(_WITH_FRAGMENTS, handle_of(path))]
+
     def attachments_ending(self, suffix: str) -> list[str]:
         """Return the paths of the attachments that end in `suffix`, in order."""
         return [path for (path,) in self._rows(_ATTACHMENTS_ENDING, suffix)]
@@ -66,13 +74,13 @@ class LinkReader:
         ]
         return found + [NamedFile(path, None) for (path,) in self._rows(attachments, value)]
 
-    def _links(self, statement: str, value: str) -> list[LinkFrom]:
+    def _links(self, statement: str, value: str | int) -> list[LinkFrom]:
         return [
             LinkFrom(path, Link(LinkKind(kind), target, fragment, line=line))
             for path, kind, target, fragment, line in self._rows(statement, value)
         ]
 
-    def _rows(self, statement: str, value: str) -> list[tuple[Any, ...]]:
+    def _rows(self, statement: str, value: str | int) -> list[tuple[Any, ...]]:
         with translated():
             return self._connection.execute(statement, (value,)).fetchall()
 
@@ -114,6 +122,17 @@ SELECT note.path, link.kind, link.target, link.fragment, link.line FROM json_eac
 CROSS JOIN note ON note.path = asked.value
 CROSS JOIN link ON link.key >= note.rowid << {CHUNK_BITS}
     AND link.key < (note.rowid + 1) << {CHUNK_BITS} ORDER BY link.key
+"""
+
+_LINKS_INTO = f"""
+SELECT note.path, link.kind, link.target, link.fragment, link.line FROM link
+CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS} WHERE link.dest = ? ORDER BY link.key
+"""
+
+_WITH_FRAGMENTS = f"""
+SELECT DISTINCT note.path FROM link
+CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
+WHERE link.dest = ? AND link.fragment IS NOT NULL ORDER BY note.path
 """
 
 _ATTACHMENTS_ENDING = """

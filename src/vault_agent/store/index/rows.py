@@ -77,7 +77,8 @@ def to_rows(
         "updated": _cut(note.updated),
         "cut": cut,
     }
-    aliases = _json(note.aliases) if note.aliases else None
+    named = (*note.aliases, *note.keys)
+    aliases = _json(named) if named else None
     public = _json({key: value for key, value in metadata.items() if value})
     parts: tuple[list[Row], ...] = (
         [

@@ -1,0 +1,206 @@
+"""The operations on tasks, templates, the devlog and decision records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.operation import Found, Operation
+from vault_agent.api.writing import (
+    CREATE_CODES,
+    EDIT_CODES,
+    asked,
+    found,
+    path_of,
+    visible_path,
+    write_operation,
+)
+from vault_agent.markdown.task_edit import NewTask, Status, Wanted
+from vault_agent.model.identifiers import identify
+from vault_agent.model.writing import Right
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.requests import NoParams
+from vault_agent.wire.writing import (
+    AddTaskBody,
+    AdrBody,
+    DevlogBody,
+    DevlogRequest,
+    SetTaskBody,
+    TemplateBody,
+)
+from vault_agent.wire.written import (
+    DecisionData,
+    DecisionsData,
+    DevlogData,
+    DevlogEntryData,
+    TemplateData,
+    TemplatesData,
+)
+from vault_agent.writing.devlog import Kind
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+
+
+async def _add_task(vault: OpenVault, caller: Caller, sent: AddTaskBody) -> Found:
+    """Add a task to a note."""
+    path = await path_of(vault, caller, sent)
+    write = asked(caller, sent, "tasks/add", Right.APPEND, retries=True)
+    task = NewTask(sent.text, sent.due, sent.scheduled, sent.start, sent.priority, sent.recurrence)
+    section = None
+    if sent.section is not None:
+        section = tuple(each.strip() for each in sent.section.split(" > "))
+    return found(
+        await vault.authoring.add_task(
+            path, write, task, section=section, allow_repeat=sent.allow_repeat
+        )
+    )
+
+
+async def _set_task(vault: OpenVault, caller: Caller, sent: SetTaskBody) -> Found:
+    """Complete, cancel or open a task."""
+    if sent.task_id is not None:
+        note_id, line, digest = sent.task_id.split(":")
+        wanted = Wanted(int(line), digest)
+    else:
+        note_id, wanted = sent.note_id or "", Wanted(sent.line or 0, text=sent.text)
+    if sent.path is None:
+        resolved = await vault.lists.resolve(note_id, caller.scope)
+        path = caller.scope.outer(resolved.notes[0].path)
+    else:
+        path = sent.path
+    path = visible_path(caller, path)
+    write = asked(caller, sent, "tasks/set", Right.EDIT, retries=True)
+    return found(
+        await vault.authoring.set_task(path, write, wanted, Status(sent.status), caller.scope)
+    )
+
+
+async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Found:
+    """Make a note from a template."""
+    write = asked(caller, sent, "template", Right.CREATE)
+    return found(
+        await vault.authoring.create_from_template(
+            sent.path, write, sent.template, sent.variables, caller.scope
+        )
+    )
+
+
+async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
+    """Add a line to the devlog of a topic."""
+    write = asked(caller, sent, "devlog", Right.APPEND, retries=True)
+    return found(
+        await vault.authoring.add_entry(
+            write,
+            Kind(sent.kind),
+            sent.topic,
+            sent.text,
+            caller.scope,
+            allow_repeat=sent.allow_repeat,
+        )
+    )
+
+
+async def _adr(vault: OpenVault, caller: Caller, sent: AdrBody) -> Found:
+    """Make a decision record with the next number."""
+    write = asked(caller, sent, "adr", Right.CREATE)
+    return found(await vault.authoring.create_record(write, sent.title, sent.content, caller.scope))
+
+
+async def _templates(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
+    """List the templates for new notes."""
+    templates = [
+        TemplateData(
+            name=each.name, built_in=each.path is None, path=each.path, variables=each.variables
+        )
+        for each in await vault.authoring.templates(caller.scope)
+    ]
+    return Found(Reply[TemplatesData](data=TemplatesData(templates=templates)))
+
+
+async def _devlog_entries(vault: OpenVault, caller: Caller, sent: DevlogRequest) -> Found:
+    """List the last lines of the devlog, of a topic or of all."""
+    entries = await vault.authoring.entries(caller.scope, topic=sent.topic, limit=sent.limit)
+    data = DevlogData(
+        entries=[DevlogEntryData.model_validate(each, from_attributes=True) for each in entries]
+    )
+    return Found(Reply[DevlogData](data=data))
+
+
+async def _decisions(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
+    """List the decision records in the order of their numbers."""
+    decisions = [
+        DecisionData(
+            number=each.number,
+            note_id=identify(each.path),
+            path=each.path,
+            title=each.title,
+            status=each.status,
+        )
+        for each in await vault.authoring.records(caller.scope)
+    ]
+    return Found(Reply[DecisionsData](data=DecisionsData(decisions=decisions)))
+
+
+TEMPLATES = Operation(
+    "templates",
+    NoParams,
+    _templates,
+    (Reply[TemplatesData],),
+    ("VAULT_NOT_FOUND",),
+    listed="templates",
+    scoped=True,
+)
+DEVLOG = Operation(
+    "devlog",
+    DevlogRequest,
+    _devlog_entries,
+    (Reply[DevlogData],),
+    ("VAULT_NOT_FOUND", "INVALID_NOTE_NAME"),
+    listed="entries",
+    scoped=True,
+)
+DECISIONS = Operation(
+    "decisions",
+    NoParams,
+    _decisions,
+    (Reply[DecisionsData],),
+    ("VAULT_NOT_FOUND",),
+    listed="decisions",
+    scoped=True,
+)
+ADD_TASK = write_operation(
+    "add_task",
+    AddTaskBody,
+    _add_task,
+    (*EDIT_CODES, "HEADING_NOT_FOUND", "HEADING_AMBIGUOUS", "RECURRENCE_UNSUPPORTED"),
+)
+SET_TASK = write_operation(
+    "set_task",
+    SetTaskBody,
+    _set_task,
+    (*EDIT_CODES, "TASK_NOT_FOUND", "TASK_AMBIGUOUS", "RECURRENCE_UNSUPPORTED"),
+)
+NEW_FROM_TEMPLATE = write_operation(
+    "new_from_template",
+    TemplateBody,
+    _template,
+    (
+        *CREATE_CODES,
+        "TEMPLATE_NOT_FOUND",
+        "TEMPLATE_VARIABLE_MISSING",
+        "TEMPLATE_UNSUPPORTED",
+    ),
+)
+ADD_TO_DEVLOG = write_operation("add_to_devlog", DevlogBody, _devlog, (*EDIT_CODES, *CREATE_CODES))
+NEW_DECISION = write_operation("new_decision", AdrBody, _adr, CREATE_CODES)
+
+AUTHORING_READS: tuple[Operation[Any, Any], ...] = (TEMPLATES, DEVLOG, DECISIONS)
+AUTHORING_WRITES: tuple[Operation[Any, Any], ...] = (
+    ADD_TASK,
+    SET_TASK,
+    NEW_FROM_TEMPLATE,
+    ADD_TO_DEVLOG,
+    NEW_DECISION,
+)
+"""In the order of the reference."""

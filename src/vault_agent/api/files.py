@@ -1,0 +1,85 @@
+"""The operations on whole files: moves, deletion, folders and attachments."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.writing import (
+    CREATE_CODES,
+    EDIT_CODES,
+    asked,
+    found,
+    path_of,
+    write_operation,
+)
+from vault_agent.errors import InvalidRequest
+from vault_agent.model.writing import Right, Written
+from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.api.operation import Found, Operation
+    from vault_agent.library.open_vault import OpenVault
+
+
+async def _move(vault: OpenVault, caller: Caller, sent: MoveBody) -> Found:
+    """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
+    path = await path_of(vault, caller, sent)
+    write = asked(caller, sent, "move", Right.MOVE, hash_required=True)
+    return found(await vault.files.move(path, sent.to, write, rewrite_links=sent.rewrite_links))
+
+
+async def _delete(vault: OpenVault, caller: Caller, sent: DeleteBody) -> Found:
+    """Move a note or an attachment to `.trash/`, or with `permanent` delete it."""
+    if not sent.confirm:
+        raise InvalidRequest("CONFIRM_REQUIRED", "A deletion must be confirmed.")
+    path = await path_of(vault, caller, sent)
+    right = Right.PERMANENT if sent.permanent else Right.DELETE
+    write = asked(caller, sent, "delete", right, hash_required=True)
+    written = await vault.files.delete(
+        path, write, permanent=sent.permanent, missing_ok=sent.missing_ok
+    )
+    return found(written or Written(None, "delete", changed=False, path=path))
+
+
+async def _folder(vault: OpenVault, caller: Caller, sent: FolderBody) -> Found:
+    """Make a folder, and those above it."""
+    write = asked(caller, sent, "folder", Right.CREATE)
+    return found(await vault.files.make_folder(sent.path, write))
+
+
+async def _attach(vault: OpenVault, caller: Caller, sent: AttachmentBody) -> Found:
+    """Add an attachment of at most 50 MiB. An existing file is never replaced."""
+    named = sent.model_copy(update={"content": b""})
+    digest = blake2b(sent.content).digest()
+    write = asked(caller, named, "attachment", Right.CREATE, digest=digest)
+    return found(await vault.files.attach(sent.path, write, sent.content))
+
+
+MOVE = write_operation(
+    "write_move",
+    MoveBody,
+    _move,
+    (
+        *EDIT_CODES,
+        *CREATE_CODES,
+        "EXPECTED_HASH_REQUIRED",
+        "LINKS_OUTSIDE_SCOPE",
+        "LINK_NOT_EXPRESSIBLE",
+        "MOVE_TOO_LARGE",
+    ),
+)
+DELETE = write_operation(
+    "write_delete",
+    DeleteBody,
+    _delete,
+    (*EDIT_CODES, "CONFIRM_REQUIRED", "EXPECTED_HASH_REQUIRED"),
+)
+FOLDER = write_operation("write_folder", FolderBody, _folder, (*CREATE_CODES,))
+ATTACH = write_operation(
+    "write_attachment", AttachmentBody, _attach, (*CREATE_CODES, "ATTACHMENT_TOO_LARGE")
+)
+
+FILE_OPERATIONS: tuple[Operation[Any, Any], ...] = (MOVE, DELETE, FOLDER, ATTACH)
+"""In the order of the reference."""

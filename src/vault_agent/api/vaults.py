@@ -1,0 +1,64 @@
+"""The operation about the vaults of a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.api.operation import Found, Operation
+from vault_agent.config.registry import unknown_vault
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.requests import NoParams
+from vault_agent.wire.vaults import ListedVaultData, VaultsData
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.library.several import Several
+
+
+VAULT_CODES = (
+    "FEATURE_DISABLED",
+    "VAULT_UNKNOWN",
+    "VAULT_AMBIGUOUS",
+    "VAULT_NOT_TRUSTED",
+    "VAULT_NOT_FOUND",
+    "INDEX_LOCKED",
+    "SERVER_BUSY",
+)
+"""Errors where a request names vaults."""
+
+
+def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Several | None:
+    """Return the searches over several vaults if a request names some.
+
+    Raises:
+        Misconfigured: `FEATURE_DISABLED` if several vaults are off.
+        NotFound: `VAULT_UNKNOWN` if the caller sees only a part of one vault.
+    """
+    if not names:
+        return None
+    assert vault.library is not None  # noqa: S101 - set when it was opened
+    vault.library.require_several()
+    if not caller.may_do_everything:
+        raise unknown_vault(())
+    return vault.library.several
+
+
+async def _vaults(vault: OpenVault, _: Caller, __: NoParams) -> Found:
+    """List the default vault and the registered ones."""
+    assert vault.library is not None  # noqa: S101 - set when it was opened
+    found = await vault.library.states()
+    listed = [ListedVaultData.model_validate(each, from_attributes=True) for each in found]
+    return Found(Reply[VaultsData](data=VaultsData(vaults=listed)))
+
+
+VAULTS = Operation(
+    "vaults",
+    NoParams,
+    _vaults,
+    (Reply[VaultsData],),
+    needs="vaults.enabled",
+    listed="vaults",
+)

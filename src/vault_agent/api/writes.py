@@ -1,0 +1,122 @@
+"""The operations on the log of writes: undo, the list, and forgetting."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.codes import PAGE_CODES
+from vault_agent.api.cursors import decode_cursor, encode_cursor
+from vault_agent.api.operation import Found, Operation
+from vault_agent.api.writing import EDIT_CODES, asked, found, write_operation
+from vault_agent.model.writing import Right
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.writing import ForgetBody, UndoBody, WriteRequest, WritesRequest
+from vault_agent.wire.written import (
+    MAX_FILES,
+    ForgottenData,
+    LoggedFile,
+    LoggedWrite,
+    OneWrite,
+    WritesData,
+)
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model import writing as model
+
+
+async def _undo(vault: OpenVault, caller: Caller, sent: UndoBody) -> Found:
+    """Take back a write: by default the caller's last one."""
+    write = asked(caller, sent, "undo", Right.EDIT)
+    return found(await vault.writing.undo(sent.write_id, write, copy_beside=sent.copy_beside))
+
+
+async def _writes(vault: OpenVault, _: Caller, sent: WritesRequest) -> Found:
+    """List the writes, newest first."""
+    before = None
+    if sent.cursor is not None:
+        (before,) = decode_cursor(sent, sent.cursor, int, vault=vault.identity).position
+    entries = await vault.writing.writes(
+        path=sent.path,
+        agent=sent.agent,
+        before=None if before is None else int(before),
+        limit=sent.limit + 1,
+    )
+    shown = entries[: sent.limit]
+    more = len(shown) < len(entries)
+    following = encode_cursor(sent, (shown[-1].seq,), vault=vault.identity) if more else None
+    data = WritesData(
+        writes=[_logged(each) for each in shown], has_more=more, next_cursor=following
+    )
+    return Found(Reply[WritesData](data=data))
+
+
+async def _write(vault: OpenVault, _: Caller, sent: WriteRequest) -> Found:
+    """Return one write, and whether somebody has changed its note since."""
+    entry, changed = await vault.writing.logged(sent.write_id)
+    return Found(Reply[OneWrite](data=OneWrite(write=_logged(entry), changed_since=changed)))
+
+
+async def _forget(vault: OpenVault, _: Caller, sent: ForgetBody) -> Found:
+    """Delete the kept bytes of writes, so that they cannot be undone any more."""
+    forgotten = await vault.writing.forget(
+        write_id=sent.write_id, older_than_days=sent.older_than_days
+    )
+    return Found(Reply[ForgottenData](data=ForgottenData(forgotten=forgotten)))
+
+
+def _logged(entry: model.LoggedWrite) -> LoggedWrite:
+    return LoggedWrite(
+        write_id=entry.write_id,
+        time=datetime.fromtimestamp(entry.at / 1000, UTC).isoformat(timespec="milliseconds"),
+        agent=entry.agent,
+        client=entry.client,
+        operation=entry.operation,
+        state=entry.state.value,
+        files=tuple(
+            LoggedFile.model_validate(each, from_attributes=True)
+            for each in entry.files[:MAX_FILES]
+        ),
+        file_count=entry.file_count,
+        undoable=entry.undoable,
+        warning=entry.warning,
+    )
+
+
+UNDO = write_operation(
+    "write_undo",
+    UndoBody,
+    _undo,
+    (*EDIT_CODES, "WRITE_NOT_FOUND", "UNDO_EXPIRED", "UNDO_CONFLICT"),
+)
+WRITES = Operation(
+    "writes",
+    WritesRequest,
+    _writes,
+    (Reply[WritesData],),
+    (*PAGE_CODES, "INVALID_PATH", "INDEX_IO_ERROR"),
+    needs="write.enabled",
+    listed="writes",
+)
+WRITE = Operation(
+    "one_write",
+    WriteRequest,
+    _write,
+    (Reply[OneWrite],),
+    ("WRITE_NOT_FOUND", "INDEX_IO_ERROR"),
+    needs="write.enabled",
+)
+FORGET = Operation(
+    "writes_forget",
+    ForgetBody,
+    _forget,
+    (Reply[ForgottenData],),
+    ("WRITE_NOT_FOUND", "INDEX_IO_ERROR", "RECOVERY_PENDING"),
+    writes=True,
+    needs="write.enabled",
+)
+
+LOG_OPERATIONS: tuple[Operation[Any, Any], ...] = (UNDO, WRITES, WRITE, FORGET)
+"""In the order of the reference."""

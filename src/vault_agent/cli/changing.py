@@ -1,0 +1,304 @@
+"""Sends a change of notes: shows the difference, asks, sends, and says what was done."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncclick as click
+
+from vault_agent.cli.names import find
+from vault_agent.cli.terminal import (
+    clean,
+    counted,
+    is_terminal,
+    pass_on,
+    say,
+    style,
+    tell,
+    warn,
+)
+from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
+from vault_agent.text.names import is_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from vault_agent.cli.command import Invocation
+    from vault_agent.client.client import Client, Reply
+    from vault_agent.wire.written import WriteData
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+_VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
+_YES = ("y", "yes")
+_DECLINED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """The options that all commands have that change notes."""
+
+    dry_run: bool = False
+    expected_hash: str | None = None
+    no_wait: bool = False
+    yes: bool = False
+
+    def body(self) -> dict[str, Any]:
+        """Return the fields of a request."""
+        given: dict[str, Any] = {}
+        if self.dry_run:
+            given["dryRun"] = True
+        if self.expected_hash is not None:
+            given["expectedHash"] = self.expected_hash
+        if self.no_wait:
+            given["waitMs"] = 0
+        return given
+
+
+def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds the options of `How`. `asks`: the command may ask first."""
+    options = [
+        click.option("--dry-run", is_flag=True, help="Show the difference, and write nothing."),
+        click.option(
+            "--expected-hash",
+            metavar="HASH",
+            help="Refuse if the note has another hash: its first 16 digits or more.",
+        ),
+        click.option(
+            "--no-wait", is_flag=True, help="Do not wait until a search finds the change."
+        ),
+    ]
+    if asks:
+        options.append(click.option("-y", "--yes", is_flag=True, help="Do not ask."))
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+def how(options: dict[str, Any]) -> How:
+    """Take the options of `How` out of a command's options."""
+    names = [name for name in How.__slots__ if name in options]
+    return How(**{name: options.pop(name) for name in names})
+
+
+async def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str]:
+    """Return the fields that name an existing note, which a person means by a name.
+
+    A path of a note that is not indexed yet is passed on as it is.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
+    """
+    try:
+        return {"noteId": (await find(invocation, client, name)).note_id}
+    except VaultAgentError as error:
+        unknown = error.code in ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
+        if not unknown or not is_note(name):
+            raise
+        return {"path": name}
+
+
+def text_options(function: _Function) -> _Function:
+    """Add the options that say which text to write."""
+    function = click.option("-t", "--text", help="The text itself.")(function)
+    return click.option(
+        "-f", "--file", metavar="FILE|-", help="Read the text from a file, or - for stdin."
+    )(function)
+
+
+def text_of(options: dict[str, Any]) -> str:
+    """Take the text out of a command's options, or read it from a file or standard input.
+
+    Raises:
+        UsageError: if there is none, or the file cannot be read or is not UTF-8.
+    """
+    file, text = options.pop("file"), options.pop("text")
+    if file is not None and text is not None:
+        raise click.UsageError("give either --text or --file")
+    if text is not None:
+        return str(text)
+    if file is None and is_terminal(sys.stdin):
+        raise click.UsageError("give the text with --text, with --file, or by a pipe")
+    try:
+        if file in (None, "-"):
+            return sys.stdin.buffer.read().decode("utf-8-sig")
+        return Path(file).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise click.UsageError("the text is not UTF-8") from None
+    except OSError as error:
+        raise click.UsageError(f"the file cannot be read: {error.strerror}") from None
+
+
+async def change(
+    invocation: Invocation,
+    client: Client,
+    operation: str,
+    body: Mapping[str, Any],
+    chosen: How,
+    *,
+    asks: str = "",
+) -> int | None:
+    """Send a change and say what was done. Return the exit code, None for success.
+
+    `asks` is the question of a change that can hide text from its reader, such as "Delete it?".
+    It is asked after the difference was shown, and then exactly that change is sent.
+
+    Raises:
+        Conflict: `HASH_MISMATCH` and the like. What has changed since was told before.
+        VaultAgentError: as the operation.
+    """
+    body = {**body, **chosen.body()}
+    if not asks or chosen.dry_run:
+        _report(invocation, await client.writing.write(operation, body))
+        return None
+    shown = await client.writing.write(operation, {**body, "dryRun": True})
+    data = shown.envelope["data"]
+    if not data["changed"]:
+        _report(invocation, shown)
+        return None
+    before = None
+    if not chosen.yes:
+        _require_answers(invocation)
+        _show_diff(data, sys.stderr)
+        warn(shown.warnings)
+        before = await _text(client, data)
+        if not _answered(asks):
+            tell("Nothing was changed.")
+            return _DECLINED
+    if data["hashBefore"] is not None:
+        body = {"expectedHash": data["hashBefore"], **body}
+    try:
+        reply = await client.writing.write(operation, body)
+    except Conflict as error:
+        if error.code == "HASH_MISMATCH" and before is not None:
+            await _tell_changes(client, data, before)
+        raise
+    _report(invocation, reply, with_warnings=chosen.yes)
+    return None
+
+
+def _require_answers(invocation: Invocation) -> None:
+    if invocation.json or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        raise InvalidRequest(
+            "CONFIRM_REQUIRED", "This asks before it changes something.", remedy="Add --yes."
+        )
+
+
+def _answered(question: str) -> bool:
+    """Ask at the terminal, and return whether the answer is yes."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    # So that Ctrl-C ends the wait: the loop's own handler only notes it.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return sys.stdin.readline().strip().lower() in _YES
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+async def _text(client: Client, data: Mapping[str, Any]) -> str | None:
+    """Return the text of the note that a change is about, or None if it cannot be read."""
+    if data["noteId"] is None:
+        return None
+    try:
+        return str(
+            (await client.note(data["noteId"], allow_large=True)).envelope["data"]["content"]
+        )
+    except VaultAgentError:
+        return None  # it is not indexed yet, or moves
+
+
+async def _tell_changes(client: Client, data: Mapping[str, Any], before: str) -> None:
+    now = await _text(client, data)
+    if now is None:
+        return
+    tell("It has changed since it was shown:")
+    _show_lines(
+        difflib.unified_diff(before.splitlines(), now.splitlines(), n=1, lineterm=""), sys.stderr
+    )
+
+
+def _report(invocation: Invocation, reply: Reply[WriteData], *, with_warnings: bool = True) -> None:
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    data = reply.envelope["data"]
+    if data["dryRun"]:
+        _show_diff(data, sys.stdout)
+        tell(f"{_done(data)} Nothing was written, because of --dry-run.")
+    else:
+        undo = f"  {style(clean(data['writeId']), 'faint')}" if data["writeId"] else ""
+        say(f"{_done(data)}{undo}")
+    if with_warnings:
+        warn(reply.warnings)
+
+
+def _done(data: Mapping[str, Any]) -> str:
+    """Return what a change has done, in one line."""
+    path = style(clean(data["path"]), "strong")
+    if not data["changed"]:
+        return f"unchanged {path}"
+    verb = _VERBS.get(data["operation"], "created" if data["created"] else "changed")
+    if data["movedFrom"]:
+        path = f"{clean(data['movedFrom'])} -> {path}"
+    if data["trashPath"]:
+        path += f" -> {clean(data['trashPath'])}"
+    line = f"{verb} {path}"
+    if data["line"] is not None:
+        line += f":{data['line']}"
+    if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):
+        added, removed = _counts(data["diff"])
+        line += f"  +{added} -{removed}"
+    links = sum(each["links"] for each in data["files"])
+    if links:
+        line += f"  ({counted(links, 'link')} in {counted(data['fileCount'], 'note')})"
+    return line
+
+
+def _counts(diff: str) -> tuple[int, int]:
+    lines = diff.splitlines()[2:]  # without the names of the files
+    return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
+
+
+def _show_diff(data: Mapping[str, Any], stream: Any) -> None:
+    _show_lines(data["diff"].splitlines(), stream)
+    if data["diffTruncated"]:
+        tell("The difference is longer than what is shown.")
+
+
+def _show_lines(lines: Any, stream: Any) -> None:
+    looks = {"+": "added", "-": "removed", "@": "place"}
+    for line in lines:
+        shown = clean(line.rstrip("\r\n"))
+        shown = style(shown, looks[line[0]], stream) if line[:1] in looks else shown
+        (say if stream is sys.stdout else tell)(shown)
+
+
+def json_value(text: str) -> Any:
+    """Return a value that was typed: JSON if it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def assignments(given: tuple[str, ...], option: str) -> dict[str, str]:
+    """Return the pairs of an option such as `--var key=value`.
+
+    Raises:
+        UsageError: for an item without `=`.
+    """
+    pairs = [each.partition("=") for each in given]
+    if not all(name and sign for name, sign, _ in pairs):
+        raise click.UsageError(f"{option} must be KEY=VALUE")
+    return {name: value for name, _, value in pairs}

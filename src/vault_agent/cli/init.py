@@ -1,0 +1,209 @@
+"""`vault-agent init`: everything that a project needs, in one command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.registering import (
+    agreed,
+    described,
+    entry_of,
+    notes_by_type,
+    shown_name,
+    unwritable,
+)
+from vault_agent.cli.terminal import clean, envelope, is_terminal, say, tell, warn
+from vault_agent.config.edit import set_value
+from vault_agent.config.keys import KEYS, PROJECT_ENV
+from vault_agent.config.layers import config_path
+from vault_agent.config.project import (
+    OURS,
+    VAULT,
+    Project,
+    find_project,
+    global_vault,
+    is_home,
+    project_folder,
+)
+from vault_agent.config.project_file import path_of
+from vault_agent.config.registry import Registered, Role, add_vault, new_uid, read_registry
+from vault_agent.config.trust import trusted_entry
+from vault_agent.errors import InvalidRequest, Misconfigured
+from vault_agent.system.files import PRIVATE_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SWITCHES = tuple(
+    name for name in ("vaults.enabled", "memory.enabled", "journal.enabled") if name in KEYS
+)
+"""What `init` offers to turn on."""
+_PRIVATE = "*"
+_PRIVATE_JOURNALS = f"{VAULT}/journals/"
+
+
+@dataclass
+class Report:
+    """What was done, each with how to undo it, and what the user should know."""
+
+    done: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, what: str, undo: str) -> None:
+        """Add a change."""
+        self.done.append((what, undo))
+
+
+@click.command("init", cls=Command)
+@click.option("--private", is_flag=True, help="Keep the vault out of git.")
+@click.option("--private-journals", is_flag=True, help="Keep only its journals out of git.")
+@click.option("--yes", is_flag=True, help="Do not ask: turn on what it needs.")
+@click.pass_obj
+async def command(invocation: Invocation, private: bool, private_journals: bool, yes: bool) -> None:
+    """Make a vault for the project of the current folder, and let the server open it.
+
+    It also makes the global vault if you have none, and offers to turn on what both need. It prints
+    what it wrote and how to undo it. Run again, it changes nothing.
+    """
+    report = Report()
+    project = _project(report)
+    try:
+        _register(invocation, report, project, yes=yes)
+        for wanted, line in ((private, _PRIVATE), (private_journals, _PRIVATE_JOURNALS)):
+            if wanted:
+                _ignore(report, project, line)
+        _make_global(invocation, report)
+    except OSError as error:
+        raise unwritable(error) from None
+    switched = _switch_on(invocation, report, yes=yes)
+    # The hooks of agents belong here: a step that adds to `report`, as those above.
+    if project.is_ours and not (private or private_journals) and report.done:
+        report.notes.append(
+            "The vault is meant to be committed with the project. Nothing was added to git."
+        )
+    _show(invocation, report, project, switched)
+
+
+def _project(report: Report) -> Project:
+    """Return the project of the current folder, with a vault.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` in the home folder, which is no project.
+        Forbidden: `VAULT_NOT_TRUSTED` if its vault is a link to somewhere else.
+    """
+    found = find_project()
+    if found is not None:
+        warn(found.warnings)
+        return found
+    named = os.environ.get(PROJECT_ENV)
+    folder = Path(os.path.realpath(named)) if named else project_folder()
+    if is_home(folder) or not folder.is_dir():
+        raise Misconfigured(
+            "CONFIG_INVALID", "Your home folder is no project. Change to the folder of a project."
+        )
+    vault = folder / OURS / VAULT
+    try:
+        vault.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(error) from None
+    report.add(f"made {vault}", f"delete {vault.parent}")
+    return Project(folder, vault)
+
+
+def _register(invocation: Invocation, report: Report, project: Project, *, yes: bool) -> None:
+    known = trusted_entry(project, read_registry())
+    if known is not None:
+        return
+    counts = notes_by_type(project.vault)
+    if counts:  # it was here before: perhaps others have written it
+        if not invocation.json:
+            say(f"{clean(str(project.vault))}: {described(counts)}")
+        if not agreed("Index these notes and give them to agents?", yes=yes):
+            raise InvalidRequest("INVALID_REQUEST", "The vault was not allowed.")
+    settings = path_of(project.folder)
+    had_settings = settings.is_file()
+    entry = add_vault(entry_of(project))
+    if project.is_ours and not had_settings:
+        report.add(f"wrote {settings}", f"delete {settings}")
+    report.add(f"registered it as {entry.address}", f"vault-agent vaults forget {entry.address}")
+
+
+def _ignore(report: Report, project: Project, line: str) -> None:
+    """Add a line to the `.gitignore` of our folder, unless it is there."""
+    if not project.is_ours:
+        raise InvalidRequest("INVALID_REQUEST", f"Only a vault in {OURS} can be made private.")
+    path = project.folder / OURS / ".gitignore"
+    text = path.read_text("utf-8") if path.is_file() else ""
+    if line in text.splitlines():
+        return
+    before = text if not text or text.endswith("\n") else f"{text}\n"
+    path.write_text(f"{before}{line}\n", "utf-8")
+    report.add(f"wrote {line} to {path}", f"remove that line from {path}")
+
+
+def _make_global(invocation: Invocation, report: Report) -> None:
+    """Make and register the global vault, unless there is one."""
+    from vault_agent.config import build_config
+
+    if any(each.role is Role.GLOBAL and each.is_there for each in read_registry()):
+        return
+    root = global_vault(build_config(invocation.layers()).vaults.global_root)
+    if not root.is_dir():
+        for folder in (root.parent, root):
+            if not folder.is_dir():
+                folder.mkdir(mode=PRIVATE_FOLDER, parents=True)
+        report.add(f"made the global vault {root}", f"delete {root}")
+    add_vault(Registered(root, Role.GLOBAL, "global", new_uid()))
+    report.add("registered the global vault", "vault-agent vaults forget global")
+
+
+def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
+    """Turn on what the vaults need, if the user agrees, and return what was turned on."""
+    from vault_agent.config import build_config, switched_on
+
+    on = switched_on(build_config(invocation.layers()))
+    off: list[str] = [name for name in SWITCHES if name not in on]
+    if not off:
+        return []
+    names = ", ".join(off)
+    if not yes and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        report.notes += [f"To serve it: vault-agent config set {name} true" for name in off]
+        return []
+    if not agreed(f"Turn on {names}?", yes=yes):
+        report.notes += [f"To turn it on later: vault-agent config set {name} true" for name in off]
+        return []
+    path = config_path(invocation.config)
+    for name in off:
+        set_value(path, name, "true")
+        report.add(f"turned on {name}", f"vault-agent config set {name} false")
+    report.notes.append("Restart the server if one is running.")
+    return off
+
+
+def _show(
+    invocation: Invocation, report: Report, project: Project, switched: Sequence[str]
+) -> None:
+    if invocation.json:
+        envelope(
+            {
+                "project": shown_name(project),
+                "vault": str(project.vault),
+                "done": [{"what": what, "undo": undo} for what, undo in report.done],
+                "switchedOn": list(switched),
+            }
+        )
+        return
+    for what, undo in report.done:
+        say(f"{clean(what[:1].upper() + what[1:])}")
+        say(f"    to undo: {clean(undo)}")
+    if not report.done:
+        tell(f"The project {shown_name(project)} has everything already. Nothing was changed.")
+    for note in report.notes:
+        tell(note)

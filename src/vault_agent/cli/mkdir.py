@@ -1,0 +1,20 @@
+"""`vault-agent mkdir`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import asyncclick as click
+
+from vault_agent.cli.changing import change, how
+from vault_agent.cli.command import Command, Invocation
+
+
+@click.command("mkdir", cls=Command)
+@click.argument("path")
+@click.option("--dry-run", is_flag=True, help="Only check whether it can be made.")
+@click.pass_obj
+async def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
+    """Make a folder in the vault, with those above it."""
+    async with invocation.client() as client:
+        return await change(invocation, client, "folder", {"path": path}, how(options))

@@ -1,0 +1,123 @@
+"""What `init`, `trust` and `vaults` share: a vault's notes by type, and its entry in the list."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import stat
+import sys
+from typing import TYPE_CHECKING
+
+from vault_agent.cli.terminal import clean, is_terminal
+from vault_agent.config.project_file import ensure_project_file, read_project_file
+from vault_agent.config.registry import Registered, Role, clean_name, new_uid, read_registry
+from vault_agent.errors import Failed, InvalidRequest
+from vault_agent.model.note_types import type_of_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from vault_agent.config.project import Project
+
+MAX_FILES = 20_000
+_HEAD = 4_096
+_TYPE = re.compile(rb"^type:[ \t]*[\"']?([a-z][a-z0-9-]{0,31})[\"']?[ \t]*\r?$", re.MULTILINE)
+_SUFFIXES = (".md", ".markdown")
+
+
+def notes_by_type(vault: Path) -> dict[str, int]:
+    """Return how many notes of each type a vault seems to have, most frequent first.
+
+    It reads only the beginning of each note. Links are not followed.
+    """
+    counts: dict[str, int] = {}
+    for path in _notes(vault):
+        kind = _written_type(vault / path) or type_of_folder(path)
+        counts[kind] = counts.get(kind, 0) + 1
+    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+
+def described(counts: dict[str, int]) -> str:
+    """Return counts of notes by type as text: `3 notes (2 decision, 1 bug)`."""
+    number = sum(counts.values())
+    kinds = ", ".join(f"{count} {clean(kind)}" for kind, count in counts.items())
+    return f"{number} note{'s' if number != 1 else ''}" + (f" ({kinds})" if kinds else "")
+
+
+def entry_of(project: Project) -> Registered:
+    """Return the entry of a project's vault. A vault of ours gets a `uid` if it has none.
+
+    Raises:
+        Failed: `INDEX_IO_ERROR` if the project's config file cannot be written.
+    """
+    name = clean_name(project.folder.name)
+    if not project.is_ours:
+        known = next((each for each in read_registry() if each.root == project.vault), None)
+        uid = known.uid if known is not None else new_uid()
+        return Registered(project.vault, Role.PROJECT, name, uid)
+    try:
+        found = ensure_project_file(project.folder, name)
+    except OSError as error:
+        raise unwritable(error) from None
+    return Registered(project.vault, Role.PROJECT, found.name or name, found.uid or new_uid())
+
+
+def shown_name(project: Project) -> str:
+    """Return the name of a project."""
+    name = read_project_file(project.folder).name if project.is_ours else None
+    return name or clean_name(project.folder.name)
+
+
+def agreed(question: str, *, yes: bool) -> bool:
+    """Return whether the user agrees. With `yes`, do not ask.
+
+    Raises:
+        InvalidRequest: if there is nobody to ask.
+    """
+    if yes:
+        return True
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        raise InvalidRequest("INVALID_REQUEST", "This needs your consent: add --yes.")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    # asyncio would handle Ctrl-C only after the line.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def unwritable(error: OSError) -> Failed:
+    """Return the error for a file or folder that cannot be written."""
+    reason = error.strerror or type(error).__name__
+    return Failed("OUTPUT_FAILED", f"A file cannot be written: {reason}.")
+
+
+def _notes(vault: Path) -> Iterator[str]:
+    found = 0
+    for folder, folders, names in os.walk(vault):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.lower().endswith(_SUFFIXES) and not name.startswith("."):
+                found += 1
+                if found > MAX_FILES:
+                    return
+                yield os.path.relpath(os.path.join(folder, name), vault).replace(os.sep, "/")  # noqa: PTH118
+
+
+def _written_type(path: Path) -> str | None:
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        head = file.read(_HEAD)
+    front = head.partition(b"\n---")[0] if head.startswith(b"---") else b""
+    written = _TYPE.search(front)
+    return written[1].decode() if written else None

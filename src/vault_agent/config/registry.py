@@ -1,0 +1,211 @@
+"""The list of vaults that a server may open besides `vault.root`: `vaults.toml`.
+
+It lies beside the default config file, with mode 0600. Only commands write it. A server reads it
+and never takes a folder from a request. This module imports neither pydantic nor a TOML writer
+before it writes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import tomllib
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from vault_agent.config.layers import default_config_path, read_text
+from vault_agent.config.rules import vault_identity
+from vault_agent.errors import Misconfigured, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+DEFAULT: Final = "default"
+"""The name of the vault of `vault.root`."""
+GLOBAL: Final = "global"
+MAX_NAME: Final = 64
+
+_PROJECT = "project:"
+_UID = re.compile(r"[0-9a-f]{32}")
+_NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f/\\:%?#\u200b-\u200f\u2028-\u202e\u2060-\u2069]+")
+
+
+class Role(StrEnum):
+    """What a vault is for."""
+
+    PROJECT = "project"
+    GLOBAL = "global"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One vault of the list. `root` is a resolved path, and `uid` has 32 hexadecimal digits."""
+
+    root: Path
+    role: Role
+    name: str
+    uid: str
+    added: str = ""  # ISO 8601, UTC
+
+    @property
+    def identity(self) -> str:
+        """The identity of the vault: a hash of its resolved root."""
+        return vault_identity(self.root)
+
+    @property
+    def address(self) -> str:
+        """What requests and commands call it: `project:NAME`, `global` or its name."""
+        if self.role is Role.PROJECT:
+            return _PROJECT + self.name
+        return GLOBAL if self.role is Role.GLOBAL else self.name
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its folder exists and is still the folder itself, not a link to another."""
+        return self.root.is_dir() and os.path.realpath(self.root) == str(self.root)
+
+    @property
+    def has_note_types(self) -> bool:
+        """Whether its notes get a type from their folder, and are linked by `id` and type."""
+        return self.role is not Role.OTHER
+
+    def answers_to(self, name: str) -> bool:
+        """Whether a request that names a vault so means this one."""
+        return name in (self.address, self.name, self.identity)
+
+
+def registry_path() -> Path:
+    """Return the file of the list, whether or not it exists."""
+    return default_config_path().with_name("vaults.toml")
+
+
+def read_registry(path: Path | None = None) -> tuple[Registered, ...]:
+    """Return the vaults of the list, in its order. A missing file is an empty list.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` if the file cannot be read or understood.
+    """
+    chosen = path or registry_path()
+    return _parsed(read_text(chosen) or "", chosen.name)
+
+
+def add_vault(added: Registered, path: Path | None = None) -> Registered:
+    """Add a vault to the list, and return its entry.
+
+    An entry for the same folder is replaced, and keeps its date. So is an entry with the same `uid`
+    whose folder is gone: the vault was moved. There is one global vault.
+    """
+    entry = replace(added, added=added.added or _now())
+
+    def change(entries: tuple[Registered, ...]) -> list[Registered]:
+        nonlocal entry
+        same = next((each for each in entries if each.root == entry.root), None)
+        if same is not None:
+            entry = replace(entry, added=same.added)
+        kept = [each for each in entries if not _is_replaced(each, entry)]
+        return [*kept, entry]
+
+    _rewrite(path or registry_path(), change)
+    return entry
+
+
+def forget_vault(name: str, path: Path | None = None) -> Registered:
+    """Remove a vault from the list, by its name or folder, and return its entry.
+
+    Raises:
+        NotFound: `VAULT_UNKNOWN` if there is no such vault.
+        Misconfigured: `CONFIG_INVALID` if several have this name.
+    """
+    removed: list[Registered] = []
+
+    def change(entries: tuple[Registered, ...]) -> list[Registered]:
+        folder = Path(os.path.realpath(Path(name).expanduser()))
+        removed[:] = [each for each in entries if each.root == folder] or [
+            each for each in entries if each.answers_to(name)
+        ]
+        if not removed:
+            raise unknown_vault(entry.address for entry in entries)
+        if len(removed) > 1:
+            raise Misconfigured("CONFIG_INVALID", "Several vaults have this name. Name a folder.")
+        return [each for each in entries if each not in removed]
+
+    _rewrite(path or registry_path(), change)
+    return removed[0]
+
+
+def unknown_vault(known: Iterable[str]) -> NotFound:
+    """Return the error for a name that is not in the list."""
+    return NotFound(
+        "VAULT_UNKNOWN", "There is no vault of this name.", {"vaults": sorted(set(known))}
+    )
+
+
+def new_uid() -> str:
+    """Return a random ID for a vault: 32 hexadecimal digits."""
+    return secrets.token_hex(16)
+
+
+def is_uid(value: object) -> bool:
+    """Whether a value has the form of a vault's ID."""
+    return isinstance(value, str) and _UID.fullmatch(value) is not None
+
+
+def clean_name(name: str) -> str:
+    """Return a name that can be typed and shown: without separators and control characters."""
+    shown = name.encode("utf-8", "replace").decode("utf-8")
+    return _NOT_IN_NAMES.sub("-", shown).strip(" .-")[:MAX_NAME].strip() or "vault"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _is_replaced(old: Registered, new: Registered) -> bool:
+    if old.root == new.root or (old.role is new.role is Role.GLOBAL):
+        return True
+    return old.uid == new.uid and not old.root.is_dir()
+
+
+def _parsed(text: str, name: str) -> tuple[Registered, ...]:
+    try:
+        tables = tomllib.loads(text).get("vault", [])
+        return tuple(_entry(table) for table in tables)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise Misconfigured(
+            "CONFIG_INVALID", f"{name} is not a valid list of vaults: correct or remove it."
+        ) from None
+
+
+def _entry(table: dict[str, Any]) -> Registered:
+    root = Path(table["root"])
+    if not (root.is_absolute() and is_uid(table["uid"]) and isinstance(table["name"], str)):
+        raise ValueError
+    return Registered(
+        root, Role(table["role"]), clean_name(table["name"]), table["uid"], str(table["added"])
+    )
+
+
+def _rewrite(path: Path, change: Callable[[tuple[Registered, ...]], list[Registered]]) -> None:
+    import tomlkit
+
+    from vault_agent.config.private import rewrite
+
+    def changed(text: str) -> str:
+        array = tomlkit.aot()
+        for entry in change(_parsed(text, path.name)):
+            values = {name: str(value) for name, value in asdict(entry).items()}
+            array.append(tomlkit.item(values))
+        document = tomlkit.document()
+        document.add(tomlkit.comment("Written by `vault-agent init`, `trust` and `vaults`."))
+        document.add("vault", array)
+        return tomlkit.dumps(document)
+
+    rewrite(path, changed)
+    with suppress(OSError):
+        path.chmod(0o600)

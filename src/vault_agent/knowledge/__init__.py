@@ -1,0 +1,1 @@
+"""What the notes of a project are for: types of notes, journals, memory, promotion."""

@@ -1,0 +1,301 @@
+"""Which notes are worth remembering for a task: a score of files and tags, words, and recency.
+
+Pure. Nothing that was injected or read before feeds the score, so that no note gains by being
+shown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from math import log
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vault_agent.text.words import fold_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date
+
+GLOBAL_TYPES: Final = frozenset({"pattern", "snippet", "decision", "note"})
+GLOBAL_FACTOR: Final = 0.9
+MAX_JOURNALS: Final = 3
+MIN_WORDS: Final = 3
+"""Different content words of a prompt that says what it is about. "Continue" does not."""
+
+_FOLDER_OF_MODULE = 0.8
+_SAME_NAME_AND_PARENT = 0.8
+_SAME_FOLDER = 0.4
+_NOTHING_FOUND = 0.30  # the best absolute score of words where no note is about the prompt
+_FOUND = 0.50  # … and where one surely is, as measured
+_SHINGLE = 5
+_SAME_TEXT = 0.8
+_WORD = re.compile(r"[^\W_]+")
+_COMMON_WORDS = """
+a about add again all also an and any are as at be better bug but by can change check clean
+code continue could do does done docs documentation error errors everything file files fix
+for from function get go good have help here how i if implement improve in into is issue it
+its just keep let lets like look make me more my need new next no not now of ok on one or
+our please problem proceed project refactor remove review run same see should show so some
+something start still stuff task test tests that the them then there these they thing things
+this to too try up update us use want was we what when where which why will with work would
+write yes you your
+"""
+_COMMON: Final = frozenset(_COMMON_WORDS.split())
+"""Words of prompts that name no subject."""
+
+
+class Weights(NamedTuple):
+    """The weights of the parts of a score. They add up to 1."""
+
+    tag: float = 0.4
+    semantic: float = 0.4
+    recency: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What a task is about. `words` is the best lexical score of the prompt from 0 to 1.
+
+    `words` is None without a prompt, or if the prompt names no subject.
+    """
+
+    files: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    words: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A note that may be remembered. `found` is its score for the prompt, None if not found."""
+
+    vault: str
+    note_id: str
+    path: str
+    title: str
+    type: str
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    updated: date | None = None
+    found: float | None = None
+    from_global: bool = False
+    text: str = field(default="", repr=False)  # for near-duplicates
+
+
+class Frequencies(NamedTuple):
+    """How many notes there are, and how many have a file or a tag, by `file_key` and folded tag."""
+
+    notes: int
+    files: Mapping[str, int]
+    tags: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its score, the parts from 0 to 1, and the reasons, the best first."""
+
+    candidate: Candidate
+    score: float
+    relevance: float
+    tag: float
+    semantic: float
+    recency: float
+    reasons: tuple[str, ...]
+
+
+class LeftOut(NamedTuple):
+    """A candidate that was not taken, and why: "relevance", "journals", "duplicate", "limit"."""
+
+    scored: Scored
+    why: str
+
+
+def file_key(path: str) -> str:
+    """Return the form in which paths of files are compared."""
+    return path.replace("\\", "/").removeprefix("./").rstrip("/")
+
+
+def content_words(prompt: str) -> set[str]:
+    """Return the words of a prompt that may name a subject, folded.
+
+    In scripts without spaces, each pair of characters counts as a word.
+    """
+    found: set[str] = set()
+    for word in _WORD.findall(fold_words(prompt)):
+        if word.isascii() or not _is_unspaced(word):
+            found.add(word)
+        else:
+            found.update(word[place : place + 2] for place in range(len(word) - 1))
+    return {word for word in found if len(word) > 1 and word not in _COMMON}
+
+
+def is_signal(prompt: str) -> bool:
+    """Whether a prompt says what it is about."""
+    return len(content_words(prompt)) >= MIN_WORDS
+
+
+def rank(
+    candidates: Iterable[Candidate],
+    signals: Signals,
+    frequencies: Frequencies,
+    *,
+    today: date,
+    weights: Weights,
+    recency_days: float,
+) -> list[Scored]:
+    """Return the candidates by score, the best first. Equal scores are by path."""
+    candidates = list(candidates)
+    best = max((each.found for each in candidates if each.found is not None), default=0.0)
+    share = _with(signals, weights)
+    scored = [
+        _scored(each, signals, frequencies, best, share, today=today, recency_days=recency_days)
+        for each in candidates
+        if not each.from_global or each.type in GLOBAL_TYPES
+    ]
+    return sorted(scored, key=lambda each: (-each.score, each.candidate.vault, each.candidate.path))
+
+
+def choose(
+    ranked: Sequence[Scored], *, least: float, most: int
+) -> tuple[list[Scored], list[LeftOut]]:
+    """Return the notes to remember in order, and the others with the reason.
+
+    A note with a relevance under `least` is not taken, however new it is. At most three journals
+    are, while other notes pass. Of notes with almost the same text only the newer one is.
+    """
+    left: list[LeftOut] = []
+    passing: list[Scored] = []
+    for each in ranked:
+        if each.relevance < least:
+            left.append(LeftOut(each, "relevance"))
+        else:
+            passing.append(each)
+    passing = _without_duplicates(passing, left)
+    others = sum(each.candidate.type != "journal" for each in passing)
+    room_for_journals = max(MAX_JOURNALS, most - others)
+    chosen: list[Scored] = []
+    journals = 0
+    for each in passing:
+        is_journal = each.candidate.type == "journal"
+        if len(chosen) == most:
+            left.append(LeftOut(each, "limit"))
+        elif is_journal and journals == room_for_journals:
+            left.append(LeftOut(each, "journals"))
+        else:
+            journals += is_journal
+            chosen.append(each)
+    return chosen, left
+
+
+def _with(signals: Signals, weights: Weights) -> Weights:
+    """Return the weights for these signals. One without a signal gives its weight to the others."""
+    tag = weights.tag if signals.files or signals.tags else 0.0
+    semantic = weights.semantic if signals.words is not None else 0.0
+    total = tag + semantic + weights.recency
+    if not total:
+        return Weights(0.0, 0.0, 0.0)
+    return Weights(tag / total, semantic / total, weights.recency / total)
+
+
+def _scored(
+    candidate: Candidate,
+    signals: Signals,
+    frequencies: Frequencies,
+    best: float,
+    weights: Weights,
+    *,
+    today: date,
+    recency_days: float,
+) -> Scored:
+    tag, reason = _common(candidate, signals, frequencies)
+    semantic = 0.0
+    if signals.words is not None and candidate.found is not None and best > 0:
+        sure = (signals.words - _NOTHING_FOUND) / (_FOUND - _NOTHING_FOUND)
+        semantic = candidate.found / best * min(max(sure, 0.0), 1.0)
+    recency = 0.0
+    if candidate.updated is not None:
+        recency = 2.0 ** (-max((today - candidate.updated).days, 0) / recency_days)
+    by_content = weights.tag + weights.semantic
+    content = weights.tag * tag + weights.semantic * semantic
+    factor = GLOBAL_FACTOR if candidate.from_global else 1.0
+    parts = ((weights.tag * tag, reason), (weights.semantic * semantic, "words"))
+    reasons = [name for part, name in sorted(parts, reverse=True) if part > 0 and name]
+    return Scored(
+        candidate,
+        score=factor * (content + weights.recency * recency),
+        relevance=factor * content / by_content if by_content else 0.0,
+        tag=tag,
+        semantic=semantic,
+        recency=recency,
+        reasons=tuple(reasons),
+    )
+
+
+def _common(candidate: Candidate, signals: Signals, frequencies: Frequencies) -> tuple[float, str]:
+    """Return the weight of the rarest file or tag in common, and its name.
+
+    The rarest one counts and not the sum: measured, a sum favours notes with long lists.
+    """
+    found = [(0.0, "")]
+    for asked in map(file_key, signals.files):
+        for has in map(file_key, candidate.files):
+            if factor := _nearness(asked, has, is_module=candidate.type == "module"):
+                weight = _rarity(frequencies.files.get(has, 1), frequencies.notes)
+                found.append((factor * weight, f"file:{has}"))
+    own = {fold_words(tag): tag for tag in candidate.tags}
+    for tag in map(fold_words, signals.tags):
+        if tag in own:
+            weight = _rarity(frequencies.tags.get(tag, 1), frequencies.notes)
+            found.append((weight, f"tag:{own[tag]}"))
+    return max(found, key=lambda each: each[0])
+
+
+def _nearness(asked: str, has: str, *, is_module: bool) -> float:
+    if asked == has:
+        return 1.0
+    if is_module and asked.startswith(f"{has}/"):
+        return _FOLDER_OF_MODULE
+    folder, _, name = asked.rpartition("/")
+    has_folder, _, has_name = has.rpartition("/")
+    if not folder or not has_folder:
+        return 0.0  # files of the top folder have nothing in common by that
+    if name == has_name and folder.rpartition("/")[2] == has_folder.rpartition("/")[2]:
+        return _SAME_NAME_AND_PARENT
+    return _SAME_FOLDER if folder == has_folder else 0.0
+
+
+def _rarity(having: int, notes: int) -> float:
+    """Return the weight of what `having` of `notes` have: 1 for one of many, towards 0 for all."""
+    if notes < 2:
+        return 1.0
+    return min(log(1 + (notes - having + 0.5) / (having + 0.5)) / log(1 + notes), 1.0)
+
+
+def _without_duplicates(passing: Sequence[Scored], left: list[LeftOut]) -> list[Scored]:
+    shingles = [_shingles(each.candidate.text) for each in passing]
+    dropped: set[int] = set()
+    for second in range(len(passing)):
+        for first in range(second):
+            if dropped & {first, second} or not _alike(shingles[first], shingles[second]):
+                continue
+            dates = [passing[place].candidate.updated for place in (first, second)]
+            older_first = dates[0] is not None and dates[1] is not None and dates[0] < dates[1]
+            dropped.add(first if older_first else second)
+    left += [LeftOut(passing[place], "duplicate") for place in sorted(dropped)]
+    return [each for place, each in enumerate(passing) if place not in dropped]
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    words = _WORD.findall(fold_words(text))
+    return {tuple(words[place : place + _SHINGLE]) for place in range(len(words) - _SHINGLE + 1)}
+
+
+def _alike(first: set[tuple[str, ...]], second: set[tuple[str, ...]]) -> bool:
+    """Whether the Jaccard index of two sets of shingles is at least 0.8."""
+    if not first or not second:
+        return False
+    return len(first & second) >= _SAME_TEXT * len(first | second)
+
+
+def _is_unspaced(word: str) -> bool:
+    return any("\u0e01" <= each <= "\u9fff" or "\uac00" <= each <= "\ud7a3" for each in word)

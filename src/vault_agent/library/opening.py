@@ -1,0 +1,103 @@
+"""Opens one vault with its index, its jobs and its background tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from vault_agent.config import index_directory
+from vault_agent.indexing.task import IndexTask, fingerprint_of
+from vault_agent.library.background import Background
+from vault_agent.library.keeper_process import Keeper
+from vault_agent.library.open_vault import OpenVault
+from vault_agent.store.current import CurrentIndex
+from vault_agent.store.database import translated
+from vault_agent.store.jobs.record import open_jobs
+from vault_agent.store.layout import IndexDirectory
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import VaultRoot
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.config import Config
+    from vault_agent.config.registry import Registered
+    from vault_agent.library.open_vault import Shared
+
+MAX_PARALLEL = 4
+
+
+@asynccontextmanager
+async def open_vault(
+    config: Config,
+    shared: Shared,
+    *,
+    entry: Registered | None = None,
+    keeper: Keeper | None = None,
+) -> AsyncIterator[OpenVault]:
+    """Open the vault of `config.vault` and its index. Only one server at a time can have it open.
+
+    `entry` is its entry in the list of vaults; None for the default vault. `keeper` is that of
+    the default vault, which all others share.
+
+    Raises:
+        Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
+        Busy: `INDEX_LOCKED` while another server uses this index.
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+    """
+    directory = IndexDirectory(index_directory(config))
+    exclusions = Exclusions(config.vault.exclude)
+    with VaultRoot.open(config.vault.root or "", exclusions) as root:
+        path, identity = root.path, root.identity
+    typed = entry is not None and entry.has_note_types
+    fingerprint = fingerprint_of(
+        exclusions, config.index.max_note_bytes, config.index.frontmatter_fields, typed=typed
+    )
+    task = IndexTask(
+        root=path,
+        directory=str(directory.path),
+        vault=identity,
+        exclude=config.vault.exclude,
+        max_note_bytes=config.index.max_note_bytes,
+        fields=config.index.frontmatter_fields,
+        fingerprint=fingerprint,
+        rebuild=False,
+        parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
+        typed=typed,
+    )
+    index = CurrentIndex(
+        directory,
+        vault=identity,
+        fingerprint=fingerprint,
+        vectors=shared.embedder is not None,
+        is_excluded=exclusions.excludes,
+    )
+    # Closed in reverse order: jobs, background tasks, the keeper, the index.
+    async with AsyncExitStack() as stack:
+        with translated():
+            if entry is not None:
+                await asyncio.to_thread(directory.take_over, entry.uid)
+            directory.create()
+            stack.enter_context(directory.serving())
+            directory.note_vault(path)
+            if entry is not None:
+                directory.note_owner(path, entry.uid)
+        store = await stack.enter_async_context(open_jobs(directory.jobs))
+        stack.push_async_callback(index.close)
+        background = Background(lambda report: shared.on_crash("server", report))
+        if own := keeper is None:
+            keeper = Keeper(background, shared.on_crash)
+            stack.push_async_callback(keeper.close)
+        await stack.enter_async_context(background)
+        vault = OpenVault(
+            config, shared, exclusions, directory, index, keeper, background, store, task
+        )
+        stack.push_async_callback(vault.jobs.close)
+        if own:
+            stack.callback(keeper.retire)
+        if entry is not None:
+            vault.address = entry.address
+        await vault.start()
+        yield vault

@@ -1,0 +1,180 @@
+"""Finds the one section or block that a caller means. It never guesses among several."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rapidfuzz import fuzz, process
+
+from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.text.names import fold
+
+from .anchors import anchor_key
+from .sections import in_order
+from .structure import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .sections import Block, Outline, Section
+
+MAX_LISTED = 20
+NEAREST = 3
+_HEADING_ID = re.compile(r"h:(\d{1,7}):([0-9a-f]{8})\Z")
+_MARKS = re.compile(r"#{1,6}[ \t]+(?=\S)")
+_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a caller names: one of a path of headings, the ID of a heading, the ID of a block."""
+
+    heading: tuple[str, ...] = ()
+    heading_id: str = ""
+    block_id: str = ""  # with or without `^`
+
+
+def find_section(found: Outline, address: Address) -> Section:
+    """Return the section of a heading.
+
+    The index of an ID is only a hint: after lines have moved, the one heading with its hash counts.
+
+    Raises:
+        Conflict: `HEADING_AMBIGUOUS` with the IDs, lines and paths of those that match.
+        InvalidRequest: `INVALID_REQUEST` if the address is empty or not an ID.
+        NotFound: `HEADING_NOT_FOUND` with the nearest headings.
+    """
+    if address.heading_id:
+        return _by_id(found, address.heading_id)
+    if not address.heading:
+        raise InvalidRequest("INVALID_REQUEST", "The request names no heading.")
+    matches = matching(found, address.heading)
+    if not matches:
+        raise _not_found(found, address.heading[-1])
+    return _only(matches)
+
+
+def find_block(found: Outline, name: str) -> Block:
+    """Return the block with an ID.
+
+    Raises:
+        Conflict: `HEADING_AMBIGUOUS` if several blocks have the ID.
+        NotFound: `BLOCK_NOT_FOUND`.
+    """
+    key = anchor_key(name.removeprefix("^"))
+    matches = [block for block in found.blocks if anchor_key(block.id) == key]
+    if not matches:
+        raise NotFound("BLOCK_NOT_FOUND", "The note has no block with this ID.")
+    if len(matches) > 1:
+        raise Conflict(
+            "HEADING_AMBIGUOUS",
+            f"The note has {len(matches)} blocks with this ID.",
+            {"lines": [each.line for each in matches[:MAX_LISTED]]},
+            remedy="Give each block an ID of its own in an editor.",
+        )
+    return matches[0]
+
+
+def matching(found: Outline, path: Sequence[str]) -> list[Section]:
+    """Return the sections at the end of a path of headings.
+
+    Letter case and inline markup do not matter. The path may start at any level. What matches
+    exactly and without a gap comes first; otherwise headings between those of the path are allowed,
+    and punctuation does not matter.
+    """
+    ways: list[tuple[Callable[[str], str], Callable[[list[str], list[str]], bool]]] = [
+        (_key, _at_the_end),
+        (_key, in_order),
+        (anchor_key, _at_the_end),
+        (anchor_key, in_order),
+    ]
+    for key, fits in ways:
+        wanted = [key(plain(each)) for each in path]
+        last = wanted[-1]
+        candidates = [each for each in found.sections if key(_without_id(each.text)) == last]
+        matches = [
+            each
+            for each in candidates
+            if fits(wanted, [key(_without_id(name)) for name in each.path])
+        ]
+        if matches:
+            return matches
+    return []
+
+
+def plain(name: str) -> str:
+    """Return the text of a heading that a caller has written, perhaps with `##` or markup."""
+    name = without_marks(name)
+    if name.isalnum():
+        return name
+    headings = scan(f"# {' '.join(name.split())}\n").headings
+    return _without_id(headings[0].text) if headings else name
+
+
+def without_marks(name: str) -> str:
+    """Return a heading without `##` before it."""
+    return _MARKS.sub("", name.strip(), count=1)
+
+
+def _key(text: str) -> str:
+    return fold(" ".join(text.split()))
+
+
+def _without_id(text: str) -> str:
+    return _BLOCK_ID.sub("", text)
+
+
+def _at_the_end(wanted: list[str], keys: list[str]) -> bool:
+    return keys[-len(wanted) :] == wanted
+
+
+def _by_id(found: Outline, name: str) -> Section:
+    match = _HEADING_ID.match(name)
+    if match is None:
+        raise InvalidRequest("INVALID_REQUEST", "This is not the ID of a heading.")
+    index = int(match[1])
+    if index < len(found.sections) and found.sections[index].id == name:
+        return found.sections[index]
+    digits = match[2]
+    matches = [section for section in found.sections if section.id.endswith(f":{digits}")]
+    if not matches:
+        raise _not_found(found, "")
+    return _only(matches)
+
+
+def _only(matches: Sequence[Section]) -> Section:
+    if len(matches) == 1:
+        return matches[0]
+    raise Conflict(
+        "HEADING_AMBIGUOUS",
+        f"The note has {len(matches)} such headings.",
+        {"headings": [_listed(each) for each in matches[:MAX_LISTED]]},
+    )
+
+
+def _not_found(found: Outline, name: str) -> NotFound:
+    texts = [_key(section.text) for section in found.sections]
+    if name:
+        ranked = process.extract(_key(plain(name)), texts, scorer=fuzz.ratio, limit=NEAREST)
+        nearest = [index for _, _, index in ranked]
+    else:
+        nearest = [*range(min(NEAREST, len(texts)))]
+    return NotFound(
+        "HEADING_NOT_FOUND",
+        "The note has no such heading.",
+        {
+            "headings": [_heading_line(found.sections[index]) for index in nearest],
+            "more": len(texts) - len(nearest),
+            "nearest": [_listed(found.sections[index]) for index in nearest],
+        },
+    )
+
+
+def _heading_line(section: Section) -> str:
+    return f"{'#' * section.level} {section.text}"
+
+
+def _listed(section: Section) -> dict[str, Any]:
+    return {"headingId": section.id, "line": section.line, "headingPath": list(section.path)}

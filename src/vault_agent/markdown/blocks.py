@@ -1,0 +1,90 @@
+"""The blocks of a body that have an ID (`^abc`): paragraphs, list items with children, tables."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from .links import mask
+from .structure import parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .structure import Part, Structure
+
+_ID = re.compile(r"(?<!\S)\^([A-Za-z0-9-]++)[ \t]*+$", re.MULTILINE)
+
+
+class FoundBlock(NamedTuple):
+    """A block with an ID, as offsets of the body. It consists of whole lines.
+
+    `text_end` is where its text ends: before the ID, if that stands behind it, or before the lines
+    that only have the ID.
+    """
+
+    name: str
+    kind: str  # "item", "table", "paragraph", …
+    start: int
+    text_end: int
+    end: int
+    id_start: int  # of its `^`
+
+
+def find_blocks(source: str, structure: Structure) -> Iterator[FoundBlock]:
+    """Yield the blocks with an ID, in the order of these. Lines of `source` end in LF or CR LF."""
+    if "^" not in source:
+        return
+    text = mask(source, structure.opaque)
+    ids = [*_ID.finditer(text if "\r" not in text else text.replace("\r\n", " \n"))]
+    if not ids:
+        return
+    found = parts(structure)
+    starts = [part.start for part in found]
+    content_ends: dict[int, int] = {}
+
+    def content_end(index: int) -> int:
+        if index not in content_ends:
+            part = found[index]
+            content_ends[index] = part.start + len(source[part.start : part.end].rstrip())
+        return content_ends[index]
+
+    for match in ids:
+        at, name = match.start(), match[1]
+        line_start, next_line = source.rfind("\n", 0, at) + 1, _next_line(source, at)
+        index = _innermost(found, bisect_right(starts, at) - 1, at)
+        if index is None:
+            yield FoundBlock(name, "paragraph", line_start, at, next_line, at)
+            continue
+        part = found[index]
+        alone = part.start == at and content_end(index) == match.end(1)
+        if alone and part.previous is not None and found[part.previous].kind != "heading":
+            before = found[part.previous]
+            start = source.rfind("\n", 0, before.start) + 1
+            text_end = _next_line(source, content_end(part.previous) - 1)
+            yield FoundBlock(name, before.kind, start, text_end, next_line, at)
+            continue
+        parent = part.parent if part.kind == "paragraph" else None
+        if parent is not None and found[parent].kind == "item":
+            index, part = parent, found[parent]
+        start = source.rfind("\n", 0, part.start) + 1
+        end = max(next_line, _next_line(source, content_end(index) - 1))
+        text_end = end
+        if part.kind == "paragraph":
+            text_end = max(start, line_start, line_start + len(source[line_start:at].rstrip()))
+            if text_end == line_start > start:  # the ID is alone on the last line
+                text_end -= 2 if source[text_end - 2] == "\r" else 1
+        yield FoundBlock(name, part.kind, start, text_end, end, at)
+
+
+def _innermost(found: list[Part], index: int, at: int) -> int | None:
+    """Return the innermost block around an offset; `index` is the last that starts before it."""
+    parent: int | None = index if index >= 0 else None
+    while parent is not None and not found[parent].start <= at < found[parent].end:
+        parent = found[parent].parent
+    return parent
+
+
+def _next_line(source: str, at: int) -> int:
+    return source.find("\n", at) + 1 or len(source)

@@ -1,0 +1,369 @@
+"""Edits of one section or block. No byte outside of it is touched.
+
+Over 300 lines: the actions on sections and on blocks are alike and read side by side.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.text.names import fold
+
+from .address import Address, find_block, find_section, matching, without_marks
+from .edit import (
+    Change,
+    before,
+    editable,
+    has_last_lines,
+    line_end_of,
+    not_proven,
+    spliced,
+)
+from .sections import outline
+
+if TYPE_CHECKING:
+    from .edit import Splice, Text
+    from .sections import Block, Outline, Section
+
+Action: TypeAlias = Literal[
+    "append", "prepend", "replace", "insertBefore", "insertAfter", "renameHeading"
+]
+
+MAX_LEVEL = 6
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))*")
+_ATX = re.compile(
+    r"[ ]{0,3}#{1,6}(?:[ \t]+(?P<text>.*?))?(?P<id>[ \t]+\^[A-Za-z0-9-]+)?"
+    r"(?:[ \t]+#+)?[ \t]*\Z",
+    re.DOTALL,
+)
+_ATX_START = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t\r\n]|\Z)")
+_CLOSING = re.compile(r"(?:^|[ \t])#+\Z")  # the parser drops it
+_CREATING = ("append", "prepend", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class SectionEdit:
+    """An edit of a section or block.
+
+    `hash_before` and `hash_after` are the SHA-256 of its bytes, in hex; None where there is none.
+    """
+
+    splices: tuple[Splice, ...]
+    hash_before: str | None
+    hash_after: str | None
+    created: bool = False
+
+
+def section_hash(text: str, part: Section | Block) -> str:
+    """Return the SHA-256 of the bytes of a section or block, in hex."""
+    return sha256(text[part.start : part.end].encode("utf-8", "replace")).hexdigest()
+
+
+def edit_section(
+    note: bytes,
+    address: Address,
+    action: Action,
+    content: str,
+    *,
+    create_if_missing: bool = False,
+    deep: bool = False,
+) -> SectionEdit:
+    """Edit a section or block of a note.
+
+    - `append`: after the last line that is not blank, before subsections unless `deep`. In a block
+      its ID stays last.
+    - `prepend`: right after the heading; before the first line of a block.
+    - `replace`: all between the heading and the next one of its level or above. If the content
+      starts with the heading, it is not written twice. A block keeps its ID.
+    - `insertBefore`, `insertAfter`: before the heading; after the subsections.
+    - `renameHeading`: `content` is the new text. The level and a block ID stay.
+
+    `create_if_missing` makes the heading at the end of the parent that a path names, else of the
+    note; the first three actions only.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`, `HEADING_AMBIGUOUS`.
+        Failed: `EDIT_NOT_PROVEN`.
+        InvalidRequest: `INVALID_REQUEST` for text that a note or heading cannot contain.
+        NotFound: `HEADING_NOT_FOUND`, `BLOCK_NOT_FOUND`.
+    """
+    text = editable(note)
+    found = outline(text.text)
+    own = text.own(content)
+    if address.block_id:
+        block = find_block(found, address.block_id)
+        splices = text.splices(_in_block(text, block, action, own))
+        return SectionEdit(
+            splices, section_hash(text.text, block), _block_hash(note, splices, block)
+        )
+    try:
+        section = find_section(found, address)
+    except NotFound:
+        if not (create_if_missing and address.heading and action in _CREATING):
+            raise
+        return _created(text, found, address.heading, own)
+    if action == "renameHeading":
+        changes = [_renamed(text, section, content)]
+    else:
+        changes = _in_section(text, found, section, action, own, deep=deep)
+    if any(not section.start <= each.start <= each.end <= section.end for each in changes):
+        raise not_proven("Another section would change.")
+    splices = text.splices(changes)
+    shift = len(changes[0].text) if action == "insertBefore" and splices else 0
+    after = editable(spliced(note, splices)).text
+    same = (each for each in outline(after).sections if each.start == section.start + shift)
+    now = next(same, None)
+    if action == "renameHeading":
+        _prove_renamed(found, outline(after), section)
+    return SectionEdit(
+        splices, section_hash(text.text, section), section_hash(after, now) if now else None
+    )
+
+
+def section_ends_with(note: bytes, address: Address, content: str, *, deep: bool = False) -> bool:
+    """Whether the last lines of a section are a text, where `append` puts it.
+
+    Without such a section, they are not.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`.
+    """
+    text = editable(note).text
+    found = outline(text)
+    try:
+        if address.block_id:
+            block = find_block(found, address.block_id)
+            return has_last_lines(text[block.start : block.text_end], content)
+        section = find_section(found, address)
+    except (NotFound, Conflict, InvalidRequest):
+        return False
+    end = _content_end(text, section.content, section.end if deep else section.own_end)
+    return has_last_lines(text[section.content : end], content)
+
+
+def _in_section(
+    text: Text, found: Outline, section: Section, action: Action, content: str, *, deep: bool
+) -> list[Change]:
+    if action == "replace":
+        return _replaced(text, found, section, content)
+    if not content:
+        return []
+    if action == "append":
+        at = _content_end(text.text, section.content, section.end if deep else section.own_end)
+    else:
+        at = {
+            "prepend": section.content,
+            "insertBefore": section.start,
+            "insertAfter": section.end,
+        }[action]
+    return [_inserted(text, found, at, content)]
+
+
+def _content_end(text: str, start: int, end: int) -> int:
+    """Return the end of the last line of a range that is not blank, or `start`."""
+    last = start + len(text[start:end].rstrip(" \t\r\n"))
+    if last == start:
+        return start
+    match = _LINE_END.search(text, last)
+    return min(match.end(), end) if match else end
+
+
+def _closed(text: str, at: int, content: str, ending: str) -> str:
+    """Return text as whole lines for an offset at the start of a line, or at an open end."""
+    if at and text[at - 1] not in "\r\n":
+        content = ending + content
+    return content + before(content, ending, blank_line=False) if at < len(text) else content
+
+
+def _inserted(text: Text, found: Outline, at: int, content: str, end: int | None = None) -> Change:
+    """Return the change that puts lines at an offset, in place of those up to `end`.
+
+    If the next heading would become a part of the content, because it is underlined, an empty line
+    comes between.
+    """
+    end = at if end is None else end
+    ending = text.line_end() or line_end_of(content)
+    lines = _closed(text.text, at, content, ending) if end < len(text.text) else content
+    if end == len(text.text) and at and text.text[at - 1] not in "\r\n":
+        lines = ending + lines
+    next_one = next((each for each in found.sections if each.start >= end), None)
+    if next_one is None or text.text[end : next_one.start].strip(" \t\r\n") or not lines:
+        return Change(at, end, lines)
+    if next_one.start == end and not _ATX_START.match(text.text, end):
+        after = outline(text.text[:at] + lines + text.text[end : next_one.content]).sections
+        kept = after and after[-1].start == at + len(lines)
+        if not kept:
+            lines += ending
+    return Change(at, end, lines)
+
+
+def _replaced(text: Text, found: Outline, section: Section, content: str) -> list[Change]:
+    """Return the change of all between a heading and the end of its section.
+
+    Empty lines at both ends stay, unless the content has its own.
+    """
+    content = _without_heading(content, section)
+    old = text.text[section.content : section.end]
+    start, end = section.content, _content_end(text.text, section.content, section.end)
+    blank = _BLANK_LINES.match(old)
+    if end > start and blank is not None and not content.startswith(("\r", "\n")):
+        start += blank.end()
+    if content.endswith(("\n\n", "\r\n\r\n", "\r\r")):
+        end = section.end
+    if not content:
+        return [Change(start, end, "")]
+    return [_inserted(text, found, start, content, end)]
+
+
+def _without_heading(content: str, section: Section) -> str:
+    """Return a section's new text without the heading, if it starts with it."""
+    first = next(iter(outline(content).sections), None)
+    if (
+        first is not None
+        and not content[: first.start].strip()
+        and first.level == section.level
+        and fold(first.text) == fold(section.text)
+    ):
+        return content[first.content :]
+    return content
+
+
+def _renamed(text: Text, section: Section, name: str) -> Change:
+    """Return the change of the text of a heading.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if it is no text of a heading.
+    """
+    name = name.strip(" \t")
+    if not name or _LINE_END.search(name) or _CLOSING.search(name):
+        raise _no_heading_text()
+    lines = text.text[section.start : section.content].rstrip("\r\n")
+    match = _ATX.match(lines)
+    if match is None:  # underlined
+        underline = max(lines.rfind("\n"), lines.rfind("\r"))
+        written = lines[:underline].rstrip("\r\n")
+        block_id = re.search(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*\Z", written)
+        end = block_id.start() if block_id else len(written)
+        return Change(section.start, section.start + end, name)
+    if match["text"] is None:  # `##` alone
+        at = section.start + len(lines.rstrip(" \t#")) + section.level
+        return Change(at, at, f" {name}")
+    return Change(section.start + match.start("text"), section.start + match.end("text"), name)
+
+
+def _no_heading_text() -> InvalidRequest:
+    return InvalidRequest("INVALID_REQUEST", "This is not the text of a heading.")
+
+
+def _prove_renamed(found: Outline, after: Outline, section: Section) -> None:
+    """Check that only the text of one heading has changed.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if it is no heading of the same level any more.
+    """
+    if len(after.sections) != len(found.sections):
+        raise _no_heading_text()
+    for old, new in zip(found.sections, after.sections, strict=True):
+        if old.level != new.level or (old is not section and old.text != new.text):
+            raise _no_heading_text()
+
+
+def _created(text: Text, found: Outline, path: tuple[str, ...], content: str) -> SectionEdit:
+    """Make a heading with content, at the end of its parent's section or of the note."""
+    name = without_marks(path[-1])
+    ending = text.line_end() or line_end_of(content)
+    if len(path) > 1:
+        parent = find_section(found, Address(path[:-1]))
+        level, at = parent.level + 1, _content_end(text.text, parent.content, parent.end)
+    else:
+        level, at = _level(found), len(text.text)
+    if level > MAX_LEVEL:
+        raise InvalidRequest("INVALID_REQUEST", "A heading below one of level 6 is not possible.")
+    if _LINE_END.search(name) or _CLOSING.search(name):
+        raise _no_heading_text()
+    heading = f"{'#' * level} {name}"
+    between = before(text.text[:at], ending, blank_line=True)
+    lines = heading + (f"{ending}{content}" if content else "")
+    if at < len(text.text):
+        lines += before(lines, ending, blank_line=text.text[at] not in "\r\n")
+    splices = text.splices([Change(at, at, between + lines)])
+    after = editable(spliced(text.note, splices)).text
+    start = at + len(between)
+    made = next((each for each in outline(after).sections if each.start == start), None)
+    if made is None or made.level != level or made not in matching(outline(after), path):
+        raise _no_heading_text()
+    return SectionEdit(splices, None, section_hash(after, made), created=True)
+
+
+def _level(found: Outline) -> int:
+    """Return the level of a new heading without a parent: that of the others, below a title."""
+    levels = [section.level for section in found.sections]
+    if not levels or (levels[0] == 1 and levels.count(1) == 1):
+        return 2
+    return min(levels)
+
+
+def _in_block(text: Text, block: Block, action: Action, content: str) -> list[Change]:
+    whole = text.text
+    ending = text.line_end() or line_end_of(content)
+    if action == "renameHeading":
+        raise InvalidRequest("INVALID_REQUEST", "A block is not a heading.")
+    if action == "replace":
+        return [_replaced_block(text, block, content, ending)]
+    if not content:
+        return []
+    if action in ("insertBefore", "insertAfter"):
+        at = block.start if action == "insertBefore" else block.end
+        return [_beside(whole, at, content, ending, apart=block.kind != "item")]
+    if action == "prepend":
+        return [Change(block.start, block.start, _closed(whole, block.start, content, ending))]
+    at = block.text_end
+    if block.kind == "paragraph":  # the ID stays behind its last line
+        return [Change(at, at, ending + content.rstrip("\r\n"))]
+    return [Change(at, at, _closed(whole, at, content, ending))]
+
+
+def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> Change:
+    """Return the change that puts lines before or after a block.
+
+    Empty lines keep it `apart`, so that it does not become a part of the block with the ID.
+    """
+    content = _closed(whole, at, content, ending)
+    if apart and at and whole[:at].strip():
+        content = before(whole[:at], ending, blank_line=True) + content.lstrip("\r\n")
+    if apart and at < len(whole) and whole[at] not in "\r\n":
+        content += before(content, ending, blank_line=True)
+    return Change(at, at, content)
+
+
+def _replaced_block(text: Text, block: Block, content: str, ending: str) -> Change:
+    mark = re.compile(rf"(?<!\S)\^{re.escape(block.id)}[ \t]*$", re.MULTILINE)
+    whole = text.text
+    if mark.search(_LINE_END.sub("\n", content)):
+        return Change(block.start, block.end, _lines(whole, block.end, content, ending))
+    if block.kind == "paragraph":
+        return Change(block.start, block.text_end, content.rstrip("\r\n"))
+    if block.text_end < block.end:
+        return Change(block.start, block.text_end, _lines(whole, block.text_end, content, ending))
+    first = _LINE_END.search(content)
+    end = first.start() if first else len(content)
+    content = f"{content[:end].rstrip()} ^{block.id}{content[end:]}"
+    return Change(block.start, block.end, _lines(whole, block.end, content, ending))
+
+
+def _lines(whole: str, end: int, content: str, ending: str) -> str:
+    """Return content as whole lines, if text follows."""
+    if end == len(whole):
+        return content
+    return content + before(content, ending, blank_line=False)
+
+
+def _block_hash(note: bytes, splices: tuple[Splice, ...], block: Block) -> str | None:
+    after = editable(spliced(note, splices)).text
+    same = [each for each in outline(after).blocks if each.id == block.id]
+    return section_hash(after, same[0]) if len(same) == 1 else None

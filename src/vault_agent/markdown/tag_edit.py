@@ -1,0 +1,211 @@
+"""Adds and removes tags: in the frontmatter item by item, in the text where they are written."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.text.names import fold
+
+from . import frontmatter, links, tags
+from .edit import Change, before, editable, insertable, not_proven, spliced
+from .keys import keys_of, set_keys
+from .structure import scan
+from .tags import tag_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Sequence
+
+    from .edit import Splice, Text
+    from .yaml_values import Json
+
+Where: TypeAlias = Literal["frontmatter", "inline", "both"]
+
+_KEYS = ("tags", "tag")
+_SEPARATORS = re.compile(r"([,\s]+)")
+_LONE_CR = re.compile(r"\r(?!\n)")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
+_MAX_INDENTATION = 200
+_TAG_LINE = re.compile(r"[ \t]*#\S+(?:[ \t]+#\S+)*[ \t]*\Z")
+
+
+def edit_tags(
+    note: bytes, add: Sequence[str], remove: Sequence[str], where: Where = "frontmatter"
+) -> tuple[Splice, ...]:
+    """Add and remove tags, with or without `#`. Letter case does not matter.
+
+    In the frontmatter the key `tags` is used, or `tag` if only that is there. In the text a tag is
+    added on the last line, if that has only tags, else on a line of its own at the end.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`.
+        Failed: `EDIT_NOT_PROVEN`.
+        InvalidRequest: `INVALID_REQUEST` if a tag to add is none by Obsidian's rules, or is also to
+            be removed.
+    """
+    wanted, unwanted = _named(add), _named(remove)
+    for tag in wanted.values():
+        insertable(tag)
+        if tags.inline_tags(f"#{tag}") != [tag]:
+            raise InvalidRequest(
+                "INVALID_REQUEST",
+                "A tag consists of letters, digits, _, - and /, and is not only a number.",
+            )
+    if wanted.keys() & unwanted.keys():
+        raise InvalidRequest("INVALID_REQUEST", "A tag is to be added and to be removed.")
+    text = editable(note)
+    in_text = _in_text(text, wanted, unwanted) if where != "frontmatter" else ()
+    in_keys = _in_keys(text, wanted, unwanted) if where != "inline" else ()
+    return (*in_keys, *in_text)
+
+
+def _named(names: Iterable[str]) -> dict[str, str]:
+    """Return tags by their folded names, without `#`."""
+    found: dict[str, str] = {}
+    for name in names:
+        tag = tags.bare(name)
+        if not tag:
+            raise InvalidRequest("INVALID_REQUEST", "A tag is empty.")
+        found.setdefault(fold(tag), tag)
+    return found
+
+
+# --- frontmatter ----------------------------------------------------------------------------------
+
+
+def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
+    values: dict[str, Json] = {}
+    for name, value in keys_of(text.text).items():
+        if name.lower() in values:
+            raise Conflict("FRONTMATTER_KEY_AMBIGUOUS", "The frontmatter has a key for tags twice.")
+        if name.lower() in _KEYS:
+            values[name.lower()] = value
+    there = [key for key in _KEYS if key in values]
+    held = {fold(tag) for key in there for tag in _tags_of(values[key])}
+    missing = [tag for name, tag in wanted.items() if name not in held]
+    changed = {key: _without(values[key], unwanted) for key in there}
+    if missing:
+        key = there[0] if there else "tags"
+        changed[key] = _with(changed.get(key), missing)
+    return set_keys(text.note, changed)
+
+
+def _tags_of(value: Json) -> list[str]:
+    if isinstance(value, list):
+        return [_tag(each) for each in value]
+    if not isinstance(value, str):
+        return []
+    return [tags.bare(each) for each in _SEPARATORS.split(value)[::2]]
+
+
+def _tag(item: Json) -> str:
+    """Return the tag of an item of a list: text, or a number."""
+    return "" if isinstance(item, (bool, list, dict)) or item is None else tags.bare(str(item))
+
+
+def _without(value: Json, unwanted: Container[str]) -> Json:
+    if isinstance(value, list):
+        return [each for each in value if fold(_tag(each)) not in unwanted]
+    if not isinstance(value, str):
+        return value
+    parts = _SEPARATORS.split(value)  # tags and separators in turn
+    count = (len(parts) + 1) // 2
+    kept = [2 * each for each in range(count) if fold(tags.bare(parts[2 * each])) not in unwanted]
+    if len(kept) == count:
+        return value
+    pieces: list[str] = []
+    for index in kept:
+        pieces += [parts[index - 1]] * bool(pieces)
+        pieces.append(parts[index])
+    return "".join(pieces) or None
+
+
+def _with(value: Json, missing: list[str]) -> Json:
+    if isinstance(value, str) and value.strip():
+        spaced = "," not in value and len(value.split()) > 1
+        return (" " if spaced else ", ").join([value, *missing])
+    if isinstance(value, list):
+        hashes = bool(value) and all(isinstance(each, str) and each[:1] == "#" for each in value)
+        return [*value, *(f"#{tag}" if hashes else tag for tag in missing)]
+    if value in (None, ""):
+        return [*missing]
+    return [value, *missing]
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
+    body = frontmatter.bounds(text.text).end
+    found = _spans(text.text, body)
+    held = {fold(tag) for tag, _, _ in found}
+    changes = [
+        _removal(text.text, body, start, end) for tag, start, end in found if fold(tag) in unwanted
+    ]
+    changes = _joined(changes)
+    missing = [tag for name, tag in wanted.items() if name not in held]
+    if missing:
+        changes.append(_addition(text, body, missing, changes))
+    splices = text.splices(changes)
+    after = editable(spliced(text.note, splices)).text
+    expected = [tag for tag, _, _ in found if fold(tag) not in unwanted] + missing
+    if [tag for tag, _, _ in _spans(after, frontmatter.bounds(after).end)] != expected:
+        raise not_proven("Other tags of the text would change.")
+    return splices
+
+
+def _spans(text: str, body: int) -> list[tuple[str, int, int]]:
+    """Return the tags of a text with their offsets, the `#` included."""
+    source = text[body:]
+    if "#" not in source:
+        return []
+    if "\r" in source:
+        source = _LONE_CR.sub("\n", source)
+    structure = scan(source)
+    masked = links.mask(source, structure.opaque)
+    ranges = links.body_links(source, masked, structure, 1).ranges
+    ranges = sorted([*ranges, *((link.tail, link.end) for link in structure.links)])
+    return [
+        (tag, body + start, body + end) for tag, start, end in tag_spans(links.mask(masked, ranges))
+    ]
+
+
+def _removal(text: str, body: int, start: int, end: int) -> Change:
+    """Return the change that removes a tag and the space before it, or its whole line."""
+    floor = max(body, start - _MAX_INDENTATION)
+    prefix = text[floor:start].rstrip(" \t")
+    starts_line = prefix[-1] in "\r\n" if prefix else floor == body
+    rest = _REST_OF_LINE.match(text, end)
+    if starts_line and rest is not None:
+        return Change(floor + len(prefix), rest.end(), "")
+    if start > floor and text[start - 1] in " \t" and not starts_line:
+        return Change(start - 1, end, "")
+    return Change(start, end + (text[end : end + 1] in (" ", "\t")), "")
+
+
+def _joined(changes: list[Change]) -> list[Change]:
+    """Return removals without overlaps: tags in a row may share a space."""
+    found: list[Change] = []
+    for change in changes:
+        if found and change.start < found[-1].end:
+            found[-1] = Change(found[-1].start, max(found[-1].end, change.end), "")
+        else:
+            found.append(change)
+    return found
+
+
+def _addition(text: Text, body: int, missing: list[str], removed: list[Change]) -> Change:
+    """Return the change that adds tags at the end of a text."""
+    whole = text.text
+    ending = text.line_end() or "\n"
+    content = " ".join(f"#{tag}" for tag in missing)
+    last = body + len(whole[body:].rstrip())
+    line = max(whole.rfind("\n", body, last), whole.rfind("\r", body, last)) + 1 or body
+    if _TAG_LINE.match(whole[line:last]) and not (removed and removed[-1].end > line):
+        return Change(last, last, f" {content}")
+    between = before(whole[body:], ending, blank_line=True)
+    if last == body:  # there is no text
+        between = before(whole, ending, blank_line=False)
+    is_open = bool(whole) and not whole.endswith(("\r", "\n"))
+    return Change(len(whole), len(whole), f"{between}{content}{'' if is_open else ending}")

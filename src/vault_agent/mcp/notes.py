@@ -1,0 +1,50 @@
+"""What tools that change a note also read of it: its frontmatter and its tags."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from vault_agent.api.lists import NOTES
+from vault_agent.api.writing import FRONTMATTER
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.text import fenced, printable, visible
+from vault_agent.text.names import fold
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.lists import NotesRequest
+from vault_agent.wire.writing import NoteParams
+
+if TYPE_CHECKING:
+    from vault_agent.mcp.view import View
+
+
+async def frontmatter_json(view: View, path: str, key: str | None) -> str:
+    """Return the frontmatter of a note, or one key of it, as JSON between marks.
+
+    Raises:
+        VaultAgentError: as the operations `resolve` and `frontmatter`.
+    """
+    note, _ = await named_note(view, path)
+    values = (await view.perform(FRONTMATTER, NoteParams(note_id=note.note_id))).data.frontmatter
+    shown = values
+    if key is not None:
+        name = key if key in values else next((e for e in values if fold(e) == fold(key)), None)
+        if name is None:
+            return "The note has no such key."
+        shown = values[name]
+    text = json.dumps(shown, ensure_ascii=False)
+    return fenced(visible(note.path), "properties", printable(text))
+
+
+async def tags_of(view: View, path: str) -> str:
+    """Return the tags of a note, one a line.
+
+    Raises:
+        VaultAgentError: as the operations `resolve` and `notes`.
+    """
+    note, _ = await named_note(view, path)
+    # A name with `*` is a glob here, which matches other notes too.
+    sent = {"path": [view.caller.scope.outer(note.path)], "limit": 200}
+    rows = (await view.perform(NOTES, parse_values(NotesRequest, sent))).data.notes
+    tags = next((row.tags for row in rows if row.note_id == note.note_id), ())
+    return "\n".join(f"#{visible(tag)}" for tag in tags) or "No tags."

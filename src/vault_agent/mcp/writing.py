@@ -1,0 +1,397 @@
+"""The tools that write: `vault_write` and the others.
+
+Paths are exact here. Only the modes and tools are listed that the client may use.
+
+Over 300 lines: nine tools with their schemas.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.authoring import ADD_TASK, SET_TASK
+from vault_agent.api.files import DELETE, MOVE
+from vault_agent.api.writes import UNDO
+from vault_agent.api.writing import CHANGE_TAGS, REPLACE, SECTION, SET_FRONTMATTER, WRITE_NOTE
+from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, error_of
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.notes import frontmatter_json, tags_of
+from vault_agent.mcp.reading import HASH_DIGITS
+from vault_agent.mcp.searching import warning_lines
+from vault_agent.mcp.text import fenced, hidden, printable, visible
+from vault_agent.mcp.tool import PATH, Tool
+from vault_agent.model.writing import Right
+from vault_agent.wire.base import parse_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.api.operation import Operation
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.replies import Reply
+    from vault_agent.wire.written import WriteData
+
+DIFF_LINES = 20
+
+_MODE_RIGHTS = {
+    "create": Right.CREATE,
+    "append": Right.APPEND,
+    "prepend": Right.EDIT,
+    "upsert": Right.APPEND,
+    "overwrite": Right.OVERWRITE,
+}
+_SECTION_ACTIONS = {"append": "append", "prepend": "prepend", "overwrite": "replace"}
+_VERBS = {"delete": "deleted", "move": "moved"}
+
+
+async def change(view: View, operation: Operation[Any, Any], body: Mapping[str, Any]) -> str:
+    """Run an operation that writes, and return what it has done as text for a model.
+
+    Raises:
+        VaultAgentError: as the operation.
+    """
+    return written_text(view, await perform(view, operation, body))
+
+
+async def perform(
+    view: View, operation: Operation[Any, Any], body: Mapping[str, Any]
+) -> Reply[WriteData]:
+    """Run an operation that writes. Paths in the body are those of the client.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND` with similar paths in `details.suggestions`.
+        VaultAgentError: as the operation.
+    """
+    sent = dict(body)
+    for name in ("path", "to"):
+        if name in sent:
+            sent[name] = view.caller.scope.outer(hidden(sent[name]))
+    try:
+        return await view.perform(operation, parse_values(operation.request, sent))
+    except NotFound as error:
+        if error.code != "NOTE_NOT_FOUND" or "path" not in body:
+            raise
+        raise await _with_suggestions(view, str(body["path"])) from None
+
+
+async def at_this_moment(
+    view: View, operation: Operation[Any, Any], body: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a request with the hash that the note has now, for tools that know no hashes.
+
+    Raises:
+        VaultAgentError: as the operation.
+    """
+    tried = (await perform(view, operation, {**body, "dryRun": True})).data
+    return {**body, **({"expectedHash": tried.hash_before} if tried.hash_before else {})}
+
+
+async def _with_suggestions(view: View, path: str) -> VaultAgentError:
+    """Return the error for an unknown path, with what may have been meant."""
+    try:
+        note, _ = await named_note(view, path)
+    except NotFound as error:
+        return error
+    what = "no such note. Writing takes the exact path:"
+    return error_of("NOTE_NOT_FOUND", what, {"suggestions": [visible(note.path)]})
+
+
+def written_text(view: View, reply: Reply[WriteData]) -> str:
+    """Return what a write has done: a line, and at most 20 lines of what changed."""
+    data = reply.data
+    verb = _VERBS.get(data.operation, "created" if data.created else "changed")
+    path = view.shown(data.path)
+    if data.moved_from is not None:
+        path = f"{view.shown(data.moved_from)} -> {path}"
+    parts = [f"{verb if data.changed else 'unchanged'} {path}"]
+    if data.line is not None:
+        parts[0] += f":{data.line}"
+    if data.dry_run:
+        parts.append("dry run, nothing was written")
+    if data.bytes_before is not None and data.bytes_after is not None:
+        parts.append(f"{data.bytes_before:,} -> {data.bytes_after:,} bytes")
+    elif data.bytes_after is not None:
+        parts.append(f"{data.bytes_after:,} bytes")
+    if data.file_count:
+        links = sum(each.links for each in data.files)
+        parts.append(f"{links:,} links in {data.file_count:,} other notes")
+    shown_hash = data.hash_before if data.dry_run else data.hash_after
+    if shown_hash is not None:
+        parts.append(f"hash: {shown_hash[:HASH_DIGITS]}")
+    if data.section_hash is not None and not data.dry_run:
+        parts.append(f"sectionHash: {data.section_hash[:HASH_DIGITS]}")
+    if data.write_id is not None:
+        parts.append(f"writeId: {data.write_id}")
+    lines = [" · ".join(parts)]
+    # A deleted or new note is what the model knows already.
+    if data.changed and not data.created and data.operation != "delete":
+        lines += _diff(view, data)
+    return "\n".join([*lines, *warning_lines(reply.warnings)])
+
+
+def _diff(view: View, data: WriteData) -> list[str]:
+    """Return the changed lines between the marks of note text: they are text of the note."""
+    lines = data.diff.splitlines()[2:]
+    if not lines:
+        return []
+    shown = lines[:DIFF_LINES]
+    if len(shown) < len(lines) or data.diff_truncated:
+        shown.append(f"[{len(lines) - DIFF_LINES:,} more lines]")
+    return [fenced(view.shown(data.path), "diff", printable("\n".join(shown)))]
+
+
+def place(section: str) -> dict[str, Any]:
+    """Return the fields of a request that name a section or block as `vault_read` names it."""
+    if section.startswith("^"):
+        return {"blockId": section}
+    if section.startswith("h:") and section.count(":") == 2:
+        return {"headingId": section}
+    return {"heading": [each.strip() for each in section.split(" > ")]}
+
+
+def given(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return those of the arguments that were given."""
+    return {name: arguments[name] for name in names if name in arguments}
+
+
+# --- the tools ------------------------------------------------------------------------------------
+
+
+async def _write(view: View, sent: Mapping[str, Any]) -> str:
+    mode = sent["mode"]
+    if "section" not in sent:
+        body = given(sent, "path", "content", "mode", "frontmatter", "expectedHash")
+        return await change(view, WRITE_NOTE, body)
+    if mode not in (*_SECTION_ACTIONS, "upsert") or "frontmatter" in sent:
+        raise InvalidRequest(
+            "INVALID_REQUEST",
+            "with `section`, mode is append, prepend, overwrite, or upsert, which makes the"
+            " heading; there is no frontmatter.",
+        )
+    body = {
+        **given(sent, "path", "content", "expectedHash"),
+        **place(sent["section"]),
+        "action": _SECTION_ACTIONS.get(mode, "append"),
+    }
+    if mode == "upsert":
+        body["createIfMissing"] = True
+    return await change(view, SECTION, body)
+
+
+async def _replace(view: View, sent: Mapping[str, Any]) -> str:
+    names = ("path", "search", "replace", "regex", "expectedCount", "dryRun", "expectedHash")
+    return await change(view, REPLACE, given(sent, *names))
+
+
+async def _frontmatter(view: View, sent: Mapping[str, Any]) -> str:
+    if sent["action"] == "get":
+        return await frontmatter_json(view, sent["path"], sent.get("key"))
+    if "key" not in sent:
+        raise InvalidRequest("INVALID_REQUEST", "key is missing. Give it as text.")
+    body = given(sent, "path", "expectedHash")
+    if sent["action"] == "delete":
+        body["delete"] = [sent["key"]]
+    elif "value" in sent:
+        body["set"] = {sent["key"]: sent["value"]}
+    else:
+        raise InvalidRequest("INVALID_REQUEST", "value is missing. Give it as JSON.")
+    return await change(view, SET_FRONTMATTER, body)
+
+
+async def _tags(view: View, sent: Mapping[str, Any]) -> str:
+    if sent["action"] == "list":
+        return await tags_of(view, sent["path"])
+    if "tag" not in sent:
+        raise InvalidRequest("INVALID_REQUEST", "tag is missing. Give it as text.")
+    body = {**given(sent, "path", "expectedHash"), sent["action"]: [sent["tag"].removeprefix("#")]}
+    return await change(view, CHANGE_TAGS, body)
+
+
+async def _delete(view: View, sent: Mapping[str, Any]) -> str:
+    return await change(view, DELETE, given(sent, "path", "confirm", "expectedHash"))
+
+
+async def _move(view: View, sent: Mapping[str, Any]) -> str:
+    return await change(view, MOVE, given(sent, "path", "to", "expectedHash"))
+
+
+async def _undo(view: View, sent: Mapping[str, Any]) -> str:
+    return await change(view, UNDO, given(sent, "writeId"))
+
+
+async def _add_task(view: View, sent: Mapping[str, Any]) -> str:
+    body = given(sent, "path", "text", "section", "due", "priority")
+    return await change(view, ADD_TASK, body)
+
+
+async def _set_task(view: View, sent: Mapping[str, Any]) -> str:
+    return await change(view, SET_TASK, given(sent, "path", "line", "text", "status"))
+
+
+_HASH = {"type": "string"}
+_STRING = {"type": "string"}
+_LINE = {"type": "string", "minLength": 1}
+
+
+@cache
+def writing_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
+    """Return the tools that a client with these rights may use, in the order of the list."""
+    modes = [mode for mode, right in _MODE_RIGHTS.items() if right in rights]
+    found = [_write_tool(modes)] if modes else []
+    found += [tool for right, tool in _BY_RIGHT if right in rights]
+    return tuple(found)
+
+
+def _write_tool(modes: list[str]) -> Tool:
+    properties: dict[str, dict[str, Any]] = {
+        "path": PATH,
+        "content": _STRING,
+        "mode": {"type": "string", "enum": modes, "default": modes[0]},
+        "section": {"type": "string", "description": "Only this: heading, `A > B`, `^block`"},
+    }
+    if "create" in modes or "upsert" in modes:
+        properties["frontmatter"] = {"type": "object", "description": "Of a new note"}
+    description = "Create a note, or add text to a note or section."
+    if "overwrite" in modes:
+        description += " `overwrite` needs `expectedHash`: the `hash` or `sectionHash` you read."
+    properties["expectedHash"] = _HASH
+    return Tool(
+        "vault_write",
+        description,
+        properties,
+        ("path", "content"),
+        _write,
+        writes=True,
+    )
+
+
+_BY_RIGHT = (
+    (
+        Right.EDIT,
+        Tool(
+            "vault_replace",
+            "Replace text in a note. `regex` is RE2.",
+            {
+                "path": PATH,
+                "search": _LINE,
+                "replace": _STRING,
+                "regex": {"type": "boolean", "default": False},
+                "expectedCount": {"type": "integer", "minimum": 1, "default": 1},
+                "dryRun": {"type": "boolean", "default": False},
+                "expectedHash": _HASH,
+            },
+            ("path", "search", "replace"),
+            _replace,
+            writes=True,
+        ),
+    ),
+    (
+        Right.EDIT,
+        Tool(
+            "vault_frontmatter",
+            "Get, set or delete a key of a note's frontmatter.",
+            {
+                "path": PATH,
+                "action": {"type": "string", "enum": ["get", "set", "delete"]},
+                "key": _LINE,
+                "value": {"description": "Any JSON"},
+                "expectedHash": _HASH,
+            },
+            ("path", "action"),
+            _frontmatter,
+            writes=True,
+            idempotent=True,
+        ),
+    ),
+    (
+        Right.EDIT,
+        Tool(
+            "vault_tags",
+            "List, add or remove tags of a note.",
+            {
+                "path": PATH,
+                "action": {"type": "string", "enum": ["list", "add", "remove"]},
+                "tag": _LINE,
+                "expectedHash": _HASH,
+            },
+            ("path", "action"),
+            _tags,
+            writes=True,
+            idempotent=True,
+        ),
+    ),
+    (
+        Right.DELETE,
+        Tool(
+            "vault_delete",
+            "Move a note to the trash.",
+            {"path": PATH, "confirm": {"type": "boolean"}, "expectedHash": _HASH},
+            ("path", "confirm", "expectedHash"),
+            _delete,
+            writes=True,
+            idempotent=True,
+        ),
+    ),
+    (
+        Right.MOVE,
+        Tool(
+            "vault_move",
+            "Move or rename a note, and correct the links to it.",
+            {"path": PATH, "to": PATH, "expectedHash": _HASH},
+            ("path", "to"),
+            _move,
+            writes=True,
+        ),
+    ),
+    (
+        Right.EDIT,
+        Tool(
+            "vault_undo",
+            "Take back a write of yours: by default the last.",
+            {"writeId": _STRING},
+            (),
+            _undo,
+            writes=True,
+        ),
+    ),
+    (
+        Right.APPEND,
+        Tool(
+            "task_add",
+            "Add a task to a note.",
+            {
+                "path": PATH,
+                "text": _LINE,
+                "section": _STRING,
+                "due": {"type": "string", "description": "YYYY-MM-DD"},
+                "priority": {
+                    "type": "string",
+                    "enum": ["highest", "high", "medium", "low", "lowest"],
+                },
+            },
+            ("path", "text"),
+            _add_task,
+            writes=True,
+            destructive=False,
+        ),
+    ),
+    (
+        Right.EDIT,
+        Tool(
+            "task_set",
+            "Complete, open or cancel a task, as task_list shows it.",
+            {
+                "path": PATH,
+                "line": {"type": "integer", "minimum": 1},
+                "text": _LINE,
+                "status": {"type": "string", "enum": ["done", "open", "cancelled"]},
+            },
+            ("path", "line", "text", "status"),
+            _set_task,
+            writes=True,
+            destructive=False,
+            idempotent=True,
+        ),
+    ),
+)

@@ -1,0 +1,127 @@
+"""The outline and the frontmatter of a note's current file, as edits address them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.errors import TooLarge
+from vault_agent.markdown.keys import keys_of
+from vault_agent.markdown.section_edit import section_hash
+from vault_agent.markdown.sections import outline
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.search.fetch import read_file
+from vault_agent.search.named import named_note
+from vault_agent.search.part import MAX_BYTES
+from vault_agent.system.cancelling import in_thread
+
+if TYPE_CHECKING:
+    from vault_agent.markdown.yaml_values import Json
+    from vault_agent.model.scope import Scope
+    from vault_agent.search.fetch import NoteFile
+    from vault_agent.store.current import Snapshot
+    from vault_agent.vault.root import VaultRoot
+
+
+class OutlineHeading(NamedTuple):
+    """A heading and its section. Lines count from 1; hashes are hex."""
+
+    heading_id: str
+    level: int
+    text: str
+    heading_path: tuple[str, ...]
+    line: int
+    end_line: int  # the last one of its section, with subsections
+    section_hash: str
+
+
+class OutlineBlock(NamedTuple):
+    """A block with an ID."""
+
+    block_id: str
+    line: int
+    end_line: int
+    section_hash: str
+
+
+class NoteOutline(NamedTuple):
+    """The headings and blocks of a note."""
+
+    note_id: str
+    path: str
+    content_hash: str
+    headings: tuple[OutlineHeading, ...]
+    blocks: tuple[OutlineBlock, ...]
+
+
+class NoteFrontmatter(NamedTuple):
+    """The frontmatter of a note. Dates are text."""
+
+    note_id: str
+    path: str
+    content_hash: str
+    values: dict[str, Json]
+
+
+async def note_outline(
+    snapshot: Snapshot, root: VaultRoot, note_id: str, scope: Scope = EVERYTHING
+) -> NoteOutline:
+    """Return the headings and blocks of a note's current file.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
+        TooLarge: `NOTE_TOO_LARGE` over 16 MiB.
+    """
+    path, file = await _read(snapshot, root, note_id, scope)
+    return await in_thread(_outline, note_id, path, file)
+
+
+async def note_frontmatter(
+    snapshot: Snapshot, root: VaultRoot, note_id: str, scope: Scope = EVERYTHING
+) -> NoteFrontmatter:
+    """Return the frontmatter of a note's current file.
+
+    Raises:
+        Conflict: `FRONTMATTER_INVALID` with the line if it cannot be read.
+        VaultAgentError: as `note_outline`.
+    """
+    path, file = await _read(snapshot, root, note_id, scope)
+    values = await in_thread(keys_of, file.text)
+    return NoteFrontmatter(note_id, path, file.hash.hex(), values)
+
+
+async def _read(
+    snapshot: Snapshot, root: VaultRoot, note_id: str, scope: Scope
+) -> tuple[str, NoteFile]:
+    async with snapshot.connection() as connection:
+        stored = await named_note(connection, note_id, scope)
+    file = await in_thread(read_file, root, stored.path, MAX_BYTES)
+    if isinstance(file, int):
+        raise TooLarge(
+            "NOTE_TOO_LARGE",
+            "The note is larger than 16 MiB.",
+            {"size": file, "limit": MAX_BYTES},
+            remedy="Search in it instead.",
+        )
+    return stored.path, file
+
+
+def _outline(note_id: str, path: str, file: NoteFile) -> NoteOutline:
+    found = outline(file.text)
+    headings = tuple(
+        OutlineHeading(
+            each.id,
+            each.level,
+            each.text,
+            each.path,
+            each.line,
+            each.end_line,
+            section_hash(file.text, each),
+        )
+        for each in found.sections
+    )
+    blocks = tuple(
+        OutlineBlock(f"^{each.id}", each.line, each.end_line, section_hash(file.text, each))
+        for each in found.blocks
+    )
+    return NoteOutline(note_id, path, file.hash.hex(), headings, blocks)

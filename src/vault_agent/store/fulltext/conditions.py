@@ -1,0 +1,70 @@
+"""What limits a search besides its words: required and excluded parts, filters, and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tantivy import Query
+
+from vault_agent.model.scope import EVERYTHING
+from vault_agent.store.fulltext.clauses import any_of, combined, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from vault_agent.model.lexical import LexicalQuery
+    from vault_agent.model.scope import Scope
+    from vault_agent.store.fulltext.clauses import Clauses
+    from vault_agent.store.fulltext.shelf import Keep, Passing, Shelf
+
+
+class Limits(NamedTuple):
+    """The notes that a search leaves out, the only ones that it may find, and the caller's."""
+
+    without: Collection[int] = ()
+    among: Collection[int] | None = None
+    scope: Scope = EVERYTHING
+
+
+def kept_by(notes: Shelf, limits: Limits, passing: Passing | None) -> Keep | None:
+    """Return which notes a search of several indexes keeps, or None for all it finds."""
+    if notes.numbering is None:
+        return None
+    without, among = frozenset(limits.without), limits.among
+    only = None if among is None else frozenset(among)
+    passes = passing.keep if passing is not None else None
+    if not without and only is None and passes is None:
+        return None
+    return lambda rowid: (
+        rowid not in without
+        and (only is None or rowid in only)
+        and (passes is None or passes(rowid))
+    )
+
+
+def conditions(
+    clauses: Clauses, query: LexicalQuery, field: str, limits: Limits
+) -> tuple[list[Query], list[Query]]:
+    """Return a query's clauses that must match and that must not, without words and filters."""
+    must = [silent(clauses.phrase(field, phrase)) for phrase in query.phrases]
+    must_not = [clauses.phrase(field, phrase) for phrase in query.excluded]
+    if limits.without and not clauses.of_several:
+        must_not.append(clauses.rowids(limits.without))
+    if limits.among is not None:
+        must.append(clauses.rowids(limits.among))
+    return must, must_not
+
+
+def scored(
+    words: list[Query],
+    must: Sequence[Query],
+    must_not: Sequence[Query],
+    among: Query | None,
+) -> Query:
+    """Return documents with any of the words that meet the conditions, scored by the words."""
+    conditions = [*must, among] if among is not None else list(must)
+    if not words:
+        return combined(must=[silent(Query.all_query()), *conditions], must_not=must_not)
+    if not conditions and not must_not:
+        return any_of(words)  # the engine prunes a plain disjunction best
+    return combined(must=[any_of(words), *conditions], must_not=must_not)

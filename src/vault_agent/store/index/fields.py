@@ -1,0 +1,77 @@
+"""Reads some frontmatter values of some notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.store.database import json_array, translated
+from vault_agent.store.index.rows import handle_of_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import aiosqlite
+
+
+class NamedRow(NamedTuple):
+    """A note's row number and size, and its ID and path."""
+
+    rowid: int
+    path: str
+    chunk_count: int
+
+    @property
+    def id(self) -> str:
+        """The note ID."""
+        return identify(self.path)
+
+
+async def rows_of_ids(connection: aiosqlite.Connection, note_ids: Sequence[str]) -> list[NamedRow]:
+    """Return the rows of the notes with these IDs, in no particular order."""
+    with translated():
+        rows = await connection.execute_fetchall(_ROWS, (json_array(map(handle_of_id, note_ids)),))
+    found = (NamedRow(*row) for row in rows)
+    wanted = set(note_ids)
+    return [row for row in found if row.id in wanted]  # a handle is only the beginning of an ID
+
+
+async def values_of(
+    connection: aiosqlite.Connection, rowids: Iterable[int], name: str
+) -> dict[int, list[str]]:
+    """Return the values of one property of some notes, in the order in which they are written."""
+    with translated():
+        rows = await connection.execute_fetchall(_VALUES, (json_array(rowids), name))
+    found: dict[int, list[str]] = {}
+    for rowid, value in rows:
+        found.setdefault(rowid, []).append(value)
+    return found
+
+
+async def notes_with_value(
+    connection: aiosqlite.Connection, name: str, value: str, *, limit: int
+) -> list[tuple[int, str]]:
+    """Return the rowid and path of the first notes with a value of a property, by path.
+
+    It reads all properties.
+    """
+    with translated():
+        rows = await connection.execute_fetchall(_WITH_VALUE, (name, value, limit))
+    return [(rowid, path) for rowid, path in rows]
+
+
+_ROWS = """
+SELECT rowid, path, chunk_count FROM note WHERE handle IN (SELECT value FROM json_each(?))
+"""
+
+_VALUES = f"""
+SELECT asked.value, property.value FROM json_each(?) AS asked
+CROSS JOIN property ON property.key >= asked.value << {CHUNK_BITS}
+    AND property.key < (asked.value + 1) << {CHUNK_BITS}
+WHERE property.name = ? AND property.type <> 'empty' ORDER BY property.key
+"""
+
+_WITH_VALUE = f"""
+SELECT note.rowid, note.path FROM property JOIN note ON note.rowid = property.key >> {CHUNK_BITS}
+WHERE property.name = ? AND property.value = ? COLLATE NOCASE ORDER BY note.path LIMIT ?
+"""

@@ -1,0 +1,74 @@
+"""What searches read of a revision. A combination of several revisions has the same methods."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from vault_agent.store.index import candidates, neighbours, notes, text
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+
+    import aiosqlite
+
+    from vault_agent.store.index.notes import StoredChunk, StoredNote
+
+
+class Reads(ABC):
+    """Reads rows of one revision. Methods whose name ends in `_here` block: use a thread."""
+
+    @abstractmethod
+    def connection(self) -> AbstractAsyncContextManager[aiosqlite.Connection]:
+        """Lend a read-only connection."""
+
+    @abstractmethod
+    def connection_here(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend a read-only connection to the calling thread."""
+
+    def vault_of(self, rowid: int) -> str | None:
+        """Return the name of the vault that has a note, or None if there is only one."""
+        del rowid
+        return None
+
+    def notes_here(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
+        """Return the notes with these rowids. Missing ones are left out."""
+        with self.connection_here() as connection:
+            return candidates.notes(connection, rowids)
+
+    def headings_here(self, keys: Iterable[int]) -> dict[int, str | None]:
+        """Return the innermost heading of each of these chunks."""
+        with self.connection_here() as connection:
+            return candidates.headings(connection, keys)
+
+    def chunks_here(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
+        """Return the chunks with these keys. Missing ones are left out."""
+        with self.connection_here() as connection:
+            return candidates.chunks(connection, keys)
+
+    def circles_here(self, rowids: Sequence[int]) -> dict[int, set[int]]:
+        """Return the notes linked with each of some notes, see `neighbours.circles`."""
+        with self.connection_here() as connection:
+            return neighbours.circles(connection, rowids)
+
+    async def notes_by_rowid(self, rowids: Iterable[int]) -> list[StoredNote]:
+        """Return the notes with these rowids, in no particular order. Missing ones are left out."""
+        async with self.connection() as connection:
+            return await notes.notes_by_rowid(connection, rowids)
+
+    async def chunks_by_key(self, keys: Iterable[int]) -> list[StoredChunk]:
+        """Return the chunks with these keys, in no particular order. Missing ones are left out."""
+        async with self.connection() as connection:
+            return await notes.chunks(connection, keys)
+
+    async def bodies(self, rowids: Sequence[int]) -> list[bytes]:
+        """Return the text of each of these notes, in their order; a missing note's is empty."""
+        async with self.connection() as connection:
+            return await text.bodies(connection, rowids)
+
+    async def names(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Return every note's path with its aliases."""
+        async with self.connection() as connection:
+            return await notes.names(connection)

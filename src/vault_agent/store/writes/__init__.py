@@ -1,0 +1,1 @@
+"""The log of writes, with the bytes that undo and recovery need. It is not part of the index."""

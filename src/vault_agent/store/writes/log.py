@@ -1,0 +1,424 @@
+"""The log of writes: what was changed, how far it came, and the bytes before.
+
+Synchronous: a write runs in a thread from its first read to its last sync. All statements are here.
+
+Over 300 lines: one class with one method for each statement.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Failed, IndexUnavailable, VaultAgentError
+from vault_agent.store.database import BUSY_SECONDS, json_array, script, set_aside, translated
+from vault_agent.store.failures import damaged
+from vault_agent.store.writes.bytes import KeptBytes
+from vault_agent.store.writes.record import Logged, change_of, logged_of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from vault_agent.model.writing import LoggedWrite
+    from vault_agent.store.writes.record import FileChange, NewWrite
+
+KEY_MILLISECONDS = 24 * 3_600_000
+KEYS_OF_A_CALLER = 10_000
+REPEAT_MILLISECONDS = 600_000
+ROWS = 100_000
+"""How many writes the log remembers. Their bytes are kept for a shorter time."""
+
+_OPEN = "('prepared', 'committed')"
+
+
+class WriteLog:
+    """The log of one vault. Safe to share between threads.
+
+    Every method raises `Failed` `DISK_FULL` if the log cannot be written: a write whose bytes
+    before are not kept is not allowed.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, kept: KeptBytes) -> None:
+        self._connection = connection
+        self._kept = kept
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, path: Path, folder: Path) -> WriteLog:
+        """Open the log. Create it if it is missing, and set it aside if it is damaged.
+
+        Raises:
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        kept = KeptBytes(folder)
+        with translated():
+            kept.create()
+            try:
+                return cls(_opened(path), kept)
+            except IndexUnavailable:
+                set_aside(path)
+                return cls(_opened(path), kept)
+
+    def close(self) -> None:
+        """Close the log."""
+        with self._lock:
+            self._connection.close()
+
+    # --- bytes ----------------------------------------------------------------------------------
+
+    def keep(self, data: bytes, *, durable: bool) -> bytes:
+        """Keep the bytes of a file and return their hash."""
+        with _refused():
+            return self._kept.keep(data, durable=durable)
+
+    def bytes_of(self, digest: bytes | None) -> bytes | None:
+        """Return the bytes with a hash, or None if they are not kept."""
+        if digest is None:
+            return None
+        with _refused():
+            return self._kept.get(digest)
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def begin(self, write: NewWrite) -> Logged:
+        """Log a write durably before it is carried out.
+
+        Raises:
+            Failed: `DISK_FULL`.
+        """
+        with self._transaction(durable=True) as connection:
+            cursor = connection.execute(
+                "INSERT INTO write (id, at, agent, client, operation, state, key, request, reply,"
+                " appended, undoes, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+                (
+                    *(write.id, write.at, write.agent, write.client, write.operation),
+                    *(write.state, write.key, write.request, write.reply, write.appended),
+                    write.undoes,
+                ),
+            )
+            seq = int(cursor.lastrowid or 0)
+            connection.executemany(
+                "INSERT INTO change (seq, position, kind, path, target, hash_before, hash_after,"
+                " size_before, size_after, temporary, in_place, swept, links)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        *(seq, position, each.kind, each.path, each.target),
+                        *(each.hash_before, each.hash_after, each.size_before, each.size_after),
+                        *(each.temporary, each.in_place, each.temporary is None, each.links),
+                    )
+                    for position, each in enumerate(write.changes)
+                ],
+            )
+        return Logged(
+            *(seq, write.id, write.at, write.agent, write.client, write.operation, write.state),
+            *(write.reply, write.request, write.undoes),
+            kept=True,
+            warning=None,
+            changes=write.changes,
+        )
+
+    def finish(self, seq: int, *, warning: str | None = None) -> None:
+        """Log that a write is done. Not synced: the next start can see it from the files."""
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE write SET state = 'done', warning = coalesce(?, warning) WHERE seq = ?",
+                (warning, seq),
+            )
+            # What this one takes back is undone; if that was an undo, its write is done again.
+            taken = "SELECT undoes FROM write WHERE seq = ?"
+            connection.execute(
+                f"UPDATE write SET state = 'done' WHERE state = 'undone' AND id IN"
+                f" (SELECT undoes FROM write WHERE id IN ({taken}))",
+                (seq,),
+            )
+            connection.execute(
+                f"UPDATE write SET state = 'undone' WHERE state = 'done' AND id IN ({taken})",
+                (seq,),
+            )
+
+    def fail(self, seq: int) -> None:
+        """Log that a write has changed nothing. Its key may be used again."""
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE write SET state = 'failed', key = NULL WHERE seq = ?", (seq,)
+            )
+
+    def warn(self, seq: int, code: str) -> None:
+        """Log that a write did not end well."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE write SET warning = ? WHERE seq = ?", (code, seq))
+
+    def revise(self, seq: int, position: int, change: FileChange) -> None:
+        """Log durably that a change was planned anew, before it is carried out."""
+        with self._transaction(durable=True) as connection:
+            connection.execute(
+                "UPDATE change SET hash_before = ?, hash_after = ?, size_before = ?,"
+                " size_after = ?, temporary = ?, swept = ? WHERE seq = ? AND position = ?",
+                (
+                    *(change.hash_before, change.hash_after, change.size_before),
+                    *(change.size_after, change.temporary, change.temporary is None),
+                    *(seq, position),
+                ),
+            )
+
+    def sweep(self, seq: int, position: int) -> None:
+        """Log that the temporary files of a change are gone."""
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE change SET swept = 1 WHERE seq = ? AND position = ?", (seq, position)
+            )
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def with_key(self, agent: str, key: str) -> Logged | None:
+        """Return the write that a caller has asked for with a key."""
+        return self._one("agent = ? AND key = ?", agent, key)
+
+    def get(self, write_id: str) -> Logged | None:
+        """Return a write by its ID."""
+        return self._one("id = ?", write_id)
+
+    def last(self, agent: str | None) -> Logged | None:
+        """Return the last write that is done and is no undo, of an agent or of anyone."""
+        done = "state = 'done' AND undoes IS NULL"
+        if agent is None:
+            return self._one(done)
+        return self._one(f"{done} AND agent = ?", agent)
+
+    def unfinished(self) -> list[Logged]:
+        """Return the writes that a crash has interrupted, oldest first."""
+        return self._all(f"state IN {_OPEN} ORDER BY seq")
+
+    def unswept(self) -> list[tuple[Logged, int]]:
+        """Return the changes whose temporary files may still be there, with their positions."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT seq, position FROM change WHERE swept = 0 ORDER BY seq, position"
+            ).fetchall()
+        found = []
+        for seq, position in rows:
+            if (logged := self._one("seq = ?", seq)) is not None:
+                found.append((logged, position))
+        return found
+
+    def hash_at(self, path: str) -> bytes | None:
+        """Return the hash that the last write to a path has left there."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT hash_after FROM change JOIN write USING (seq) WHERE state <> 'failed'"
+                " AND (path = ?1 AND target IS NULL OR target = ?1) ORDER BY seq DESC LIMIT 1",
+                (path,),
+            ).fetchone()
+        return None if row is None else row[0]
+
+    def was_appended(self, agent: str, path: str, text_hash: bytes, now: int) -> bool:
+        """Whether a caller has appended a text to a note within the last minutes."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT 1 FROM change JOIN write USING (seq) WHERE path = ? AND agent = ?"
+                " AND appended = ? AND state = 'done' AND at > ? LIMIT 1",
+                (path, agent, text_hash, now - REPEAT_MILLISECONDS),
+            ).fetchone()
+        return row is not None
+
+    def paths_below(self, folder: str) -> list[str]:
+        """Return all paths in a folder that the log has seen, for numbers that are never reused."""
+        with self._reading() as connection:
+            start = f"{folder}/" if folder else ""
+            rows = connection.execute(
+                "SELECT DISTINCT path FROM change WHERE substr(path, 1, ?) = ?"
+                " UNION SELECT DISTINCT target FROM change WHERE substr(target, 1, ?) = ?",
+                (len(start), start, len(start), start),
+            ).fetchall()
+        return [path for (path,) in rows]
+
+    def page(
+        self,
+        *,
+        path: str | None = None,
+        agent: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[LoggedWrite]:
+        """Return writes that have changed something, newest first."""
+        clauses, values = ["state <> 'failed'"], []
+        if path is not None:
+            clauses.append("seq IN (SELECT seq FROM change WHERE path = ? OR target = ?)")
+            values += [path, path]
+        if agent is not None:
+            clauses.append("agent = ?")
+            values.append(agent)
+        if before is not None:
+            clauses.append("seq < ?")
+            values.append(str(before))
+        found = self._all(f"{' AND '.join(clauses)} ORDER BY seq DESC LIMIT {limit:d}", *values)
+        return [shown(each) for each in found]
+
+    def conflicts(self) -> list[LoggedWrite]:
+        """Return the last writes that did not end well, newest first."""
+        found = self._all("warning IS NOT NULL ORDER BY seq DESC LIMIT 20")
+        return [shown(each) for each in found]
+
+    # --- expiry ---------------------------------------------------------------------------------
+
+    def expire(self, now: int, *, days: int, writes: int, size: int) -> None:
+        """Forget the bytes of old writes, what was not done, old keys, and the oldest rows.
+
+        `days`, `writes` and `size` (bytes) are limits of what is kept; the first to be met ends it.
+        """
+        sizes = self._kept.sizes()
+        with self._transaction() as connection:
+            self._forget_rows(connection, now)
+            rows = connection.execute(
+                "SELECT seq, at, hash_before, hash_after FROM write JOIN change USING (seq)"
+                f" WHERE kept = 1 AND state NOT IN {_OPEN} ORDER BY seq DESC"
+            ).fetchall()
+            counted: set[bytes] = set()
+            seen: set[int] = set()
+            total = 0
+            forgotten = set()
+            for seq, at, *hashes in rows:
+                seen.add(seq)
+                new = {each for each in hashes if each is not None} - counted
+                total += sum(sizes.get(each, 0) for each in new)
+                counted |= new
+                if len(seen) > writes or at < now - days * 86_400_000 or total > size:
+                    forgotten.add(seq)
+            if days == 0:
+                forgotten = seen
+            self._forget(connection, forgotten)
+        self._remove_unneeded()
+
+    def forget(self, *, write_id: str | None = None, before: int | None = None) -> int:
+        """Forget the bytes of one write, or of those before a time, or of all. Return how many."""
+        with self._transaction() as connection:
+            rows = connection.execute(
+                f"SELECT seq FROM write WHERE kept = 1 AND state NOT IN {_OPEN}"
+                " AND coalesce(id = ?, TRUE) AND coalesce(at < ?, TRUE)",
+                (write_id, before),
+            ).fetchall()
+            self._forget(connection, {seq for (seq,) in rows})
+        self._remove_unneeded()
+        return len(rows)
+
+    def _forget(self, connection: sqlite3.Connection, numbers: set[int]) -> None:
+        connection.execute(
+            "UPDATE write SET kept = 0 WHERE seq IN (SELECT value FROM json_each(?))",
+            (json_array(sorted(numbers)),),
+        )
+
+    def _forget_rows(self, connection: sqlite3.Connection, now: int) -> None:
+        unswept = "SELECT seq FROM change WHERE swept = 0"
+        connection.execute(
+            "DELETE FROM write WHERE (state = 'failed' OR seq <= (SELECT max(seq) FROM write) - ?)"
+            f" AND state NOT IN {_OPEN} AND seq NOT IN ({unswept})",
+            (ROWS,),
+        )
+        connection.execute("DELETE FROM change WHERE seq NOT IN (SELECT seq FROM write)")
+        connection.execute(
+            f"UPDATE write SET key = NULL WHERE key IS NOT NULL AND state NOT IN {_OPEN} AND"
+            " (at < ? OR seq IN (SELECT seq FROM (SELECT seq, row_number() OVER"
+            " (PARTITION BY agent ORDER BY seq DESC) AS place FROM write WHERE key IS NOT NULL)"
+            " WHERE place > ?))",
+            (now - KEY_MILLISECONDS, KEYS_OF_A_CALLER),
+        )
+
+    def _remove_unneeded(self) -> None:
+        """Remove bytes that neither undo nor recovery nor a look at temporary files needs.
+
+        A write may be keeping bytes at this moment, before it is logged, so nothing else may run.
+        """
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT hash_before, hash_after FROM change JOIN write USING (seq)"
+                " WHERE kept = 1 OR swept = 0"
+            ).fetchall()
+        self._kept.remove_others({each for row in rows for each in row if each is not None})
+
+    # --- internals ------------------------------------------------------------------------------
+
+    def _one(self, where: str, *values: object) -> Logged | None:
+        found = self._all(f"{where} ORDER BY seq DESC LIMIT 1", *values)
+        return found[0] if found else None
+
+    def _all(self, where: str, *values: object) -> list[Logged]:
+        with self._reading() as connection:
+            writes = connection.execute(
+                "SELECT seq, id, at, agent, client, operation, state, reply, request, undoes, kept,"
+                f" warning FROM write WHERE {where}",
+                values,
+            ).fetchall()
+            changes: dict[int, list[FileChange]] = {}
+            for seq, *fields in connection.execute(
+                "SELECT seq, kind, path, target, hash_before, hash_after, size_before, size_after,"
+                " temporary, in_place, links FROM change"
+                " WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq, position",
+                (json_array([row[0] for row in writes]),),
+            ):
+                changes.setdefault(seq, []).append(change_of(fields))
+        return [logged_of(row, changes.get(row[0], [])) for row in writes]
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with _refused(), self._lock:
+            yield self._connection
+
+    @contextmanager
+    def _transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        with _refused(), self._lock:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+    )
+    try:
+        with translated():
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(script("writes/writes.sql"))
+            _check(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Raise `IndexUnavailable` if the log is damaged or has another schema."""
+    if connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
+        raise damaged()
+    statement = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
+    fresh = sqlite3.connect(":memory:")
+    try:
+        fresh.executescript(script("writes/writes.sql"))
+        if connection.execute(statement).fetchall() != fresh.execute(statement).fetchall():
+            raise damaged()
+    finally:
+        fresh.close()
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Turn any failure of the disk into the refusal of a write."""
+    try:
+        with translated():
+            yield
+    except VaultAgentError as error:
+        raise Failed(
+            "DISK_FULL",
+            "The log of writes cannot be read or written, and without it nothing is written.",
+            remedy="Free some space on the disk of the index, and check its rights.",
+        ) from error

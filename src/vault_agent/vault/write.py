@@ -1,0 +1,432 @@
+"""How bytes reach a file of the vault: atomic steps, and a look at what they displaced.
+
+A file is replaced by an exchange with a complete one, in one step of the kernel. What was displaced
+is read after that. If it is not what the edit was made of, somebody has saved meanwhile: their file
+gets its name back. A displaced file stays for some seconds under a temporary name, because an
+editor may have it open and save into it.
+
+Names of temporary files: `.va-{16 hex}.new` while it is written, which is always ours, `.tmp` for a
+complete or a displaced one, and `.old` for a displaced one where there is no exchange.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import time
+from contextlib import suppress
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from vault_agent.model.identifiers import content_hash
+from vault_agent.vault.folder import FileBytes, NotAFile, read_all, write_all
+from vault_agent.vault.renames import exchange, is_unsupported, replace_with_backup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.vault.folder import Folder
+
+TEMPORARY: Final = re.compile(r"\.va-[0-9a-f]{16}\.(?:new|tmp|old)")
+"""The names of all temporary files."""
+
+_SWAPS = 20
+_NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EACCES})
+# Windows refuses a rename while another program has the file open.
+_SHARING_SECONDS = 3.0
+_SHARING_PAUSES = (0.01, 0.5)  # the first and the longest
+_SHARING_ERRORS = frozenset({5, 32, 33, 1175, 1176, 1177})
+
+_T = TypeVar("_T")
+
+
+class Way(StrEnum):
+    """How a file is replaced, from the strongest way to the weakest."""
+
+    EXCHANGE = "exchange"  # nobody's save can be overwritten unseen
+    LINK = "link"  # a rename, with a link to the old file
+    RENAME = "rename"  # a rename between two comparisons
+
+
+class Changed(Exception):
+    """Somebody else has changed the file meanwhile, and their file is in its place.
+
+    `left` is the hash of a temporary file that stays for a moment, if there is one.
+    """
+
+    def __init__(self, left: bytes | None = None) -> None:
+        super().__init__("the file was changed meanwhile")
+        self.left = left
+
+
+class InUse(Exception):
+    """Another program has the file open, and the system does not allow to replace it."""
+
+
+def temporary_name() -> str:
+    """Return a new name for a temporary file."""
+    return f".va-{secrets.token_hex(8)}.tmp"
+
+
+def being_written(temporary: str) -> str:
+    """Return the name of a temporary file while it is being written."""
+    return temporary.removesuffix(".tmp") + ".new"
+
+
+def set_aside(temporary: str) -> str:
+    """Return the name of the displaced file where there is no exchange."""
+    return temporary.removesuffix(".tmp") + ".old"
+
+
+class Replacer:
+    """Replaces files of one vault, in the strongest way that its file system has."""
+
+    def __init__(self, way: Way = Way.EXCHANGE) -> None:
+        self.way = way
+
+    def replace(
+        self, folder: Folder, name: str, temporary: str, before: bytes, after: bytes
+    ) -> str | None:
+        """Replace the bytes `before` of a file by `after`. Return the displaced file's name.
+
+        The name is None if the displaced file is gone. All is durable when this returns.
+
+        Raises:
+            Changed: if the file has other bytes, or was changed meanwhile.
+            FileNotFoundError, NotAFile: if there is no file of this name.
+            InUse: on Windows.
+            OSError: the file is unchanged.
+        """
+        old = folder.open_to_read(name)
+        try:
+            if not _holds(old, before):
+                raise Changed
+            _make_temporary(folder, temporary, after, old)
+            ours = _identity(folder.stat(temporary))
+            try:
+                displaced = self._put(folder, name, temporary, old)
+            except BaseException:
+                with suppress(OSError):
+                    folder.remove(temporary)
+                raise
+            self._look(folder, name, displaced, old, before, after, ours)
+        finally:
+            os.close(old)
+        return displaced
+
+    def _put(self, folder: Folder, name: str, temporary: str, old: int) -> str | None:
+        """Put the complete temporary file in place. Return the name of the displaced one."""
+        if folder.fd is None and os.name == "nt":
+            aside = set_aside(temporary)
+            paths = [folder.call_path(each) for each in (name, temporary, aside)]
+            _when_free(lambda: replace_with_backup(*paths))
+            return aside
+        if self.way is Way.EXCHANGE:
+            try:
+                exchange(folder.fd, folder.call_path(temporary), folder.call_path(name))
+            except OSError as error:
+                if not is_unsupported(error):
+                    raise
+                self.way = Way.LINK
+            else:
+                return temporary
+        if self.way is Way.LINK:
+            aside = set_aside(temporary)
+            try:
+                folder.link(name, aside)
+            except OSError as error:
+                if not (is_unsupported(error) or error.errno in _NO_LINKS):
+                    raise
+                self.way = Way.RENAME
+            else:
+                folder.replace(temporary, name)
+                return aside
+        if _identity(folder.stat(name)) != _identity(os.fstat(old)):
+            raise Changed
+        folder.replace(temporary, name)
+        return None
+
+    def _look(  # noqa: PLR0917 - all of one replacement
+        self,
+        folder: Folder,
+        name: str,
+        displaced: str | None,
+        old: int,
+        before: bytes,
+        after: bytes,
+        ours: tuple[int, int],
+    ) -> None:
+        """Read what was displaced. If it is not `before`, put it back and raise Changed."""
+        failure: OSError | None = None
+        try:
+            if displaced is None:
+                is_before = _holds(old, before)
+            else:
+                is_before = content_hash(folder.read(displaced).data) == content_hash(before)
+            if is_before:
+                folder.sync()
+                return
+        except OSError as error:
+            # Still being written, or turned into something else: somebody's. Or the disk fails.
+            if error.errno != errno.ESTALE and not isinstance(error, NotAFile):
+                failure = error
+        if displaced is None:
+            self._write_back(folder, name, old, ours)
+            raise failure or Changed
+        if displaced.endswith(".old"):
+            if _identity(folder.stat(name)) == ours:
+                folder.replace(displaced, name)
+            raise failure or Changed
+        try:
+            is_ours = _put_back(folder, name, displaced, ours, content_hash(after))
+        except FileNotFoundError:  # somebody has removed the displaced file
+            raise Changed from None
+        with suppress(OSError):
+            folder.sync()
+        if failure is not None:
+            with suppress(OSError):
+                folder.remove(displaced)
+            raise failure
+        raise Changed(content_hash(after) if is_ours else _hash_of(folder, displaced))
+
+    def _write_back(self, folder: Folder, name: str, old: int, ours: tuple[int, int]) -> None:
+        """Give a name the bytes of the open file that was displaced, unless it has newer ones."""
+        theirs = read_all(old).data
+        temporary = temporary_name()
+        _make_temporary(folder, temporary, theirs, old)
+        if _identity(folder.stat(name)) == ours:
+            folder.replace(temporary, name)
+        else:
+            folder.remove(temporary)
+
+    def create(
+        self, folder: Folder, name: str, temporary: str, data: bytes, *, mode: int | None = None
+    ) -> None:
+        """Create a file with its bytes. It never replaces one, and is durable.
+
+        `mode` is by default that of the folder without the rights to enter it.
+
+        Raises:
+            FileExistsError: if there is something of this name.
+            OSError: nothing was created.
+        """
+        new = being_written(temporary)
+        if mode is None:
+            mode = stat.S_IMODE(folder.stat(".").st_mode) & 0o666 if folder.fd is not None else 0
+        folder.make(new, data, mode=mode)
+        try:
+            move_new(folder, new, folder, name)
+            folder.sync()
+        except BaseException:
+            with suppress(OSError):
+                folder.remove(new)
+            raise
+
+
+def move_new(folder: Folder, name: str, to_folder: Folder, to: str) -> None:
+    """Rename a file or folder, never over another one, where the file system can do that.
+
+    Raises:
+        FileExistsError: if there is something at the new name.
+        OSError: EXDEV if it is another file system.
+    """
+    try:
+        _when_free(lambda: folder.rename_new(name, to_folder, to))
+    except OSError as error:
+        if not is_unsupported(error):
+            raise
+    else:
+        return
+    if to_folder.exists(to):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    if not stat.S_ISDIR(folder.stat(name).st_mode):
+        try:
+            os.link(
+                folder.call_path(name),
+                to_folder.call_path(to),
+                src_dir_fd=folder.fd,
+                dst_dir_fd=to_folder.fd,
+                follow_symlinks=False,
+            )
+        except FileExistsError:
+            raise
+        except OSError as error:
+            if not (is_unsupported(error) or error.errno in _NO_LINKS):
+                raise
+        else:
+            folder.remove(name)
+            return
+    os.rename(
+        folder.call_path(name),
+        to_folder.call_path(to),
+        src_dir_fd=folder.fd,
+        dst_dir_fd=to_folder.fd,
+    )
+
+
+def write_in_place(folder: Folder, name: str, before: bytes, after: bytes) -> None:
+    """Change the bytes of a file in its own place, from the first one that differs.
+
+    For a file with several hard links, and in a folder that may not be written. A crash leaves a
+    beginning of `after` and the rest of `before`: see `is_between`.
+
+    Raises:
+        Changed: if the file has other bytes, or somebody else wrote at the same time.
+        OSError: the file may have been changed in part.
+    """
+    with folder.in_place(name) as fd:
+        if not _holds(fd, before):
+            raise Changed
+        start = _common(before, after)
+        try:
+            os.lseek(fd, start, os.SEEK_SET)
+            write_all(fd, after[start:])
+            os.ftruncate(fd, len(after))
+            os.fsync(fd)
+        except OSError:
+            with suppress(OSError):  # the old bytes need no more room
+                os.lseek(fd, start, os.SEEK_SET)
+                write_all(fd, before[start:])
+                os.ftruncate(fd, len(before))
+                os.fsync(fd)
+            raise
+        if not _holds(fd, after):
+            raise Changed
+
+
+def is_between(now: bytes, before: bytes, after: bytes) -> bool:
+    """Whether bytes are what a crash amid `write_in_place` leaves."""
+    start = _common(now, after)
+    return now[start:] == before[start:]
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """Return the length of the longest common beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def remove_temporary(folder: Folder, name: str) -> None:
+    """Remove a temporary file if it is there."""
+    with suppress(FileNotFoundError):
+        folder.remove(name)
+
+
+def _make_temporary(folder: Folder, temporary: str, data: bytes, like: int) -> None:
+    """Create a complete temporary file. Until it is, it has a name that is always ours."""
+    new = being_written(temporary)
+    folder.make(new, data, like=like)
+    try:
+        folder.replace(new, temporary)
+    except BaseException:
+        with suppress(OSError):
+            folder.remove(new)
+        raise
+
+
+def give_back(folder: Folder, name: str, displaced: str, hash_after: bytes) -> None:
+    """Give a person's file that a write has displaced its name back, unless it has a newer one.
+
+    What the temporary name has then is ours or an older file.
+    """
+    try:
+        ours = _identity(folder.stat(name))
+    except FileNotFoundError:
+        move_new(folder, displaced, folder, name)
+        folder.sync()
+        return
+    if _hash_of(folder, name) != hash_after:
+        return
+    if displaced.endswith(".old"):
+        folder.replace(displaced, name)
+    else:
+        try:
+            _put_back(folder, name, displaced, ours, hash_after)
+        except OSError as error:
+            if not is_unsupported(error):
+                raise
+            folder.replace(displaced, name)
+    folder.sync()
+
+
+def _put_back(
+    folder: Folder, name: str, displaced: str, ours: tuple[int, int], hash_after: bytes
+) -> bool:
+    """Give the newest file that is not ours its name back. Return whether ours was displaced.
+
+    Somebody may save again at any moment, also by a rename. What an exchange displaces is newer
+    than what it puts in place, unless it is ours or was displaced before.
+    """
+    older = set()
+    for _ in range(_SWAPS):
+        held = _identity(folder.stat(displaced))
+        try:
+            exchange(folder.fd, folder.call_path(displaced), folder.call_path(name))
+        except FileNotFoundError:  # the name was removed: what is not ours is kept
+            if held != ours:
+                with suppress(FileExistsError):
+                    move_new(folder, displaced, folder, name)
+            if not folder.exists(displaced):
+                raise Changed from None
+            continue
+        found = _identity(folder.stat(displaced))
+        if found == ours and _hash_of(folder, displaced) == hash_after:
+            return True
+        if found in older:
+            return False
+        older.add(held)
+    return False
+
+
+def _hash_of(folder: Folder, name: str) -> bytes:
+    """Return the hash of a file, or of nothing if it cannot be read."""
+    try:
+        return content_hash(folder.read(name).data)
+    except OSError:
+        return content_hash(b"")
+
+
+def _holds(fd: int, data: bytes) -> bool:
+    """Whether an open file has exactly these bytes."""
+    if os.fstat(fd).st_size != len(data):
+        return False
+    try:
+        found: FileBytes = read_all(fd)
+    except OSError as error:
+        if error.errno != errno.ESTALE:
+            raise
+        return False
+    return found.data == data
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _when_free(call: Callable[[], _T]) -> _T:
+    """Call, and try again for some seconds while another program has the file open (Windows).
+
+    Raises:
+        InUse: if it is not closed in time.
+    """
+    deadline = time.monotonic() + _SHARING_SECONDS
+    pause, longest = _SHARING_PAUSES
+    while True:
+        try:
+            return call()
+        except OSError as error:
+            if os.name != "nt" or getattr(error, "winerror", None) not in _SHARING_ERRORS:
+                raise
+            if time.monotonic() >= deadline:
+                raise InUse from None
+        time.sleep(pause)
+        pause = min(2 * pause, longest)

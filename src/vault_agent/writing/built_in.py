@@ -1,0 +1,155 @@
+"""The templates that are built in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_DECISION = """\
+---
+type: decision
+title: {{title}}
+tags: []
+status: proposed
+---
+
+# {{title}}
+
+## Context
+[What prompted this decision?]
+
+## Options Considered
+1. **Option A** — [description, pros, cons]
+2. **Option B** — [description, pros, cons]
+
+## Decision
+[What was decided and why]
+
+## Consequences
+[What changes as a result of this decision]
+"""
+
+_BUG = """\
+---
+type: bug
+title: {{title}}
+tags: []
+status: investigating
+severity: medium
+---
+
+# {{title}}
+
+## Symptoms
+[What's happening]
+
+## Reproduction
+[Steps to reproduce]
+
+## Root Cause
+[What's causing it]
+
+## Fix
+[How it was fixed]
+
+## Prevention
+[How to prevent similar bugs]
+"""
+
+_MODULE = """\
+---
+type: module
+title: {{title}}
+tags: []
+files: []
+---
+
+# {{title}}
+
+## Purpose
+[What this module does]
+
+## Key Files
+- `path/to/main.rs` — [role]
+
+## Dependencies
+- Depends on: [[other-module]]
+- Depended on by: [[consuming-module]]
+
+## Known Issues
+- [Issue 1]
+
+## History
+- [[journal-xyz]] — Last session that modified this
+"""
+
+_PATTERN = """\
+---
+type: pattern
+title: {{title}}
+tags: []
+---
+
+# {{title}}
+
+## Problem
+[What problem this pattern solves]
+
+## Solution
+[How it works]
+
+## Example
+[Code that shows it]
+
+## When to Use
+[Where it fits, and where it does not]
+"""
+
+_MEETING = """\
+---
+type: meeting
+title: {{title}}
+tags: []
+date: {{date}}
+---
+
+# {{title}}
+
+## Attendees
+- [Name]
+
+## Topics
+- [What to talk about]
+
+## Notes
+[What was said, and ideas]
+
+## Decisions
+- [What was decided]
+
+## Tasks
+- [ ] [What to do next]
+"""
+
+BUILT_IN: Final = {
+    "decision": _DECISION,
+    "bug": _BUG,
+    "module": _MODULE,
+    "pattern": _PATTERN,
+    "meeting": _MEETING,
+}
+
+RECORD: Final = """\
+## Context
+[What prompted this decision?]
+
+## Options Considered
+1. **Option A** — [description, pros, cons]
+2. **Option B** — [description, pros, cons]
+
+## Decision
+[What was decided and why]
+
+## Consequences
+[What changes as a result of this decision]
+"""
+"""The text below the title of a new decision record."""

@@ -1,0 +1,316 @@
+"""Carries out one logged change of a file, and reads what is there. Synchronous."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Failed, Forbidden
+from vault_agent.model.identifiers import content_hash
+from vault_agent.text.names import fold
+from vault_agent.vault.folder import FileBytes, NotAFile
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.write import (
+    Changed,
+    Replacer,
+    being_written,
+    move_new,
+    remove_temporary,
+    set_aside,
+    write_in_place,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vault_agent.store.writes.record import FileChange
+    from vault_agent.vault.folder import Folder
+    from vault_agent.vault.root import VaultRoot
+
+EDIT, CREATE, MOVE, REMOVE, FOLDER = "edit", "create", "move", "remove", "folder"
+NO_FOLDER = "no folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file as it is now."""
+
+    file: FileBytes
+    in_place: bool  # whether it can only be written in its own place
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes."""
+        return self.file.data
+
+
+class Disk:
+    """Reads and changes files of one vault, by paths without links."""
+
+    def __init__(self) -> None:
+        self.replacer = Replacer()
+        self.remote = False  # read back what was written
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def find(self, root: VaultRoot, path: str) -> Found:
+        """Read a file that is to be edited.
+
+        Raises:
+            Forbidden: `FILE_READ_ONLY`, `FILE_NOT_WRITABLE`.
+            CannotOpen, OSError: it cannot be read.
+        """
+        with at(root, path) as (folder, name):
+            file = folder.read(name)
+            mode = file.stat.st_mode
+            if not mode & 0o222 or not _may_write(folder, name):
+                raise Forbidden("FILE_READ_ONLY", "The file is read-only.")
+            return Found(file, file.stat.st_nlink > 1 or not _may_replace(folder, file.stat))
+
+    def read(self, root: VaultRoot, path: str) -> bytes | None:
+        """Return the bytes of a file, or None if there is none."""
+        try:
+            with at(root, path) as (folder, name):
+                return folder.read(name).data
+        except (FileNotFoundError, NotADirectoryError, NotAFile):
+            return None
+        except CannotOpen as error:
+            if error.cause is Cause.VANISHED:
+                return None
+            raise
+
+    def read_temporary(self, root: VaultRoot, change: FileChange, name: str) -> bytes | None:
+        """Return the bytes of a temporary file of a change, or None."""
+        return self.read(root, beside(change.path, name))
+
+    # --- changing -------------------------------------------------------------------------------
+
+    def apply(
+        self, root: VaultRoot, change: FileChange, before: bytes | None, after: bytes | None
+    ) -> bool:
+        """Carry out a change. Return whether a temporary file is left that may be removed later.
+
+        Raises:
+            Changed: somebody else has changed the file, or there is another one.
+            Failed: `WRITE_NOT_VERIFIED`.
+            CannotOpen, InUse, OSError: nothing was changed.
+        """
+        if change.kind == FOLDER:
+            make_folders(root, change.path)
+            return False
+        if change.kind == NO_FOLDER:
+            with at(root, change.path) as (folder, name):
+                folder.remove_folder(name)
+                folder.sync()
+            return False
+        if change.kind == MOVE:
+            return self._move(root, change, before)
+        if change.kind == CREATE and after is not None and change.temporary is not None:
+            self._create(root, change, change.temporary, after)
+            return False
+        if before is None:
+            raise Changed  # its bytes are no longer kept
+        with at(root, change.path) as (folder, name):
+            if change.in_place and after is not None:
+                write_in_place(folder, name, before, after)
+                self._verify(folder, name, after)
+                return False
+            if change.temporary is None or (after is None and change.kind != REMOVE):
+                raise Changed
+            if after is None:
+                _remove(folder, name, change.temporary, before)
+                return True
+            left = self.replacer.replace(folder, name, change.temporary, before, after)
+            self._verify(folder, name, after)
+            return left is not None
+
+    def _create(self, root: VaultRoot, change: FileChange, temporary: str, data: bytes) -> None:
+        parent, _, name = change.path.rpartition("/")
+        made = make_folders(root, parent)
+        try:
+            with root.open_folder(parent) as folder:
+                self.replacer.create(folder, name, temporary, data)
+                self._verify(folder, name, data)
+        except BaseException:
+            remove_folders(root, made)
+            raise
+
+    def _move(self, root: VaultRoot, change: FileChange, before: bytes | None) -> bool:
+        target, temporary = change.target or "", change.temporary or ""
+        parent, _, name = change.path.rpartition("/")
+        to_parent, _, to = target.rpartition("/")
+        made = make_folders(root, to_parent)
+        try:
+            with ExitStack() as stack:
+                folder = stack.enter_context(root.open_folder(parent))
+                to_folder = stack.enter_context(root.open_folder(to_parent))
+                if parent == to_parent and fold(name) == fold(to):
+                    _respell(folder, name, temporary, to)
+                    return False
+                try:
+                    move_new(folder, name, to_folder, to)
+                except OSError as error:
+                    if error.errno != errno.EXDEV or before is None:
+                        raise
+                    _copy(folder, name, to_folder, to, temporary, before)
+                    return True
+                if before is not None and not _is(to_folder, to, before):
+                    # Somebody saved between our read and the rename.
+                    with suppress(FileExistsError):
+                        move_new(to_folder, to, folder, name)
+                    raise Changed  # noqa: TRY301 - new folders are removed
+                to_folder.sync()
+                folder.sync()
+                return False
+        except BaseException:
+            remove_folders(root, made)
+            raise
+
+    def _verify(self, folder: Folder, name: str, data: bytes) -> None:
+        """Read a file back where the file system is not to be trusted.
+
+        Raises:
+            Failed: `WRITE_NOT_VERIFIED`.
+        """
+        if not self.remote:
+            return
+        try:
+            good = folder.names().count(name) == 1 and _is(folder, name, data)
+        except OSError:
+            good = False
+        if not good:
+            raise Failed("WRITE_NOT_VERIFIED", "The drive does not give back what was written.")
+
+    # --- temporary files ------------------------------------------------------------------------
+
+    def sweep(self, root: VaultRoot, change: FileChange) -> None:
+        """Remove the temporary files of a change, whose bytes are known."""
+        if change.temporary is None:
+            return
+        with suppress(CannotOpen, FileNotFoundError), at(root, change.path) as (folder, _):
+            for name in temporaries(change.temporary):
+                remove_temporary(folder, name)
+
+
+def temporaries(temporary: str) -> tuple[str, str, str]:
+    """Return the names that the temporary files of one change may have."""
+    return temporary, set_aside(temporary), being_written(temporary)
+
+
+def beside(path: str, name: str) -> str:
+    """Return the path of a name in the folder of a file."""
+    folder, slash, _ = path.rpartition("/")
+    return f"{folder}{slash}{name}"
+
+
+@contextmanager
+def at(root: VaultRoot, path: str) -> Iterator[tuple[Folder, str]]:
+    """Open the folder of a file by its path without links. Yield it and the file's name."""
+    parent, _, name = path.rpartition("/")
+    with root.open_folder(parent) as folder:
+        yield folder, name
+
+
+def make_folders(root: VaultRoot, path: str) -> list[str]:
+    """Create a folder and those above it that are missing. Return the new ones, outermost first."""
+    made: list[str] = []
+    done = ""
+    for name in path.split("/") if path else ():
+        inner = f"{done}/{name}" if done else name
+        with root.open_folder(done) as folder:
+            try:
+                folder.make_folder(name)
+            except FileExistsError:
+                pass
+            else:
+                made.append(inner)
+                with root.open_folder(inner) as new:
+                    new.like(folder)
+                folder.sync()
+        done = inner
+    return made
+
+
+def remove_folders(root: VaultRoot, made: list[str]) -> None:
+    """Remove new folders that are still empty."""
+    for path in reversed(made):
+        with suppress(CannotOpen, OSError), at(root, path) as (folder, name):
+            folder.remove_folder(name)
+
+
+def _remove(folder: Folder, name: str, temporary: str, before: bytes) -> None:
+    move_new(folder, name, folder, temporary)
+    if not _is(folder, temporary, before):
+        with suppress(FileExistsError):  # somebody has made a new one, which is newer
+            move_new(folder, temporary, folder, name)
+        raise Changed(None if not folder.exists(temporary) else content_hash(before))
+    folder.sync()
+
+
+def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:
+    """Rename to another spelling of the same name, which may be one name for the file system."""
+    move_new(folder, name, folder, temporary)
+    try:
+        move_new(folder, temporary, folder, to)
+    except BaseException:
+        move_new(folder, temporary, folder, name)
+        raise
+    folder.sync()
+
+
+def _copy(  # noqa: PLR0917 - two places, and what is between them
+    folder: Folder, name: str, to_folder: Folder, to: str, temporary: str, before: bytes
+) -> None:
+    """Move a file to another file system: copied, compared, then removed."""
+    new = being_written(temporary)
+    source = folder.open_to_read(name)
+    try:
+        to_folder.make(new, before, like=source)
+    finally:
+        os.close(source)
+    try:
+        move_new(to_folder, new, to_folder, to)
+    except BaseException:
+        to_folder.remove(new)
+        raise
+    to_folder.sync()
+    try:
+        if not _is(to_folder, to, before):
+            raise Changed  # noqa: TRY301 - the copy is removed
+        _remove(folder, name, temporary, before)
+    except BaseException:
+        to_folder.remove(to)
+        raise
+
+
+def _is(folder: Folder, name: str, data: bytes) -> bool:
+    try:
+        return folder.read(name).data == data
+    except OSError as error:
+        if error.errno == errno.ESTALE or isinstance(error, NotAFile):
+            return False
+        raise
+
+
+def _may_write(folder: Folder, name: str) -> bool:
+    return os.access(
+        folder.call_path(name),
+        os.W_OK,
+        dir_fd=folder.fd,
+        effective_ids=os.access in os.supports_effective_ids,
+    )
+
+
+def _may_replace(folder: Folder, file: os.stat_result) -> bool:
+    """Whether a file of this folder may be replaced by another one."""
+    if folder.fd is None:
+        return True
+    if not _may_write(folder, "."):
+        return False
+    status = os.fstat(folder.fd)
+    sticky = status.st_mode & stat.S_ISVTX
+    return not sticky or os.geteuid() in (0, file.st_uid, status.st_uid)

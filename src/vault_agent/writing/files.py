@@ -1,0 +1,261 @@
+"""Writes of whole files: moves, deletion, folders, attachments, and headings that links name.
+
+Each reads from the index which links it concerns. An index that is behind the files would miss some
+of them, so a move first brings it up to date.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from vault_agent.errors import (
+    Conflict,
+    Failed,
+    IndexUnavailable,
+    InvalidRequest,
+    NotFound,
+    TooLarge,
+)
+from vault_agent.model.identifiers import content_hash
+from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.index.relinking import LinkReader
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import is_note
+from vault_agent.vault.paths import validate
+from vault_agent.writing.affected import links_taken
+from vault_agent.writing.move import MoveRequest, notice_of_links, plan_move
+from vault_agent.writing.placing import folder_exists, place_for_file, place_for_folder
+from vault_agent.writing.rename_heading import HeadingRequest, plan_heading
+from vault_agent.writing.transaction import MakeFolder, Move, Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from vault_agent.markdown.address import Address
+    from vault_agent.model.writing import Write, Writer, Written
+    from vault_agent.store.current import Snapshot
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.write import Writing
+
+    Plan = Callable[[Snapshot, VaultRoot], Transaction]
+
+AT_ONCE = 50
+"""Notes that a move rewrites without being a job."""
+MAX_ATTACHMENT_BYTES = 50 * 1024 * 1024
+_ATTEMPTS = 5
+
+_T = TypeVar("_T")
+
+
+class Index(Protocol):
+    """The index of the vault."""
+
+    def snapshot(self, *, up_to_date: bool) -> AbstractAsyncContextManager[Snapshot]:
+        """Lend the current state. With `up_to_date`, first index all changes of the vault."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The writes of whole files of one open vault.
+
+    `may_write` decides by the scope alone whether a caller may change the note at a path, and
+    `most_notes` is the largest number of notes that one move may rewrite.
+    """
+
+    writing: Writing
+    index: Index
+    open_root: Callable[[], VaultRoot]
+    may_write: Callable[[Writer, str], bool]
+    most_notes: int
+
+    async def move(
+        self,
+        path: str,
+        to: str,
+        write: Write,
+        *,
+        rewrite_links: bool = True,
+        at_once: int | None = None,
+    ) -> Written:
+        """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
+
+        The hash of a file is required; a folder has none.
+
+        Args:
+            at_once: the largest number of notes to rewrite, else `LargeMove` is raised.
+
+        Raises:
+            LargeMove: if the move must be a job.
+            VaultAgentError: as `plan_move` and `Writing.transact`.
+        """
+        asked = MoveRequest(
+            path,
+            to,
+            rewrite_links,
+            lambda note: self.may_write(write.caller, note),
+            self.most_notes,
+            at_once,
+        )
+
+        def plan(snapshot: Snapshot, root: VaultRoot) -> Transaction:
+            planned = plan_move(snapshot, root, asked)
+            moved = planned.changes[0] if planned.changes else None
+            if isinstance(moved, Move) and moved.before is not None:
+                _check_hash(moved.before, write)
+            return planned
+
+        # The plan compares the hash, because a folder has none.
+        own = replace(write, expected_hash=None, hash_required=False)
+        return await self._transact(own, plan)
+
+    async def rename_heading(self, path: str, write: Write, address: Address, text: str) -> Written:
+        """Give a heading another text, and rewrite the links of all notes that name it.
+
+        `write.expected_hash` is that of the section or of the whole note, and optional.
+
+        Raises:
+            VaultAgentError: as `plan_heading` and `Writing.transact`.
+        """
+        asked = HeadingRequest(
+            path,
+            address,
+            text,
+            write.expected_hash,
+            lambda note: self.may_write(write.caller, note),
+            self.most_notes,
+        )
+        # The hash is compared by the plan, because it may be that of the section.
+        own = replace(write, expected_hash=None, hash_required=False)
+        return await self._transact(own, lambda snapshot, root: plan_heading(snapshot, root, asked))
+
+    async def delete(
+        self, path: str, write: Write, *, permanent: bool = False, missing_ok: bool = False
+    ) -> Written | None:
+        """Move a file to `.trash/`, or remove it. Links to it stay and are counted in the reply.
+
+        Return None if there is no such file and `missing_ok`.
+
+        Raises:
+            VaultAgentError: as `Writing.remove`.
+        """
+        validate(path)
+        lost = await self._of_index(lambda reader: reader.links_into(path))
+        try:
+            written = await self.writing.remove(path, write, permanent=permanent)
+        except NotFound:
+            if missing_ok:
+                return None
+            raise
+        if not lost:
+            return written
+        warning = notice_of_links(
+            "LINKS_BROKEN", f"{len(lost)} links lead to this file, and were not changed.", lost
+        )
+        return replace(written, broken_links=len(lost), warnings=(*written.warnings, warning))
+
+    async def make_folder(self, path: str, write: Write) -> Written:
+        """Make a folder, and those above it. One that exists stays as it is.
+
+        Raises:
+            VaultAgentError: as `place_for_folder` and `Writing.transact`.
+        """
+
+        def plan() -> Transaction:
+            with self.open_root() as root:
+                if folder_exists(root, path):
+                    return Transaction(path, ())
+                place = place_for_folder(root, path)
+                return Transaction(place, (MakeFolder(place),), created=True)
+
+        return await self.writing.transact(write, plan)
+
+    async def attach(self, path: str, write: Write, content: bytes) -> Written:
+        """Add a file that is not a note. An existing file is never replaced.
+
+        Raises:
+            InvalidRequest: `INVALID_NOTE_NAME` for a note, and for a name without extension.
+            TooLarge: `ATTACHMENT_TOO_LARGE` over 50 MiB.
+            VaultAgentError: as `place_for_file` and `Writing.create`.
+        """
+        if len(content) > MAX_ATTACHMENT_BYTES:
+            raise TooLarge(
+                "ATTACHMENT_TOO_LARGE",
+                "An attachment may have at most 50 MiB.",
+                {"size": len(content), "limit": MAX_ATTACHMENT_BYTES},
+                remedy="",
+            )
+        suffix = posixpath.splitext(path)[1]
+        if is_note(path) or not suffix:
+            raise InvalidRequest(
+                "INVALID_NOTE_NAME", "An attachment needs an extension other than .md.", remedy=""
+            )
+
+        def place() -> str:
+            with self.open_root() as root:
+                return place_for_file(root, path, suffix)
+
+        return await self.writing.create(await in_thread(place), write, content)
+
+    async def with_bystanders(self, written: Written) -> Written:
+        """Add a warning to the reply of a new file if links to other files now lead to it."""
+        if not (written.created and written.changed):
+            return written
+        taken = await self._of_index(lambda reader: links_taken(reader, written.path))
+        if not taken:
+            return written
+        warning = notice_of_links(
+            "LINKS_LEAD_ELSEWHERE",
+            f"{len(taken)} links to another file of this name now lead to the new one.",
+            taken,
+        )
+        return replace(written, warnings=(*written.warnings, warning))
+
+    async def _transact(self, write: Write, plan: Plan) -> Written:
+        for _ in range(_ATTEMPTS):
+            async with self.index.snapshot(up_to_date=True) as snapshot:
+
+                def planned(snapshot: Snapshot = snapshot) -> Transaction:
+                    with self.open_root() as root:
+                        return plan(snapshot, root)
+
+                try:
+                    return await self.writing.transact(write, planned)
+                except SnapshotOutdated:
+                    continue
+        raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
+
+    async def _of_index(self, read: Callable[[LinkReader], _T]) -> _T | None:
+        """Return what `read` finds in the index as it is, or None if there is no index."""
+
+        def found(snapshot: Snapshot) -> _T:
+            with snapshot.unchanged_here() as connection:
+                return read(LinkReader(connection))
+
+        for _ in range(_ATTEMPTS):
+            try:
+                async with self.index.snapshot(up_to_date=False) as snapshot:
+                    return await in_thread(found, snapshot)
+            except SnapshotOutdated:
+                continue
+            except IndexUnavailable:
+                return None
+        return None
+
+
+def _check_hash(content: bytes, write: Write) -> None:
+    """Compare a file with what the caller expects, before its links are looked at.
+
+    Raises:
+        InvalidRequest: `EXPECTED_HASH_REQUIRED`.
+        Conflict: `HASH_MISMATCH`.
+    """
+    current = content_hash(content).hex()
+    if write.expected_hash is None:
+        if write.hash_required and not write.dry_run:
+            raise InvalidRequest("EXPECTED_HASH_REQUIRED", "A move needs the hash of the file.")
+    elif not current.startswith(write.expected_hash):
+        raise Conflict("HASH_MISMATCH", "The file has changed.", {"currentHash": current})

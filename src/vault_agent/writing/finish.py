@@ -1,0 +1,308 @@
+"""Finishes writes that were interrupted: by a crash, or by a failure of the disk.
+
+Every file is looked at by its bytes, never by its time. Bytes that are neither those before nor
+those after are somebody's: they are never overwritten, at most merged.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import VaultAgentError
+from vault_agent.markdown.edit import spliced
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.writing import WriteState
+from vault_agent.vault.folder import NotAFile
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.write import (
+    Changed,
+    InUse,
+    give_back,
+    is_between,
+    move_new,
+    set_aside,
+    temporary_name,
+    write_in_place,
+)
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE, at
+from vault_agent.writing.merge import merged
+from vault_agent.writing.transaction import Planned
+
+if TYPE_CHECKING:
+    from vault_agent.store.writes.log import WriteLog
+    from vault_agent.store.writes.record import FileChange, Logged
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.disk import Disk
+    from vault_agent.writing.transaction import Plan
+
+_TRIES = 3
+
+
+def text_after(plan: Plan, text: bytes) -> bytes:
+    """Return a text after an edit. Raises what the plan raises."""
+    found = plan(text)
+    return spliced(text, found.splices if isinstance(found, Planned) else found)
+
+
+class Finisher:
+    """Brings the files of logged writes to a state that the log describes."""
+
+    def __init__(self, disk: Disk, log: WriteLog) -> None:
+        self._disk = disk
+        self._log = log
+
+    # --- one file, old or new -------------------------------------------------------------------
+
+    def settle(self, root: VaultRoot, logged: Logged) -> WriteState:
+        """Find out whether a `prepared` write was carried out, and log it.
+
+        A person's file that it had displaced gets its name back, and then it was not.
+
+        Raises:
+            OSError, CannotOpen, Failed: it is still open.
+        """
+        change = logged.changes[0]
+        done = {EDIT: self._settle_edit, REMOVE: self._settle_removal, MOVE: self._settle_move}.get(
+            change.kind, self._settle_new
+        )(root, logged, change)
+        if done:
+            self._log.finish(logged.seq)
+        else:
+            self._log.fail(logged.seq)
+        self._disk.sweep(root, change)
+        self._log.sweep(logged.seq, 0)
+        return WriteState.DONE if done else WriteState.FAILED
+
+    def _settle_edit(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
+        temporary = change.temporary or ""
+        now = self._hash_at(root, change.path)
+        for name in (temporary, set_aside(temporary)):
+            displaced = self._disk.read_temporary(root, change, name)
+            if displaced is None or content_hash(displaced) == change.hash_after:
+                continue
+            if content_hash(displaced) == change.hash_before:
+                return now != change.hash_before
+            if now in (change.hash_after, None):
+                with at(root, change.path) as (folder, note):
+                    give_back(folder, note, name, change.hash_after or b"")
+                return False
+            self.keep_beside(root, logged, change.path, displaced)
+            return False
+        return now == change.hash_after
+
+    def _settle_new(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
+        del logged
+        if change.kind in (FOLDER, NO_FOLDER):
+            return _exists(root, change.path) is (change.kind == FOLDER)
+        return self._hash_at(root, change.path) == change.hash_after
+
+    def _settle_removal(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
+        temporary = change.temporary or ""
+        removed = self._disk.read_temporary(root, change, temporary)
+        now = self._hash_at(root, change.path)
+        if removed is None:
+            return now is None
+        if content_hash(removed) == change.hash_before:
+            return True
+        if now is None:
+            with at(root, change.path) as (folder, name):
+                move_new(folder, temporary, folder, name)
+            return False
+        self.keep_beside(root, logged, change.path, removed)
+        return True
+
+    def _settle_move(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
+        del logged
+        with at(root, change.path) as (folder, name):
+            if change.temporary and folder.exists(change.temporary):
+                parent, _, to = (change.target or "").rpartition("/")
+                if parent == folder.path and not folder.exists(to):
+                    move_new(folder, change.temporary, folder, to)
+                return True  # or copied to another file system, and removed here
+            return not folder.exists(name)
+
+    # --- several files, always finished ---------------------------------------------------------
+
+    def finish(
+        self, root: VaultRoot, logged: Logged, plans: dict[int, Plan] | None = None
+    ) -> list[int]:
+        """Carry out the rest of a `committed` write. Return the positions that it had to leave.
+
+        Raises:
+            VaultAgentError, OSError, CannotOpen: the disk fails. The write can be finished later.
+        """
+        left = [
+            position
+            for position, change in enumerate(logged.changes)
+            if not self._bring(root, logged, position, change, (plans or {}).get(position))
+        ]
+        warning = "RECOVERY_CONFLICT" if left else None
+        self._log.finish(logged.seq, warning=warning)
+        return left
+
+    def _bring(
+        self,
+        root: VaultRoot,
+        logged: Logged,
+        position: int,
+        change: FileChange,
+        plan: Plan | None,
+    ) -> bool:
+        """Carry out one change unless it is done. Return False if it is not possible any more."""
+        before, after = self._bytes(change)
+        try:
+            if change.kind == EDIT:
+                return self._bring_edit(root, logged, position, change, plan)
+            if self._is_done(root, change):
+                pass
+            elif self._disk.apply(root, change, before, after):
+                return True  # its temporary file is looked at later
+        except (Changed, FileExistsError, InUse):
+            return False
+        except (CannotOpen, FileNotFoundError, NotAFile):
+            return False
+        self._disk.sweep(root, change)
+        self._log.sweep(logged.seq, position)
+        return True
+
+    def _is_done(self, root: VaultRoot, change: FileChange) -> bool:
+        if change.kind == CREATE:
+            return self._hash_at(root, change.path) == change.hash_after
+        if change.kind == REMOVE:
+            return self._hash_at(root, change.path) is None
+        if change.kind == NO_FOLDER:
+            return not _exists(root, change.path)
+        if change.kind == MOVE:
+            return self._finish_respelling(root, change) or (
+                not _exists(root, change.path) and _exists(root, change.target or "")
+            )
+        return False
+
+    def _finish_respelling(self, root: VaultRoot, change: FileChange) -> bool:
+        """Finish a move in two steps. Return whether the first one was done."""
+        with suppress(CannotOpen), at(root, change.path) as (folder, _):
+            if change.temporary and folder.exists(change.temporary):
+                parent, _, to = (change.target or "").rpartition("/")
+                if parent == folder.path and not folder.exists(to):
+                    move_new(folder, change.temporary, folder, to)
+                return True
+        return False
+
+    def _bring_edit(
+        self,
+        root: VaultRoot,
+        logged: Logged,
+        position: int,
+        change: FileChange,
+        plan: Plan | None,
+    ) -> bool:
+        before, after = self._bytes(change)
+        self._return_displaced(root, change)
+        for _ in range(_TRIES):
+            try:
+                found = self._disk.find(root, change.path)
+            except VaultAgentError:  # read-only by now
+                return False
+            now = found.data
+            if now == after:
+                self._disk.sweep(root, change)
+                self._log.sweep(logged.seq, position)
+                return True
+            if before is None or after is None:
+                return False
+            if now != before and found.in_place and is_between(now, before, after):
+                with at(root, change.path) as (folder, name), suppress(Changed):
+                    write_in_place(folder, name, now, after)
+                continue
+            if now != before:
+                new = self._planned_anew(plan, before, after, now)
+                if new is None or new == now:
+                    return new == now
+                before, after = now, new
+                change = self._revised(logged.seq, position, change, before, after)
+            with suppress(Changed):
+                if self._disk.apply(root, replace(change, in_place=found.in_place), before, after):
+                    return True
+        return False
+
+    def _return_displaced(self, root: VaultRoot, change: FileChange) -> None:
+        """Give a person's file its name back that a crash has left displaced."""
+        for name in (change.temporary or "", set_aside(change.temporary or "")):
+            displaced = self._disk.read_temporary(root, change, name) if name else None
+            if displaced is None:
+                continue
+            known = content_hash(displaced) in (change.hash_before, change.hash_after)
+            if not known and self._hash_at(root, change.path) in (change.hash_after, None):
+                with at(root, change.path) as (folder, note):
+                    give_back(folder, note, name, change.hash_after or b"")
+        self._disk.sweep(root, change)
+
+    def _planned_anew(
+        self, plan: Plan | None, before: bytes, after: bytes, now: bytes
+    ) -> bytes | None:
+        if plan is not None:
+            with suppress(VaultAgentError):
+                return text_after(plan, now)
+        return merged(before, after, now)
+
+    def _revised(
+        self, seq: int, position: int, change: FileChange, before: bytes, after: bytes
+    ) -> FileChange:
+        revised = replace(
+            change,
+            hash_before=self._log.keep(before, durable=True),
+            hash_after=self._log.keep(after, durable=True),
+            size_before=len(before),
+            size_after=len(after),
+            temporary=temporary_name(),
+        )
+        self._log.revise(seq, position, revised)
+        return revised
+
+    # --- for both -------------------------------------------------------------------------------
+
+    def keep_beside(self, root: VaultRoot, logged: Logged, path: str, data: bytes) -> str:
+        """Put bytes into a new file beside a note, and log that it needs a look.
+
+        Return the path of the new file.
+        """
+        made = new_beside(root, self._disk, path, "conflict", data)
+        self._log.warn(logged.seq, "WRITE_CONFLICT")
+        return made
+
+    def _bytes(self, change: FileChange) -> tuple[bytes | None, bytes | None]:
+        return self._log.bytes_of(change.hash_before), self._log.bytes_of(change.hash_after)
+
+    def _hash_at(self, root: VaultRoot, path: str) -> bytes | None:
+        data = self._disk.read(root, path)
+        return None if data is None else content_hash(data)
+
+
+def new_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) -> str:
+    """Create `Name (what).md` beside `Name.md`, or `Name (what 2).md`, and return its path."""
+    with at(root, path) as (folder, name):
+        stem, dot, extension = name.rpartition(".")
+        if not stem:
+            stem, dot, extension = name, "", ""
+        number = 1
+        while True:
+            counted = what if number == 1 else f"{what} {number}"
+            to = f"{stem} ({counted}){dot}{extension}"
+            try:
+                disk.replacer.create(folder, to, temporary_name(), data)
+            except FileExistsError:
+                if folder.read(to).data == data:
+                    return folder.path_of(to)
+                number += 1
+            else:
+                return folder.path_of(to)
+
+
+def _exists(root: VaultRoot, path: str) -> bool:
+    try:
+        with at(root, path) as (folder, name):
+            return folder.exists(name)
+    except CannotOpen:
+        return False

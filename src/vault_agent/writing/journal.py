@@ -1,0 +1,371 @@
+"""What every write does in a thread: it opens the vault, logs, carries out, and recovers.
+
+Over 300 lines: the log and the files must agree after every failure, so one class sees both.
+"""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import (
+    Conflict,
+    Failed,
+    InvalidRequest,
+    TooLarge,
+    VaultAgentError,
+)
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.warning import Warning
+from vault_agent.model.writing import WriteState, Written
+from vault_agent.store.writes.record import FileChange, NewWrite
+from vault_agent.text.names import is_note
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.probe import Probe, probe
+from vault_agent.vault.write import Changed, InUse, temporary_name
+from vault_agent.writing import replies
+from vault_agent.writing.disk import EDIT, MOVE, Disk
+from vault_agent.writing.failures import coded_error
+from vault_agent.writing.finish import Finisher
+from vault_agent.writing.linger import Linger
+from vault_agent.writing.permission import Permission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from vault_agent.model.writing import Write, WriteLimits
+    from vault_agent.store.writes.log import WriteLog
+    from vault_agent.store.writes.record import Logged
+    from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.disk import Found
+    from vault_agent.writing.linger import Lingering
+    from vault_agent.writing.transaction import Plan
+
+
+class Disturbed(Exception):
+    """Somebody else has just changed the note, or is writing it. Wait, then look again."""
+
+
+class Journal:
+    """The log and the files of one vault, without locks."""
+
+    def __init__(
+        self,
+        open_root: Callable[[], VaultRoot],
+        log: WriteLog,
+        limits: WriteLimits,
+        exclusions: Exclusions,
+    ) -> None:
+        self.open_root = open_root
+        self.log = log
+        self.limits = limits
+        self.permission = Permission(limits, exclusions)
+        self.disk = Disk()
+        self.finisher = Finisher(self.disk, log)
+        self.linger = Linger(self.disk, log, self.finisher)
+        self.is_interrupted = False  # whether `recover` has something to do
+        self._unrecorded: list[int] = []  # writes whose end could not be logged yet
+
+    def prepare(self) -> Probe:
+        """Prove that the vault can be written.
+
+        Raises:
+            Unavailable: `WRITE_UNSUPPORTED_HERE`.
+            Misconfigured: `VAULT_NOT_FOUND`.
+        """
+        with self.open_root() as root, root.open_folder("") as folder:
+            found = probe(folder)
+        self.disk.replacer.way = found.way
+        self.disk.remote = found.remote
+        return found
+
+    def recover(self) -> None:
+        """Finish what was interrupted, and look at all temporary files that the log names.
+
+        Raises:
+            VaultAgentError, CannotOpen, OSError: the disk fails. It can be called again.
+        """
+        self.is_interrupted = False
+        try:
+            with self.open_root() as root:
+                for logged in self.log.unfinished():
+                    if logged.state is WriteState.PREPARED:
+                        self.finisher.settle(root, logged)
+                    else:
+                        self.finisher.finish(root, logged)
+                for logged, position in self.log.unswept():
+                    if not self.linger.has(logged.seq, position):
+                        self.linger.add(logged, position, seconds=0.0)
+                while (lingering := self.linger.take_due()) is not None:
+                    self.look(root, lingering)
+        except BaseException:
+            self.is_interrupted = True
+            raise
+
+    def look(self, root: VaultRoot, lingering: Lingering) -> bool:
+        """Look at a displaced file. Return whether somebody had saved into it."""
+        try:
+            return self.linger.look(root, lingering, self.rewrite)
+        except (VaultAgentError, CannotOpen, Changed, Disturbed, OSError):
+            self.linger.again(lingering)
+            return False
+
+    def expire(self) -> None:
+        """Forget what is older than the limits. No write may run."""
+        limits = self.limits
+        self.log.expire(
+            now_ms(), days=limits.undo_days, writes=limits.undo_writes, size=limits.undo_bytes
+        )
+
+    @contextmanager
+    def opened(self, write: Write) -> Iterator[tuple[VaultRoot, Written | None]]:
+        """Open the vault for a write. Yield also the reply, if it was done under its key."""
+        self.permission.check_right(write)
+        with coded_but_conflicts(), self.open_root() as root:
+            for seq in tuple(self._unrecorded):
+                self.log.finish(seq)
+                self._unrecorded.remove(seq)
+            yield root, self._replayed(write)
+
+    def _replayed(self, write: Write) -> Written | None:
+        if write.key is None or write.dry_run:
+            return None
+        earlier = self.log.with_key(write.caller.name, write.key)
+        if earlier is None:
+            return None
+        if earlier.request != write.request:
+            raise InvalidRequest("IDEMPOTENCY_KEY_REUSED", "This key was used for another request.")
+        written = replies.replayed(earlier.reply)
+        change = earlier.changes[0]
+        texts = [self.log.bytes_of(each) for each in (change.hash_before, change.hash_after)]
+        if change.kind == MOVE or (change.hash_before is not None and texts[0] is None):
+            return written
+        text, cut = replies.diff(written.path, texts[0], texts[1])
+        return replace(written, diff=text, diff_truncated=cut)
+
+    def real(self, root: VaultRoot, write: Write, path: str) -> str:
+        """Check a path of a file that exists, and return it with its links followed."""
+        self.permission.check_path(write.caller, path)
+        real = root.real_path(path)
+        if real != path:
+            self.permission.check_path(write.caller, real)
+        return real
+
+    def found(self, root: VaultRoot, path: str, write: Write) -> Found:
+        """Read a file that is to be changed. Raises `Disturbed` while somebody writes it."""
+        if write.hash_required and write.expected_hash is None:
+            raise InvalidRequest(
+                "EXPECTED_HASH_REQUIRED", "This change needs the hash of the note as you know it."
+            )
+        try:
+            return self.disk.find(root, path)
+        except OSError as error:
+            if error.errno == errno.ESTALE:
+                raise Disturbed from None
+            raise
+
+    def check_quiet(self, path: str, found: Found) -> None:
+        """Raise `Disturbed` if somebody else has changed a file within the quiet time."""
+        age = time.time() - found.file.stat.st_mtime
+        if 0 <= age < self.limits.quiet_seconds and (
+            content_hash(found.data) != self.log.hash_at(path)
+        ):
+            raise Disturbed
+
+    def check_size(self, path: str, data: bytes) -> None:
+        """Raise `NOTE_TOO_LARGE` if a note would have too many bytes."""
+        most = self.limits.max_note_bytes
+        if len(data) > most and is_note(path):
+            raise TooLarge(
+                "NOTE_TOO_LARGE",
+                f"The note would have {len(data)} bytes, and the most is {most}.",
+                {"bytes": len(data), "maxBytes": most},
+                remedy="Write to another note, or raise write.max_note_bytes.",
+            )
+
+    def warnings(self) -> tuple[Warning, ...]:
+        """Return the warnings that every write here has."""
+        if not self.disk.remote:
+            return ()
+        what = "The vault is on a network or cloud drive, which may upload the change later."
+        return (Warning("WRITE_NOT_DURABLE", what),)
+
+    def begin(  # noqa: PLR0917 - all of one record
+        self,
+        write: Write,
+        write_id: str,
+        state: WriteState,
+        written: Written,
+        changes: Sequence[FileChange],
+        texts: Sequence[tuple[bytes | None, bytes | None]],
+        undoes: str | None = None,
+    ) -> Logged:
+        """Keep the bytes of a write and log it, durably, before anything is changed."""
+        appended = write.appended
+        new = NewWrite(
+            id=write_id,
+            at=now_ms(),
+            agent=write.caller.name,
+            client=write.caller.client,
+            operation=write.operation,
+            state=state,
+            reply=replies.logged(written),
+            changes=tuple(changes),
+            key=write.key,
+            request=write.request if write.key is not None else None,
+            appended=None if appended is None else content_hash(appended.text),
+            undoes=undoes,
+        )
+        return self._log(new, texts)
+
+    def _log(self, new: NewWrite, texts: Sequence[tuple[bytes | None, bytes | None]]) -> Logged:
+        """Keep the bytes of a write and log it, durably."""
+        whole = new.state is WriteState.COMMITTED
+        for change, (before, after) in zip(new.changes, texts, strict=True):
+            if before is not None:
+                self.log.keep(before, durable=True)
+            if after is not None and change.kind != MOVE:
+                self.log.keep(after, durable=whole)
+        return self.log.begin(new)
+
+    def apply(
+        self,
+        root: VaultRoot,
+        logged: Logged,
+        before: bytes | None,
+        after: bytes | None,
+        plan: Plan | None,
+    ) -> None:
+        """Carry out a logged write of one file, and log how it ended."""
+        change = logged.changes[0]
+        try:
+            is_left = self.disk.apply(root, change, before, after)
+        except Changed as changed:
+            with suppress(Failed):
+                self.log.fail(logged.seq)
+            if changed.left is not None:
+                self.linger.add(logged, 0, left=changed.left)
+            else:
+                self._swept(root, logged)
+            raise
+        except BaseException as error:
+            if self._settled(root, logged) is WriteState.DONE and (
+                isinstance(error, VaultAgentError)  # it was written, and not verified
+            ):
+                with suppress(Failed):
+                    self.log.warn(logged.seq, error.code)
+            raise
+        self._finish(logged.seq)
+        if is_left:
+            self.linger.add(logged, 0, plan)
+        else:
+            self._swept(root, logged)
+
+    def _settled(self, root: VaultRoot, logged: Logged) -> WriteState | None:
+        """Bring an interrupted write to an end now, or leave it to the next start."""
+        try:
+            if logged.state is WriteState.PREPARED:
+                return self.finisher.settle(root, logged)
+            change = logged.changes[0]
+            if content_hash(self.disk.read(root, change.path) or b"") != change.hash_before:
+                self.is_interrupted = True  # a part of it is written
+                return None
+            self.log.fail(logged.seq)
+        except (VaultAgentError, CannotOpen, OSError):
+            self.is_interrupted = True
+            return None
+        return WriteState.FAILED
+
+    def _finish(self, seq: int) -> None:
+        try:
+            self.log.finish(seq)
+        except Failed:  # it is done all the same
+            self._unrecorded.append(seq)
+
+    def _swept(self, root: VaultRoot, logged: Logged) -> None:
+        with suppress(Failed, OSError, CannotOpen):
+            self.disk.sweep(root, logged.changes[0])
+            self.log.sweep(logged.seq, 0)
+
+    def rewrite(self, root: VaultRoot, lingering: Lingering, now: bytes | None, new: bytes) -> None:
+        """Give a note the text that an editor has saved, with our edits. See `Linger.look`."""
+        logged = lingering.logged
+        path = lingering.change.path
+        found = self.disk.find(root, path)
+        if now is None or found.data != now:
+            raise Changed
+        change = file_change(EDIT, path, now, new, in_place=found.in_place)
+        write = NewWrite(
+            id=new_id(),
+            at=now_ms(),
+            agent=logged.agent,
+            client=logged.client,
+            operation=logged.operation,
+            state=WriteState.COMMITTED if found.in_place else WriteState.PREPARED,
+            reply="{}",
+            changes=(change,),
+        )
+        again = self._log(write, [(now, new)])
+        self.apply(root, again, now, new, None)
+
+
+def new_id() -> str:
+    """Return a new ID of a write."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}"
+
+
+def now_ms() -> int:
+    """Return the time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@contextmanager
+def coded_but_conflicts() -> Iterator[None]:
+    """Give failures their codes, but let through what is worth another try."""
+    try:
+        yield
+    except (Changed, Disturbed):
+        raise
+    except (InUse, CannotOpen, OSError) as error:
+        raise coded_error(error) from error
+
+
+def check_hash(write: Write, data: bytes | None) -> None:
+    """Compare the hash that the caller expects.
+
+    Raises:
+        Conflict: `HASH_MISMATCH` with `details.currentHash`.
+    """
+    if write.expected_hash is None or data is None:
+        return
+    current = content_hash(data).hex()
+    if not current.startswith(write.expected_hash):
+        raise Conflict(
+            "HASH_MISMATCH", "The note has changed since you read it.", {"currentHash": current}
+        )
+
+
+def file_change(
+    kind: str,
+    path: str,
+    before: bytes | None,
+    after: bytes | None,
+    *,
+    in_place: bool = False,
+) -> FileChange:
+    """Return a change of one file as it is logged, with a new name for its temporary file."""
+    return FileChange(
+        kind=kind,
+        path=path,
+        hash_before=None if before is None else content_hash(before),
+        hash_after=None if after is None else content_hash(after),
+        size_before=None if before is None else len(before),
+        size_after=None if after is None else len(after),
+        temporary=None if in_place else temporary_name(),
+        in_place=in_place,
+    )

@@ -1,0 +1,221 @@
+"""Displaced files that stay for some seconds, because an editor may have them open.
+
+An editor that opened a note before an exchange saves into the displaced file. So it is read again
+before it is removed. Other bytes are the newest ones of a person: they go into the note, and our
+edits are made of them anew. Where that is not possible, both texts are kept, one as a copy.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from vault_agent.errors import VaultAgentError
+from vault_agent.model.identifiers import content_hash
+from vault_agent.vault.paths import lies_in
+from vault_agent.vault.write import set_aside
+from vault_agent.writing.finish import text_after
+from vault_agent.writing.merge import merged
+
+if TYPE_CHECKING:
+    from vault_agent.store.writes.log import WriteLog
+    from vault_agent.store.writes.record import FileChange, Logged
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.disk import Disk
+    from vault_agent.writing.finish import Finisher
+    from vault_agent.writing.transaction import Plan
+
+SECONDS = 2.0
+
+Redo: TypeAlias = Callable[[bytes], bytes]
+"""From a text to the same text with our edits. Raises coded errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lingering:
+    """A change whose displaced file is still there.
+
+    Args:
+        redo: makes our edits anew of another text; None if they mean nothing there.
+        base: the hash of the text that they were made of.
+        result: the hash of the note after them.
+        known: the hashes of bytes that need no other place.
+        due: when to look, by the monotonic clock.
+    """
+
+    logged: Logged
+    position: int
+    redo: Redo | None
+    base: bytes | None
+    result: bytes | None
+    known: frozenset[bytes]
+    due: float
+
+    @property
+    def change(self) -> FileChange:
+        """The change."""
+        return self.logged.changes[self.position]
+
+
+class Linger:
+    """The displaced files of one vault. Safe to share between threads."""
+
+    def __init__(self, disk: Disk, log: WriteLog, finisher: Finisher) -> None:
+        self._disk = disk
+        self._log = log
+        self._finisher = finisher
+        self._lock = threading.Lock()
+        self._files: list[Lingering] = []
+
+    def add(
+        self,
+        logged: Logged,
+        position: int,
+        plan: Plan | None = None,
+        *,
+        left: bytes | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
+        """Look at the displaced file of a change again after some seconds.
+
+        `left` is the hash of what it has now, if that is neither the text before nor after.
+        """
+        change = logged.changes[position]
+        known = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
+        redo = partial(text_after, plan) if plan is not None else None
+        due = time.monotonic() + seconds
+        self._add(
+            Lingering(logged, position, redo, change.hash_before, change.hash_after, known, due)
+        )
+
+    def _add(self, lingering: Lingering) -> None:
+        with self._lock:
+            self._files.append(lingering)
+
+    def has(self, seq: int, position: int) -> bool:
+        """Whether a change waits to be looked at."""
+        with self._lock:
+            return any((each.logged.seq, each.position) == (seq, position) for each in self._files)
+
+    def is_below(self, folder: str) -> bool:
+        """Whether a change of a file in a folder waits to be looked at."""
+        with self._lock:
+            return any(lies_in(each.change.path, folder) for each in self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @property
+    def next_due(self) -> float | None:
+        """When the next file is to be looked at, by the monotonic clock."""
+        with self._lock:
+            return min((each.due for each in self._files), default=None)
+
+    def take_due(self) -> Lingering | None:
+        """Return the file that is to be looked at next, if it is due."""
+        with self._lock:
+            first = min(self._files, key=lambda each: each.due, default=None)
+            if first is None or first.due > time.monotonic():
+                return None
+            self._files.remove(first)
+        return first
+
+    def look(
+        self,
+        root: VaultRoot,
+        lingering: Lingering,
+        rewrite: Callable[[VaultRoot, Lingering, bytes | None, bytes], None],
+    ) -> bool:
+        """Look at a displaced file, and remove it. Return whether somebody had saved into it.
+
+        `rewrite(root, lingering, now, new)` gives a note that has the bytes `now`, or None if there
+        is none, the bytes `new`, as a logged write. The path of the note must be locked.
+
+        Raises:
+            OSError, CannotOpen, VaultAgentError: the file stays, and can be looked at later.
+        """
+        change = lingering.change
+        for name in (change.temporary or "", set_aside(change.temporary or "")):
+            found = self._disk.read_temporary(root, change, name) if name else None
+            if found is None or content_hash(found) in lingering.known:
+                continue
+            # The editor may still have it open: once more.
+            self._add(self._put_in_place(root, lingering, found, rewrite))
+            return True
+        self._disk.sweep(root, change)
+        self._log.sweep(lingering.logged.seq, lingering.position)
+        return False
+
+    def again(self, lingering: Lingering) -> None:
+        """Look at a file later: the disk has failed, or somebody writes."""
+        self._add(replace(lingering, due=time.monotonic() + SECONDS))
+
+    def _put_in_place(
+        self,
+        root: VaultRoot,
+        lingering: Lingering,
+        saved: bytes,
+        rewrite: Callable[[VaultRoot, Lingering, bytes | None, bytes], None],
+    ) -> Lingering:
+        """Put saved text into its note. Return what is to be looked at after that."""
+        change = lingering.change
+        base = self._log.keep(saved, durable=True)
+        chain = self._chain(lingering)
+        now = self._disk.read(root, change.path)
+        new = self._merged(chain, saved, now)
+        if new is None and now is not None and content_hash(now) == chain[-1].result:
+            # Ours alone is there: the person's text goes into the note, ours beside it.
+            self._finisher.keep_beside(root, lingering.logged, change.path, now)
+            new = saved
+        if new is None:
+            self._finisher.keep_beside(root, lingering.logged, change.path, saved)
+        elif new != now:
+            rewrite(root, lingering, now, new)
+        return replace(
+            lingering,
+            redo=_composed(chain),
+            base=base,
+            result=None if new is None else content_hash(new),
+            known=lingering.known | {base},
+            due=time.monotonic() + SECONDS,
+        )
+
+    def _merged(self, chain: list[Lingering], saved: bytes, now: bytes | None) -> bytes | None:
+        """Return the saved text with our edits, or None if that is not possible."""
+        if now is None or now == saved:
+            return now
+        redo = _composed(chain)
+        if redo is not None and content_hash(now) == chain[-1].result:
+            with suppress(VaultAgentError):
+                return redo(saved)
+        base = self._log.bytes_of(chain[0].base)
+        return None if base is None else merged(base, now, saved)
+
+    def _chain(self, lingering: Lingering) -> list[Lingering]:
+        """Return this edit and those of the same note that were made of its result, in order."""
+        with self._lock:
+            later = sorted(self._files, key=lambda each: each.logged.seq)
+        chain = [lingering]
+        for each in later:
+            if each.change.path == lingering.change.path and each.base == chain[-1].result:
+                chain.append(each)
+        return chain
+
+
+def _composed(chain: list[Lingering]) -> Redo | None:
+    """Return what makes all edits of a chain anew, if that is possible."""
+    steps = [each.redo for each in chain]
+    if None in steps:
+        return None
+
+    def redo(text: bytes) -> bytes:
+        for step in steps:
+            text = text if step is None else step(text)
+        return text
+
+    return redo

@@ -1,0 +1,61 @@
+"""Two changes of one text in one: line by line, only where they do not touch. Pure."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MOST_LINES = 3_000
+"""Beyond this, what lies between the first and the last change counts as one change."""
+
+
+class _Hunk(NamedTuple):
+    """Replace the lines [start, end) of the base by `lines`."""
+
+    start: int
+    end: int
+    lines: Sequence[bytes]
+
+
+def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return `theirs` with the change from `base` to `ours`, or None if both changed one place."""
+    lines = base.splitlines(keepends=True)
+    one = list(_hunks(lines, ours.splitlines(keepends=True)))
+    other = list(_hunks(lines, theirs.splitlines(keepends=True)))
+    pieces: list[bytes] = []
+    done = 0
+    for hunk in sorted([*one, *other], key=lambda each: (each.start, each.end)):
+        if hunk.start < done:
+            return None
+        pieces += lines[done : hunk.start]
+        pieces += hunk.lines
+        done = hunk.end
+    pieces += lines[done:]
+    insertions = [{hunk.start for hunk in side if hunk.start == hunk.end} for side in (one, other)]
+    return None if insertions[0] & insertions[1] else b"".join(pieces)
+
+
+def _hunks(base: list[bytes], text: list[bytes]) -> Iterator[_Hunk]:
+    first = _equal(base, text)
+    last = _equal(base[first:][::-1], text[first:][::-1])
+    old, new = base[first : len(base) - last], text[first : len(text) - last]
+    if len(old) + len(new) > _MOST_LINES:
+        yield _Hunk(first, first + len(old), new)
+        return
+    for kind, start, end, new_start, new_end in SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if kind != "equal":
+            yield _Hunk(first + start, first + end, new[new_start:new_end])
+
+
+def _equal(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    count = 0
+    for each, its in zip(one, other, strict=False):
+        if each != its:
+            break
+        count += 1
+    return count

@@ -1,0 +1,186 @@
+"""Writes of one file: edits, new files, removals."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from vault_agent.errors import (
+    Conflict,
+    explained,
+)
+from vault_agent.markdown.edit import spliced
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.warning import Warning
+from vault_agent.model.writing import WriteState, Written
+from vault_agent.text.names import is_note
+from vault_agent.vault.new import place_of_new
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.writing import replies
+from vault_agent.writing.disk import CREATE, EDIT, MOVE, REMOVE
+from vault_agent.writing.failures import missing
+from vault_agent.writing.journal import (
+    Journal,
+    check_hash,
+    file_change,
+    new_id,
+    now_ms,
+)
+from vault_agent.writing.permission import TRASH
+from vault_agent.writing.transaction import (
+    Planned,
+)
+
+if TYPE_CHECKING:
+    from vault_agent.model.writing import Write
+    from vault_agent.store.writes.record import FileChange
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.transaction import Plan
+
+
+_MARKS: Final = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (rb"^<{7}[ \r\n]", rb"^={7}\r?$", rb"^>{7}[ \r\n]")
+)
+_NAMES_TRIED = 1_000
+
+
+class OneFile:
+    """The writes of one file at a time. Every method runs in a thread."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def read(self, path: str, write: Write) -> bytes:
+        """Return the bytes of a file."""
+        with self._journal.opened(write) as (root, _):
+            real = self._journal.real(root, write, path)
+            return self._journal.disk.find(root, real).data
+
+    def edit(self, path: str, write: Write, plan: Plan) -> Written:
+        """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed
+            real = self._journal.real(root, write, path)
+            if not is_note(real):
+                raise missing()
+            found = self._journal.found(root, real, write)
+            before = found.data
+            check_hash(write, before)
+            self._journal.check_quiet(real, found)
+            if all(mark.search(before) for mark in _MARKS):
+                raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
+            if self._is_there(write, real, before):
+                what = "You have just appended this text, and the note still ends with it."
+                warning = Warning("APPEND_ALREADY_THERE", explained("APPEND_ALREADY_THERE", what))
+                return replies.unchanged(write, path, before, content_hash(before), warning)
+            made = plan(before)
+            planned = made if isinstance(made, Planned) else Planned(made)
+            after = spliced(before, planned.splices)
+            said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
+            if after == before:
+                digest = content_hash(before)
+                return replies.unchanged(write, path, before, digest, *planned.warnings, **said)
+            self._journal.check_size(real, after)
+            change = file_change(EDIT, real, before, after, in_place=found.in_place)
+            said |= {"spans": len(planned.splices), "warnings": planned.warnings}
+            return self._carry_out(
+                root, write, path, change, before, after, plan if write.retries else None, **said
+            )
+
+    def create(self, path: str, write: Write, content: bytes) -> Written:
+        """Create a file and its folders."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed
+            self._journal.permission.check_path(write.caller, path)
+            real, _ = place_of_new(root, path)
+            self._journal.permission.check_path(write.caller, real)
+            self._journal.check_size(real, content)
+            change = file_change(CREATE, real, None, content)
+            return self._carry_out(root, write, real, change, None, content, None, created=True)
+
+    def remove(self, path: str, write: Write, *, permanent: bool) -> Written:
+        """Move a file to the trash, or remove it."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed
+            real = self._journal.real(root, write, path)
+            found = self._journal.found(root, real, write)
+            check_hash(write, found.data)
+            self._journal.check_quiet(real, found)
+            if permanent:
+                change = file_change(REMOVE, real, found.data, None)
+                return self._carry_out(root, write, real, change, found.data, None, None)
+            target = self._free_in_trash(root, real)
+            change = replace(
+                file_change(MOVE, real, found.data, found.data), target=target, hash_after=None
+            )
+            written = self._carry_out(
+                root, write, real, change, found.data, None, None, trash_path=target
+            )
+            return replace(written, path=path)
+
+    def _carry_out(  # noqa: PLR0917 - all of one write
+        self,
+        root: VaultRoot,
+        write: Write,
+        path: str,
+        change: FileChange,
+        before: bytes | None,
+        after: bytes | None,
+        plan: Plan | None,
+        **said: Any,
+    ) -> Written:
+        """Log a write of one file, carry it out, and return its reply."""
+        write_id = None if write.dry_run else new_id()
+        written = replies.of_change(write, write_id, change, **said)
+        written = replace(
+            written, path=path, warnings=(*written.warnings, *self._journal.warnings())
+        )
+        text, cut = replies.diff(path, before, after)
+        shown = replace(written, diff=text, diff_truncated=cut)
+        if write_id is None:
+            return shown
+        self._journal.permission.count(write.caller)
+        state = WriteState.COMMITTED if change.in_place else WriteState.PREPARED
+        logged = self._journal.begin(write, write_id, state, written, (change,), [(before, after)])
+        self._journal.apply(root, logged, before, after, plan)
+        return shown
+
+    def _is_there(self, write: Write, path: str, before: bytes) -> bool:
+        """Whether the text to append is what this caller has just appended, and still the end."""
+        appended = write.appended
+        if appended is None or write.key is not None or not appended.text:
+            return False
+        digest = content_hash(appended.text)
+        if not self._journal.log.was_appended(write.caller.name, path, digest, now_ms()):
+            return False
+        if appended.ends is not None:
+            return appended.ends(before)
+        return _lines(before).endswith(_lines(appended.text))
+
+    def _free_in_trash(self, root: VaultRoot, path: str) -> str:
+        folder, _, name = f"{TRASH}/{path}".rpartition("/")
+        stem, dot, extension = name.rpartition(".")
+        if not stem:
+            stem, dot, extension = name, "", ""
+        for number in range(1, _NAMES_TRIED):
+            suffix = "" if number == 1 else f" {number}"
+            target = f"{folder}/{stem}{suffix}{dot}{extension}"
+            try:
+                with root.open_folder(folder) as opened:
+                    if not opened.exists(target.rpartition("/")[2]):
+                        return target
+            except CannotOpen as error:
+                if error.cause is not Cause.VANISHED:
+                    raise
+                return target
+        raise Conflict("NAME_COLLISION", "The trash has too many files of this name.")
+
+
+def _lines(data: bytes) -> bytes:
+    """Return text with LF, without line ends at its end, to compare what was appended."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip(b"\n")

@@ -1,0 +1,100 @@
+"""Who may write what, and where: the settings' folders and rights, narrowed by the caller's."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Busy, Forbidden
+from vault_agent.model.writing import Right
+from vault_agent.text.names import fold
+from vault_agent.vault.paths import lies_in, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vault_agent.model.writing import Write, WriteLimits, Writer
+    from vault_agent.vault.exclude import Exclusions
+
+TRASH = ".trash"
+_MINUTE = 60.0
+_SUFFIXES = ("", ".md", ".markdown")
+
+
+class Permission:
+    """The two gates of every write, folder and right. Both are closed unless opened."""
+
+    def __init__(self, limits: WriteLimits, exclusions: Exclusions) -> None:
+        self._limits = limits
+        self._exclusions = exclusions
+        self._times: dict[str, deque[float]] = {}
+
+    def check_right(self, write: Write) -> None:
+        """Check that the caller may do this at all.
+
+        Raises:
+            Forbidden: `WRITE_NOT_ALLOWED` with `details.right`.
+        """
+        right = write.right
+        if right is Right.OVERWRITE and write.caller.client == "web" and write.expected_hash:
+            right = Right.EDIT  # a person saves what they see
+        mine = write.caller.allow
+        if right not in self._limits.allow or (mine is not None and right not in mine):
+            raise Forbidden(
+                "WRITE_NOT_ALLOWED", f"The right to {right} is not given.", {"right": right.value}
+            )
+
+    def check_path(self, caller: Writer, path: str, *, is_dir: bool = False) -> None:
+        """Check a path by its name alone.
+
+        Raises:
+            Forbidden: `WRITE_OUTSIDE_SCOPE`, `PATH_OUTSIDE_VAULT`.
+            InvalidRequest: `INVALID_PATH`.
+        """
+        validate(path)
+        if self._exclusions.excludes(path, is_dir):
+            raise _outside("is hidden or excluded")
+        if not self.allows(caller, path):
+            raise _outside("is outside the folders that may be written")
+
+    def allows(self, caller: Writer, path: str) -> bool:
+        """Whether a path lies in the folders that this caller may write."""
+        folded = fold(path)
+        if not _lies_in_any(folded, self._limits.folders):
+            return False
+        if caller.folders is not None and not _lies_in_any(folded, caller.folders):
+            return False
+        denied = [fold(each) for each in caller.deny]
+        return not any(
+            lies_in(folded, each + suffix) for each in denied for suffix in _SUFFIXES if each
+        )
+
+    def count(self, caller: Writer) -> None:
+        """Count a write of an agent. The owner has no limit.
+
+        Raises:
+            Busy: `WRITE_RATE_LIMITED` with `details.retryAfter`, in seconds.
+        """
+        if caller.is_owner:
+            return
+        now = time.monotonic()
+        times = self._times.setdefault(caller.name, deque())
+        while times and times[0] <= now - _MINUTE:
+            times.popleft()
+        if len(times) >= self._limits.max_per_minute:
+            wait = max(1, round(times[0] + _MINUTE - now))
+            raise Busy(
+                "WRITE_RATE_LIMITED",
+                f"This agent has made {len(times)} writes within a minute.",
+                {"retryAfter": wait},
+            )
+        times.append(now)
+
+
+def _lies_in_any(folded: str, folders: Iterable[str]) -> bool:
+    return any(lies_in(folded, fold(each)) for each in folders)
+
+
+def _outside(what: str) -> Forbidden:
+    return Forbidden("WRITE_OUTSIDE_SCOPE", f"The path {what}.")

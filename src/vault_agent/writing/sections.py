@@ -1,0 +1,96 @@
+"""Writes of one section or block of a note."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.markdown import section_edit
+from vault_agent.model.writing import Appended
+from vault_agent.writing.transaction import Planned
+
+if TYPE_CHECKING:
+    from vault_agent.markdown.address import Address
+    from vault_agent.markdown.section_edit import Action, SectionEdit
+    from vault_agent.model.writing import Write, Written
+    from vault_agent.writing.write import Writing
+
+
+async def edit_section(
+    writing: Writing,
+    path: str,
+    write: Write,
+    address: Address,
+    action: Action,
+    *,
+    content: str,
+    create_if_missing: bool = False,
+    deep: bool = False,
+    allow_repeat: bool = False,
+) -> Written:
+    """Edit a section or block of a note, as `markdown.section_edit` does.
+
+    `write.expected_hash` is that of the section or of the whole note. `replace` requires one,
+    except in a dry run. `renameHeading` leaves links to the heading as they are.
+
+    Raises:
+        InvalidRequest: `EXPECTED_HASH_REQUIRED`; `INVALID_REQUEST` for text that a note or heading
+            cannot contain.
+        NotFound: `HEADING_NOT_FOUND`, `BLOCK_NOT_FOUND`.
+        Conflict: `HASH_MISMATCH`, `HEADING_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`.
+        VaultAgentError: as `Writing.edit`.
+    """
+    expected = write.expected_hash
+    if action == "replace" and expected is None and not write.dry_run:
+        raise InvalidRequest(
+            "EXPECTED_HASH_REQUIRED",
+            "Replacing a section needs its hash.",
+            remedy="Read the section, then send its `sectionHash` as `expectedHash`.",
+        )
+    created = False
+
+    def plan(note: bytes) -> Planned:
+        nonlocal created
+        found = section_edit.edit_section(
+            note, address, action, content, create_if_missing=create_if_missing, deep=deep
+        )
+        check_hash(note, found, expected)
+        created = found.created
+        return Planned(found.splices, section_hash=found.hash_after)
+
+    appended = None
+    if action == "append" and not allow_repeat:
+        appended = Appended(
+            content.encode(),
+            lambda note: section_edit.section_ends_with(note, address, content, deep=deep),
+        )
+    # The hash is compared above, because it may be that of the section.
+    own = replace(
+        write,
+        expected_hash=None,
+        hash_required=False,
+        retries=action in ("append", "prepend", "insertBefore", "insertAfter"),
+        appended=appended,
+    )
+    written = await writing.edit(path, own, plan)
+    return replace(written, created=created) if created and written.changed else written
+
+
+def check_hash(note: bytes, found: SectionEdit, expected: str | None) -> None:
+    """Compare what the caller expects with the hashes of a note and of its section.
+
+    Raises:
+        Conflict: `HASH_MISMATCH`.
+    """
+    if expected is None:
+        return
+    current = sha256(note).hexdigest()
+    if current.startswith(expected) or (found.hash_before or "").startswith(expected):
+        return
+    raise Conflict(
+        "HASH_MISMATCH",
+        "The section has changed.",
+        {"currentHash": current, "currentSectionHash": found.hash_before},
+    )

@@ -1,0 +1,302 @@
+"""Writes of several files that belong together, and undo. Every method runs in a thread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import (
+    Conflict,
+    NotFound,
+)
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.warning import Warning
+from vault_agent.model.writing import Right, WriteState, Written
+from vault_agent.store.writes.record import FileChange, shown
+from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.writing import replies
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE
+from vault_agent.writing.failures import coded
+from vault_agent.writing.finish import new_beside
+from vault_agent.writing.journal import (
+    Disturbed,
+    Journal,
+    check_hash,
+    file_change,
+    new_id,
+)
+from vault_agent.writing.permission import TRASH
+from vault_agent.writing.transaction import (
+    Create,
+    Edit,
+    MakeFolder,
+    Move,
+    Remove,
+    RemoveFolder,
+)
+from vault_agent.writing.undo import UNDO, Touched, taken_back
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vault_agent.model.writing import LoggedWrite, Write
+    from vault_agent.store.writes.record import Logged
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.transaction import Change, Plan, Transaction
+
+
+class Several:
+    """The writes of several files at once."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def transact(self, write: Write, plan: Callable[[], Transaction]) -> Written:
+        """Change several files. See `Writing.transact`."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed
+            transaction = plan()
+            changes = [self._logged_change(root, write, each) for each in transaction.changes]
+            check_hash(write, _first_bytes(transaction))
+            if not changes:
+                return replies.unchanged(
+                    write, transaction.path, b"", content_hash(b""), *transaction.warnings
+                )
+            return self._carry_out_all(root, write, transaction, changes)
+
+    def undo(self, write_id: str | None, write: Write, *, copy_beside: bool) -> Written:
+        """Take back a write. See `Writing.undo`."""
+        with self._journal.opened(write) as (root, replayed):
+            if replayed is not None:
+                return replayed
+            caller = write.caller
+            if write_id is None:
+                logged = self._journal.log.last(None if caller.is_owner else caller.name)
+            else:
+                logged = self._journal.log.get(write_id)
+            if logged is None or not (caller.is_owner or logged.agent == caller.name):
+                raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
+            try:
+                transaction = taken_back(root, self._journal.disk, self._journal.log, logged)
+            except Touched as touched:
+                raise self._undo_conflict(root, write, logged, touched, copy=copy_beside) from None
+            changes = [self._logged_change(root, write, each) for each in transaction.changes]
+            if not changes:
+                return replies.unchanged(write, transaction.path, b"", content_hash(b""))
+            check_hash(write, _first_bytes(transaction))
+            return self._carry_out_all(root, write, transaction, changes, undoes=logged)
+
+    # --- the log --------------------------------------------------------------------------------
+
+    def shown(self, write_id: str) -> LoggedWrite | None:
+        """Return a write as the log shows it."""
+        logged = self._journal.log.get(write_id)
+        return None if logged is None else shown(logged)
+
+    def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
+        """Return a write, and whether its file has other bytes now. See `Writing.logged`."""
+        journal = self._journal
+        logged = journal.log.get(write_id)
+        if logged is None:
+            raise NotFound("WRITE_NOT_FOUND", "There is no such write.")
+        if len(logged.changes) != 1:
+            return shown(logged), None
+        change = logged.changes[0]
+        with coded(), journal.open_root() as root:
+            now = journal.disk.read(root, change.target or change.path)
+        expected = change.hash_before if change.kind == MOVE else change.hash_after
+        return shown(logged), (None if now is None else content_hash(now)) != expected
+
+    def forget(self, write_id: str | None, before: int | None) -> int:
+        """Delete the kept bytes of writes. No write may run. See `Writing.forget`."""
+        log = self._journal.log
+        if write_id is not None and log.get(write_id) is None:
+            raise NotFound("WRITE_NOT_FOUND", "There is no such write.")
+        return log.forget(write_id=write_id, before=before)
+
+    # --- internals ------------------------------------------------------------------------------
+
+    def _undo_conflict(
+        self, root: VaultRoot, write: Write, logged: Logged, touched: Touched, *, copy: bool
+    ) -> Conflict:
+        """Return the error of an undo that is not possible, and make the copy beside."""
+        details = {"writeId": logged.id}
+        what = "The note has been changed at the same place since."
+        if copy and touched.before is not None and not write.dry_run:
+            self._journal.permission.check_path(write.caller, touched.path)
+            made = new_beside(root, self._journal.disk, touched.path, "before undo", touched.before)
+            details["path"] = made
+            return Conflict(
+                "UNDO_CONFLICT", f"{what} The text before is beside it.", details, remedy=""
+            )
+        return Conflict("UNDO_CONFLICT", what, details)
+
+    def _carry_out_all(
+        self,
+        root: VaultRoot,
+        write: Write,
+        transaction: Transaction,
+        changes: list[FileChange],
+        undoes: Logged | None = None,
+    ) -> Written:
+        write_id = None if write.dry_run else new_id()
+        main = next(
+            (each for each in changes if transaction.path in (each.path, each.target)), None
+        )
+        written = replies.of_change(
+            write,
+            write_id,
+            main or changes[0],
+            created=transaction.created,
+            moved_from=transaction.moved_from,
+            trash_path=transaction.trash_path,
+            spans=sum(each.links for each in changes),
+        )
+        others = [each for each in changes if each is not main]
+        warnings = (*transaction.warnings, *self._journal.warnings())
+        written = replies.with_files(
+            replace(written, path=transaction.path, warnings=warnings), others
+        )
+        shown = _with_diffs(written, transaction.changes)
+        if write_id is None:
+            return shown
+        for change in changes:
+            if change.kind == MOVE and change.hash_before is None:
+                self._settle_below(root, change.path)
+        self._journal.permission.count(write.caller)
+        texts = [(_before(each), _after(each)) for each in transaction.changes]
+        taken = None if undoes is None else undoes.id
+        plans = {
+            position: each.plan
+            for position, each in enumerate(transaction.changes)
+            if isinstance(each, Edit) and each.plan is not None
+        }
+        if len(changes) == 1 and changes[0].kind != EDIT:
+            logged = self._journal.begin(
+                write, write_id, WriteState.PREPARED, written, changes, texts, taken
+            )
+            self._journal.apply(root, logged, *texts[0], None)
+            return shown
+        logged = self._journal.begin(
+            write, write_id, WriteState.COMMITTED, written, changes, texts, taken
+        )
+        if left := self._finish_all(root, logged, plans):
+            details = {"paths": [changes[position].path for position in left[:20]]}
+            what = f"{len(left)} of its files were changed by somebody else, and are left alone."
+            warning = Warning("RECOVERY_CONFLICT", what, details)
+            return replace(shown, warnings=(*shown.warnings, warning))
+        return shown
+
+    def _settle_below(self, root: VaultRoot, folder: str) -> None:
+        """Look at the displaced files in a folder that moves, which would move with it.
+
+        Raises:
+            Disturbed: it is too early to look at one of them.
+        """
+        journal = self._journal
+        while (lingering := journal.linger.take_due()) is not None:
+            journal.look(root, lingering)
+        if journal.linger.is_below(folder):
+            raise Disturbed
+
+    def _finish_all(self, root: VaultRoot, logged: Logged, plans: dict[int, Plan]) -> list[int]:
+        """Carry out a committed write. Return the positions of changes that were not possible.
+
+        If the first change is not possible, nothing is done, and its error is raised.
+        """
+        first = logged.changes[0]
+        if first.kind != EDIT:
+            before, after = (
+                self._journal.log.bytes_of(e) for e in (first.hash_before, first.hash_after)
+            )
+            try:
+                self._journal.disk.apply(root, first, before, after)
+            except BaseException:
+                self._journal.log.fail(logged.seq)
+                raise
+        try:
+            left = self._journal.finisher.finish(root, logged, plans)
+        except BaseException:
+            self._journal.is_interrupted = True
+            raise
+        for position, change in enumerate(logged.changes):
+            if change.kind == EDIT and position not in left:
+                self._journal.linger.add(logged, position, plans.get(position))
+        return left
+
+    def _logged_change(self, root: VaultRoot, write: Write, change: Change) -> FileChange:
+        self._check_paths(write, change)
+        if isinstance(change, MakeFolder | RemoveFolder):
+            kind = FOLDER if isinstance(change, MakeFolder) else NO_FOLDER
+            return FileChange(kind=kind, path=change.path)
+        if isinstance(change, Create):
+            self._journal.check_size(change.path, change.content)
+            return file_change(CREATE, change.path, None, change.content)
+        path = self._existing(root, write, change.path)
+        if isinstance(change, Remove):
+            return file_change(REMOVE, path, change.before, None)
+        if isinstance(change, Edit):
+            if len(change.after) > len(change.before):
+                self._journal.check_size(path, change.after)
+            made = file_change(EDIT, path, change.before, change.after)
+            return replace(made, links=change.links)
+        made = file_change(MOVE, path, change.before, change.before)
+        return replace(made, target=change.to)
+
+    def _check_paths(self, write: Write, change: Change) -> None:
+        """Check the paths of a change. Only deletions and their undo may touch the trash."""
+        is_dir = isinstance(change, MakeFolder | RemoveFolder) or (
+            isinstance(change, Move) and change.before is None
+        )
+        paths = [change.path, change.to] if isinstance(change, Move) else [change.path]
+        for path in paths:
+            if path.startswith(f"{TRASH}/") and (
+                write.right is Right.DELETE or write.operation == UNDO
+            ):
+                continue
+            self._journal.permission.check_path(write.caller, path, is_dir=is_dir)
+
+    def _existing(self, root: VaultRoot, write: Write, path: str) -> str:
+        """Return a path with its links followed, or as it is if it comes into being before."""
+        if path.startswith(f"{TRASH}/"):
+            return path
+        try:
+            return self._journal.real(root, write, path)
+        except CannotOpen as error:
+            if error.cause is not Cause.VANISHED:
+                raise
+            return path
+
+
+def _before(change: Change) -> bytes | None:
+    return change.before if isinstance(change, Edit | Move | Remove) else None
+
+
+def _after(change: Change) -> bytes | None:
+    if isinstance(change, Edit):
+        return change.after
+    return change.content if isinstance(change, Create) else None
+
+
+def _first_bytes(transaction: Transaction) -> bytes | None:
+    found = (_before(each) for each in transaction.changes)
+    return next((each for each in found if each is not None), None)
+
+
+def _with_diffs(written: Written, changes: Sequence[Change]) -> Written:
+    """Return a reply with the diffs of all edits, cut at their limit."""
+    parts: list[str] = []
+    size, cut = 0, False
+    for each in changes:
+        if size >= replies.MAX_DIFF_BYTES:
+            cut = True
+            break
+        if not isinstance(each, Move | MakeFolder | RemoveFolder):
+            text, is_cut = replies.diff(each.path, _before(each), _after(each))
+            parts.append(text)
+            size += len(text.encode("utf-8", "replace"))
+            cut = cut or is_cut
+    data = "".join(parts).encode("utf-8", "replace")
+    text = data[: replies.MAX_DIFF_BYTES].decode("utf-8", "ignore")
+    return replace(written, diff=text, diff_truncated=cut or len(data) > replies.MAX_DIFF_BYTES)

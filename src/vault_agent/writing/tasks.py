@@ -1,0 +1,123 @@
+"""Writes of tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import IndexUnavailable, explained
+from vault_agent.markdown import edit, task_edit
+from vault_agent.markdown.address import Address
+from vault_agent.markdown.section_edit import edit_section
+from vault_agent.model.warning import Warning as Notice
+from vault_agent.model.writing import Appended
+from vault_agent.writing.transaction import Planned
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import date
+
+    from vault_agent.markdown.edit import Splice
+    from vault_agent.markdown.task_edit import NewTask, Status, TaskEdit, Wanted
+    from vault_agent.model.writing import Write, Written
+    from vault_agent.writing.write import Writing
+
+
+async def add_task(
+    writing: Writing,
+    path: str,
+    write: Write,
+    task: NewTask,
+    *,
+    section: tuple[str, ...] | None,
+    form: str,
+    allow_repeat: bool = False,
+) -> Written:
+    """Add a task at the end of a note, or of a section before its subsections.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if the text is not one line.
+        NotFound: `HEADING_NOT_FOUND`.
+        Conflict: `HEADING_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
+        Failed: `EDIT_NOT_PROVEN` if the line would not be a task there.
+        VaultAgentError: as `Writing.edit`.
+    """
+    address = None if section is None else Address(heading=section)
+
+    def plan(note: bytes) -> Planned:
+        text = edit.editable(note)
+        line = task_edit.new_line(text, task, form)
+        for splices in _additions(note, text, line, address):
+            number = task_edit.line_of(note, splices[0], line)
+            if number is not None:
+                return Planned(splices, line=number)
+        raise edit.not_proven("The new line would be no task there.")
+
+    def ends(note: bytes) -> bool:
+        text = edit.editable(note)
+        line = task_edit.new_line(text, task, form).rstrip()
+        # What the section would get is behind the line itself.
+        splice = next(iter(_additions(note, text, line, address)))[0]
+        before = note[: splice.start].decode("utf-8", "ignore").rstrip()
+        return before.endswith(line)
+
+    if not allow_repeat:
+        write = replace(write, appended=Appended(_request(task, section), ends))
+    return await writing.edit(path, write, plan)
+
+
+async def set_task(
+    writing: Writing,
+    path: str,
+    write: Write,
+    wanted: Wanted,
+    status: Status,
+    *,
+    today: date,
+    form: str,
+    open_tasks: Callable[[Sequence[str]], Awaitable[Sequence[str]]],
+) -> Written:
+    """Complete, cancel or open a task. `open_tasks` returns those of some IDs that are open.
+
+    If a task is completed that waits for others which are open, the reply warns `TASK_BLOCKED`.
+
+    Raises:
+        NotFound: `TASK_NOT_FOUND`.
+        Conflict: `TASK_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
+        VaultAgentError: as `Writing.edit`.
+    """
+    last: list[TaskEdit] = []
+
+    def plan(note: bytes) -> Planned:
+        last[:] = [task_edit.set_status(note, wanted, status, today, form)]
+        return Planned(last[0].splices, line=last[0].line)
+
+    written = await writing.edit(path, write, plan)
+    if not last or not last[0].completed or not last[0].depends_on:
+        return written
+    try:
+        blocking = await open_tasks(last[0].depends_on)
+    except IndexUnavailable:
+        return written
+    if not blocking:
+        return written
+    what = "The task was to be done after another one that is still open."
+    warning = Notice("TASK_BLOCKED", explained("TASK_BLOCKED", what), {"ids": list(blocking)})
+    return replace(written, warnings=(*written.warnings, warning))
+
+
+def _additions(
+    note: bytes, text: edit.Text, line: str, address: Address | None
+) -> Sequence[tuple[Splice, ...]]:
+    """Return the ways to add a line, the preferred one first."""
+    # The last line of the note stays open only where it was.
+    is_open = text.text and not text.text.endswith(("\r", "\n"))
+    content = line if is_open else line + (text.line_end() or "\n")
+    if address is not None:
+        return [edit_section(note, address, "append", content).splices]
+    # Behind HTML only an empty line begins a list.
+    return [edit.append(note, content, blank_line=blank) for blank in (False, True)]
+
+
+def _request(task: NewTask, section: tuple[str, ...] | None) -> bytes:
+    return repr((task, section)).encode("utf-8", "replace")

@@ -1,0 +1,150 @@
+"""New notes from templates: those that are built in, and the notes of a folder of the vault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault_agent.errors import NotFound
+from vault_agent.markdown.template import fill, variables
+from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import fold, stem
+from vault_agent.vault.naming import new_path
+from vault_agent.vault.paths import lies_in
+from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.scan import scan
+from vault_agent.vault.skipped import Skipped
+from vault_agent.writing.built_in import BUILT_IN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from vault_agent.model.scope import Scope
+    from vault_agent.model.writing import Write, Written
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.write import Writing
+
+MAX_TEMPLATES = 500
+MAX_BYTES = 1 << 20
+"""Of one template. Larger notes are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template. `path` is None if it is built in. Its name is its path below the folder."""
+
+    name: str
+    path: str | None
+    text: str
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that it needs, in order."""
+        return variables(self.text)
+
+
+def templates(root: VaultRoot, folder: str, scope: Scope) -> list[Template]:
+    """Return the templates in the order of their names. One of the vault hides a built-in one.
+
+    At most the first 500 notes of the folder are templates, and only those in `scope`.
+    """
+    found = {fold(name): Template(name, None, text) for name, text in BUILT_IN.items()}
+    for path in _paths(root, folder, scope):
+        text = _text(root, path)
+        if text is not None:
+            name = _name(folder, path)
+            found[fold(name)] = Template(name, path, text)
+    return sorted(found.values(), key=lambda each: fold(each.name))
+
+
+def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Template:
+    """Return the template with a name, in any letter case, with or without `.md` or the folder.
+
+    The last part of a name is enough if only one template ends with it.
+
+    Raises:
+        NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
+    """
+    paths = {fold(_name(folder, path)): path for path in _paths(root, folder, scope)}
+    wanted = fold(_name(folder, name) if lies_in(fold(name), fold(folder)) else _bare(name))
+    ends = [key for key in paths if key.rpartition("/")[2] == wanted]
+    if wanted not in paths and wanted not in BUILT_IN and len(ends) == 1:
+        wanted = ends[0]
+    if wanted in paths:
+        text = _text(root, paths[wanted])
+        if text is not None:
+            return Template(_name(folder, paths[wanted]), paths[wanted], text)
+    elif wanted in BUILT_IN:
+        return Template(wanted, None, BUILT_IN[wanted])
+    names = sorted({*BUILT_IN, *(_name(folder, path) for path in paths.values())}, key=fold)
+    raise NotFound(
+        "TEMPLATE_NOT_FOUND",
+        f"There is no such template. These are there: {', '.join(names[:20])}.",
+        {"templates": names[:100]},
+    )
+
+
+async def create_from_template(
+    writing: Writing,
+    open_root: Callable[[], VaultRoot],
+    write: Write,
+    path: str,
+    *,
+    template: str,
+    folder: str,
+    scope: Scope,
+    values: Mapping[str, str],
+    now: datetime,
+) -> Written:
+    """Create a note from a template. Its title is the note's name.
+
+    Args:
+        writing: what writes.
+        open_root: opens the vault.
+        write: who asks.
+        path: of the note; `.md` is added if it is missing.
+        template: the template's name.
+        folder: the folder of the templates.
+        scope: the part of the vault whose templates the caller may see.
+        values: the variables, by name.
+        now: the local time.
+
+    Raises:
+        NotFound: `TEMPLATE_NOT_FOUND`.
+        InvalidRequest: `TEMPLATE_VARIABLE_MISSING`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
+        Conflict: `TEMPLATE_UNSUPPORTED`, and as `Writing.create`.
+    """
+
+    def filled() -> bytes:
+        with open_root() as root:
+            found = find_template(root, folder, template, scope)
+        return fill(found.text, title=stem(place), now=now, values=values).encode()
+
+    place = new_path(path)
+    return await writing.create(place, write, await in_thread(filled))
+
+
+def _paths(root: VaultRoot, folder: str, scope: Scope) -> list[str]:
+    notes = (entry.path for entry in scan(root, paths=(folder,)).notes)
+    return [path for path in notes if scope.contains(path)][:MAX_TEMPLATES]
+
+
+def _text(root: VaultRoot, path: str) -> str | None:
+    """Return a template's text, or None if it cannot be read as a note."""
+    try:
+        content = read_bytes(root, path, MAX_BYTES)
+        text, warnings = decode(content.data, path)
+    except Skipped:
+        return None
+    return text if content.complete and not warnings else None
+
+
+def _name(folder: str, path: str) -> str:
+    """Return a template's name: its path below the folder, without the extension."""
+    return _bare(path[len(folder) + 1 :])
+
+
+def _bare(path: str) -> str:
+    above, slash, _ = path.rpartition("/")
+    return f"{above}{slash}{stem(path)}"

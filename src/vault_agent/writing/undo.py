@@ -1,0 +1,142 @@
+"""What takes a write back: its changes in reverse, as changes of a new write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.errors import NotFound
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.writing import WriteState
+from vault_agent.vault.paths import lies_in
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, REMOVE
+from vault_agent.writing.merge import merged
+from vault_agent.writing.transaction import (
+    Create,
+    Edit,
+    MakeFolder,
+    Move,
+    Remove,
+    RemoveFolder,
+    Transaction,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vault_agent.store.writes.log import WriteLog
+    from vault_agent.store.writes.record import FileChange, Logged
+    from vault_agent.vault.root import VaultRoot
+    from vault_agent.writing.disk import Disk
+    from vault_agent.writing.transaction import Change
+
+UNDO: Final = "undo"
+
+
+class Touched(Exception):
+    """A file was changed since, where the write had changed it.
+
+    `before` are its bytes before the write, or None if there was no file.
+    """
+
+    def __init__(self, path: str, before: bytes | None) -> None:
+        super().__init__("the file was changed at the same place since")
+        self.path = path
+        self.before = before
+
+
+def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: Logged) -> Transaction:
+    """Return the changes that take a write back.
+
+    Raises:
+        NotFound: `WRITE_NOT_FOUND` if it is not done, `UNDO_EXPIRED` if its bytes are not kept.
+        Touched: a file was changed since.
+    """
+    if logged.state is not WriteState.DONE:
+        raise NotFound("WRITE_NOT_FOUND", "This write was already taken back, or never done.")
+    if not logged.kept:
+        raise _expired()
+    changes: list[Change] = []
+    later = _Later(root, disk)
+    for change in reversed(logged.changes):
+        for back in _taken_back(root, log, later, change):
+            changes.append(back)
+            later.change(back)
+    first = logged.changes[0]
+    return Transaction(first.path, tuple(changes))
+
+
+class _Later:
+    """The files as they are after the changes planned so far."""
+
+    def __init__(self, root: VaultRoot, disk: Disk) -> None:
+        self._root = root
+        self._disk = disk
+        self._moves: list[Move] = []
+        self._texts: dict[str, bytes] = {}  # by the path on the disk
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of a file, or None if there is none."""
+        place = self.place(path)
+        text = self._texts.get(place)
+        return text if text is not None else self._disk.read(self._root, place)
+
+    def place(self, path: str) -> str:
+        """Return where the file of a path is on the disk now."""
+        for move in reversed(self._moves):
+            if lies_in(path, move.to):
+                path = move.path + path[len(move.to) :]
+        return path
+
+    def change(self, change: Change) -> None:
+        """Add a change."""
+        if isinstance(change, Edit):
+            self._texts[self.place(change.path)] = change.after
+        elif isinstance(change, Move):
+            self._moves.append(change)
+
+
+def _taken_back(
+    root: VaultRoot, log: WriteLog, later: _Later, change: FileChange
+) -> Iterator[Change]:
+    before = log.bytes_of(change.hash_before)
+    if before is None and change.hash_before is not None and change.kind != MOVE:
+        raise _expired()
+    path = change.path
+    now = later.read(change.target or path)
+    if change.kind == EDIT and before is not None:
+        yield from _edit_back(log, change, before, now)
+    elif change.kind == CREATE:
+        if now is not None and content_hash(now) != change.hash_after:
+            raise Touched(path, None)
+        if now is not None:
+            yield Remove(path, now)
+    elif change.kind == REMOVE and before is not None:
+        if now is not None:
+            raise Touched(path, before)
+        yield Create(path, before)
+    elif change.kind == MOVE and change.target is not None:
+        is_taken = root.has(path) and not root.is_one_file(path, change.target)
+        if is_taken or not root.has(later.place(change.target)):
+            raise Touched(change.target, before)
+        yield Move(change.target, path, now)
+    else:
+        yield RemoveFolder(path) if change.kind == FOLDER else MakeFolder(path)
+
+
+def _edit_back(
+    log: WriteLog, change: FileChange, before: bytes, now: bytes | None
+) -> Iterator[Change]:
+    if now is None:
+        raise Touched(change.path, before)
+    text: bytes | None = before
+    if content_hash(now) != change.hash_after:
+        after = log.bytes_of(change.hash_after)
+        text = None if after is None else merged(after, before, now)
+    if text is None:
+        raise Touched(change.path, before)
+    if text != now:
+        yield Edit(change.path, now, text)
+
+
+def _expired() -> NotFound:
+    return NotFound("UNDO_EXPIRED", "The bytes before this write are no longer kept.")

@@ -1,0 +1,296 @@
+"""Registered vaults are opened when they are used, one list of them is all that may be opened."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.endpoint import EmbeddingEndpoint
+from tests.library.test_open_vault import processes
+from tests.library.test_watch import command_of
+from tests.library.vaults import World, indexed
+
+from vault_agent.config import Config
+from vault_agent.config.project_file import path_of
+from vault_agent.config.registry import Registered, Role, add_vault, forget_vault, new_uid
+from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
+from vault_agent.library import library as module
+from vault_agent.library.library import open_library
+from vault_agent.library.open_vault import OpenVault
+from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.search import SearchQuery
+from vault_agent.store.layout import IndexDirectory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.library.library import Library
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.write(made.default, {"Bread.md": "# Bread\n\nflour\n"})
+    return made
+
+
+async def paths(library: Library, name: str, text: str) -> list[str]:
+    async with library.vault(name) as vault:
+        await indexed(vault)
+        return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+
+
+async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: World):
+    root = world.project("app", {"modules/a.md": "# A\n\nquinces\n"})
+    async with world.library() as library:
+        assert [each.open for each in await library.states()] == [True, False]
+        (entry,) = library._known.entries()
+        for name in ("project:app", "app", entry.identity):
+            assert await paths(library, name, "quinces") == ["modules/a.md"]
+        assert not await paths(library, "default", "quinces")
+        assert [each.open for each in await library.states()] == [True, True]
+        assert entry.root == root
+
+
+async def test_with_several_vaults_off_there_is_only_one(world: World):
+    world.project("app", {"a.md": "quinces"})
+    async with world.library(vaults={"enabled": False}) as library:
+        with pytest.raises(Misconfigured, match="FEATURE_DISABLED"):
+            async with library.vault("project:app"):
+                pass
+
+
+async def test_only_the_list_can_name_a_folder(world: World):
+    unlisted = world.project("app", {"a.md": "quinces"}, register=False)
+    async with world.library() as library:
+        for name in (str(unlisted), "../app", "project:app", "/etc", ""):
+            with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
+                async with library.vault(name):
+                    pass
+
+
+async def test_two_vaults_of_one_name_need_an_identity(world: World):
+    first = world.project("app", {"a.md": "quinces"})
+    second = world.write(world.folder / "other" / "app", {"b.md": "quinces"})
+    add_vault(Registered(second, Role.PROJECT, "app", new_uid()), world.registry)
+    async with world.library() as library:
+        with pytest.raises(Conflict, match="VAULT_AMBIGUOUS") as refusal:
+            async with library.vault("project:app"):
+                pass
+        identities = refusal.value.details["identities"]
+        assert len(identities) == 2
+        found = {path for each in identities for path in await paths(library, each, "quinces")}
+        assert found == {"a.md", "b.md"}
+        names = {each.name for each in await library.states()}
+        assert names == {"default", *identities}
+        assert first.is_dir()
+
+
+async def test_a_project_cannot_pass_for_the_global_vault(world: World):
+    folder = world.project("global", {"a.md": "quinces"})
+    world.registered(Role.GLOBAL, "shared", {"b.md": "quinces"})
+    async with world.library() as library:
+        assert await paths(library, "global", "quinces") == ["b.md"]
+        assert await paths(library, "project:global", "quinces") == ["a.md"]
+        assert folder.is_dir()
+
+
+async def test_another_project_in_the_same_folder_is_not_opened(world: World):
+    root = world.project("app", {"a.md": "quinces"})
+    path_of(root.parent.parent).write_text(f'[vault]\nuid = "{new_uid()}"\n')
+    async with world.library() as library:
+        with pytest.raises(Forbidden, match="VAULT_NOT_TRUSTED"):
+            async with library.vault("project:app"):
+                pass
+        assert [each.state for each in await library.states()] == ["ready", "untrusted"]
+    assert len(list((world.data / "indexes").iterdir())) == 1  # of the default vault
+
+
+async def test_the_list_is_read_again_when_it_changes(world: World):
+    async with world.library() as library:
+        with pytest.raises(NotFound):
+            await paths(library, "project:app", "quinces")
+        world.project("app", {"a.md": "quinces"})
+        assert await paths(library, "project:app", "quinces") == ["a.md"]
+        forget_vault("project:app", world.registry)
+        with pytest.raises(NotFound):
+            await paths(library, "project:app", "quinces")
+
+
+async def test_a_damaged_list_does_not_touch_the_default_vault(world: World):
+    async with world.library() as library:
+        world.registry.parent.mkdir(exist_ok=True)
+        world.registry.write_text("[[")
+        with pytest.raises(Misconfigured, match="CONFIG_INVALID"):
+            async with library.vault("project:app"):
+                pass
+        assert (await library.default.search(SearchQuery("flour"))).hits
+
+
+async def test_at_most_so_many_vaults_are_open(world: World):
+    for name in ("one", "two", "three"):
+        world.project(name, {"a.md": name})
+    async with world.library(vaults={"max_open": 2}) as library:
+        for name in ("one", "two", "three"):
+            assert await paths(library, f"project:{name}", name) == ["a.md"]
+        states = {each.name: each.open for each in await library.states()}
+        assert states == {
+            "default": True,
+            "project:one": False,
+            "project:two": True,
+            "project:three": True,
+        }
+        async with AsyncExitStack() as stack:
+            for name in ("two", "three"):
+                await stack.enter_async_context(library.vault(f"project:{name}"))
+            with pytest.raises(Busy, match="SERVER_BUSY"):
+                async with library.vault("project:one"):
+                    pass
+        assert await paths(library, "project:one", "one") == ["a.md"]  # opened again, not indexed
+
+
+async def test_an_idle_vault_is_closed_and_opened_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    world.project("app", {"a.md": "quinces"})
+    monkeypatch.setattr(module, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.02)
+    async with world.library() as library:
+        async with library.vault("project:app") as vault:
+            await indexed(vault)
+            await asyncio.sleep(0.2)
+            assert (await library.states())[1].open  # while it is lent
+        async with asyncio.timeout(30):
+            while (await library.states())[1].open:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert await paths(library, "project:app", "quinces") == ["a.md"]
+        assert len(await library.default.jobs.list()) == 1
+
+
+async def test_requests_at_once_open_a_vault_once(world: World):
+    world.project("app", {"a.md": "quinces"})
+    async with world.library() as library:
+        found = await asyncio.gather(*(paths(library, "project:app", "quinces") for _ in range(8)))
+        assert found == [["a.md"]] * 8
+        async with library.vault("project:app") as vault:
+            assert len(await vault.jobs.list()) == 1
+
+
+async def test_a_locked_index_fails_its_vault_alone(world: World):
+    world.project("app", {"a.md": "quinces"})
+    root = world.registered(Role.GLOBAL, "global", {"b.md": "quinces"})
+    other = Config(vault={"root": root}, index={"dir": world.data})
+    async with open_library(other), world.library() as library:
+        with pytest.raises(Busy, match="INDEX_LOCKED"):
+            await paths(library, "global", "quinces")
+        assert await paths(library, "project:app", "quinces") == ["a.md"]
+        found = await library.several.search(["project:app", "global"], SearchQuery("quinces"))
+        assert [hit.path for hit in found.hits] == ["a.md"]
+        assert found.warnings[0].details == {"vault": "global", "code": "INDEX_LOCKED"}
+        assert (await library.default.search(SearchQuery("flour"))).hits
+    async with world.library() as library:  # the other server has ended
+        assert await paths(library, "global", "quinces") == ["b.md"]
+
+
+async def test_index_jobs_of_all_vaults_take_turns(world: World, monkeypatch: pytest.MonkeyPatch):
+    for name in ("one", "two"):
+        world.project(name, {f"{number}.md": f"note {number}" for number in range(40)})
+    at_work: list[int] = [0]
+    run_job = OpenVault._run_job
+
+    async def counted(vault: OpenVault, *arguments: Any) -> Any:
+        at_work.append(at_work[-1] + 1)
+        try:
+            return await run_job(vault, *arguments)
+        finally:
+            at_work.append(at_work[-1] - 1)
+
+    monkeypatch.setattr(OpenVault, "_run_job", counted)
+    async with world.library() as library, AsyncExitStack() as stack:
+        lent = [library.vault(f"project:{name}") for name in ("one", "two")]
+        vaults = [library.default, *[await stack.enter_async_context(each) for each in lent]]
+        for vault in vaults:
+            await indexed(vault)
+        for vault in vaults:
+            await vault.submit(JobKind.REINDEX)
+        states = [vault.jobs.running.state for vault in vaults if vault.jobs.running]
+        assert states.count(JobState.QUEUED) >= 2
+        for vault in vaults:
+            await indexed(vault)
+            assert (await vault.jobs.list())[0].state is JobState.SUCCEEDED
+    assert at_work.count(1) == 6
+    assert max(at_work) == 1
+
+
+async def test_a_queued_job_can_be_cancelled(world: World):
+    world.project("app", {"a.md": "quinces"})
+    async with world.library() as library, library.vault("project:app") as vault:
+        await indexed(vault)
+        async with library._shared.turn:
+            job = await vault.submit(JobKind.REINDEX)
+            await asyncio.sleep(0.05)
+            assert vault.jobs.running.state is JobState.QUEUED
+            assert (await vault.jobs.cancel(job.id)).state is JobState.CANCELLED
+        assert await paths(library, "project:app", "quinces") == ["a.md"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
+async def test_all_vaults_share_one_indexing_process(world: World):
+    for name in ("one", "two", "three"):
+        world.project(name, {"a.md": "quinces"})
+    async with world.library() as library:
+        for name in ("one", "two", "three"):
+            await paths(library, f"project:{name}", "quinces")
+        await asyncio.sleep(0.5)  # checks after the start
+        assert len([pid for pid in processes() if "keeper" in command_of(pid)]) == 1
+
+
+async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(world: World):
+    root = world.project("app", {"a.md": "# Quinces\n\nsour\n"})
+    async with EmbeddingEndpoint() as endpoint:
+        embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
+        async with world.library(embedding=embedding) as library:
+            await paths(library, "project:app", "sour")
+            (entry,) = library._known.entries()
+        sent = [text for texts in endpoint.requests for text in texts]
+        assert any("sour" in text for text in sent)
+        moved = root.parent.parent.rename(world.folder / "moved")
+        new = moved / ".vault-agent" / "vault"
+        add_vault(Registered(new, Role.PROJECT, "app", entry.uid), world.registry)
+        endpoint.requests.clear()
+        async with world.library(embedding=embedding) as library:
+            assert await paths(library, "project:app", "sour") == ["a.md"]
+            (after,) = library._known.entries()
+            async with library.vault("project:app") as vault:
+                assert len(await vault.jobs.list()) == 2  # the old one is still there
+        again = [text for texts in endpoint.requests for text in texts]
+        assert not any(text.count("\n") and "sour" in text for text in again)
+    indexes = world.data / "indexes"
+    assert not (indexes / entry.identity).exists()
+    owner = json.loads((indexes / after.identity / "vault.json").read_bytes())
+    assert owner == {"root": str(new), "uid": entry.uid}
+
+
+def test_an_index_is_taken_over_only_if_its_vault_is_gone(tmp_path: Path):
+    here = tmp_path / "here"
+    here.mkdir()
+    old = IndexDirectory(tmp_path / "indexes" / "old")
+    old.create()
+    old.note_owner(str(here), "u" * 32)
+    (old.path / "vectors.db").write_text("vectors")
+    new = IndexDirectory(tmp_path / "indexes" / "new")
+    new.take_over("u" * 32)
+    assert not new.path.exists()
+    here.rmdir()
+    new.take_over("v" * 32)
+    assert not new.path.exists()
+    with old.serving():  # another server still has it
+        new.take_over("u" * 32)
+    assert not new.path.exists()
+    new.take_over("u" * 32)
+    assert (new.path / "vectors.db").read_text() == "vectors"
+    assert not old.path.exists()

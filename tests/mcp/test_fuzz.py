@@ -1,0 +1,92 @@
+"""Long: mutated messages through a relay, and random calls of an agent that sees one folder."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.mcp.conftest import META
+from tests.mcp.test_agents import WORDS, desk, oracle  # noqa: F401 - fixtures
+from tests.mcp.test_relay import PING, relay
+
+if TYPE_CHECKING:
+    from tests.mcp.conftest import Agent
+
+pytestmark = pytest.mark.long
+
+MESSAGES = 100_000
+CALLS = 10_000
+CANARY = "zebracanary"
+OUTSIDE = re.compile(r"outside|secret|diary|desk|harbour\. \[\[Note 1\]\]|another", re.IGNORECASE)
+
+
+def message(chosen: random.Random, number: int) -> bytes:
+    """Return a message that is valid, of the wrong shape, or not even JSON."""
+    values: tuple[Any, ...] = (CANARY, None, True, -1, 2.5, [], {}, [CANARY], {CANARY: CANARY}, "")
+    params: dict[str, Any] = {
+        "name": chosen.choice(("vault_search", "vault_read", "vault_list", CANARY)),
+        "arguments": {"query": "frost", "path": "Late frost", "limit": 3},
+        "_meta": dict(META),
+    }
+    methods = ("tools/call", "tools/list", "prompts/get", "resources/read", "initialize", CANARY)
+    sent: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "id": number,
+        "method": chosen.choice(methods),
+        "params": params,
+    }
+    for _ in range(chosen.randrange(3)):
+        place = chosen.choice((sent, params, params["arguments"], params["_meta"]))
+        if isinstance(place, dict):
+            place[chosen.choice([*place, "more"])] = deepcopy(chosen.choice(values))
+    line = bytearray(json.dumps(sent).encode())
+    for _ in range(chosen.choice((0, 0, 0, 1, 5))):
+        where = chosen.randrange(len(line))
+        line[where : where + chosen.randrange(3)] = bytes([chosen.randrange(256)])
+    return bytes(line).replace(b"\n", b" ")
+
+
+def test_mutated_messages_neither_end_nor_appear_in_a_reply(agent: Agent):
+    chosen = random.Random(7)
+    with relay(agent) as pipe:
+        for start in range(0, MESSAGES, 100):
+            for number in range(start, start + 100):
+                pipe.send(message(chosen, number))
+            pipe.send({**PING, "id": "end"})
+            while (reply := pipe.receive()).get("id") != "end":
+                if error := reply.get("error"):
+                    # The protocol's error for a version repeats it.
+                    error.get("data", {}).pop("requested", None)
+                    assert CANARY not in json.dumps(error)
+                    assert error["code"] != -32603
+        assert pipe.process.poll() is None
+
+
+def test_an_agent_never_sees_what_lies_outside(desk, oracle):  # noqa: F811
+    chosen = random.Random(11)
+    same = 0
+    for _ in range(CALLS):
+        words = " ".join(chosen.choices(WORDS, k=2))
+        path = chosen.choice(("Note 3", "Work/Note 4.md", "*.md", "Work", "private", "nothing", ""))
+        tool, arguments = chosen.choice(
+            (
+                ("vault_search", {"query": words, "limit": 50}),
+                ("vault_search", {"query": words, "path": path or "*"}),
+                ("vault_read", {"path": path or "Note 1"}),
+                ("vault_related", {"path": f"Note {chosen.randrange(12)}", "limit": 50}),
+                ("vault_list", {"kind": chosen.choice(("notes", "tags", "folders"))}),
+                ("vault_context", {"queries": [{"query": words}], "maxTokens": 500}),
+            )
+        )
+        shown = desk.call_tool(tool, **arguments)
+        assert not OUTSIDE.search(shown[1])
+        if tool in {"vault_read", "vault_list"}:  # ranking counts words of the whole vault
+            known = oracle.call_tool(tool, **arguments)
+            digits = re.compile(r"[0-9a-f]{8,}|next: \S+")
+            assert digits.sub("", shown[1]) == digits.sub("", known[1])
+            same += 1
+    assert same > CALLS / 4

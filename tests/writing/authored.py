@@ -1,0 +1,37 @@
+"""A vault that is open at once, for the tests of operations on top of `Writing`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.writing.opened import Vault
+
+from vault_agent.model.writing import Right, Write
+from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.write import Writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class OpenedVault:
+    """A vault that can be written. Its index does not follow."""
+
+    def __init__(self, folder: Path) -> None:
+        vault = Vault(folder)
+        self.folder = vault.root
+        self.put = vault.put
+        journal = vault.journal()
+        journal.prepare()
+        self.writing = Writing(journal, vault.follow)
+        self.writing._refusal = None  # there is nothing to recover
+
+    def root(self) -> VaultRoot:
+        return VaultRoot.open(self.folder)
+
+    def text(self, path: str) -> str:
+        return (self.folder / path).read_bytes().decode()
+
+
+def write(operation: str = "test", right: Right = Right.EDIT, **changes) -> Write:
+    return Write(operation=operation, right=right, retries=True, **changes)

@@ -1,0 +1,84 @@
+"""A vault on disk that is written, with its index, and without a server."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from tests import index_runs
+from tests.writing import opened
+
+from vault_agent.model.identifiers import content_hash
+from vault_agent.model.writing import Right, WriteLimits
+from vault_agent.store.current import CurrentIndex
+from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.files import Files
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.model.writing import Written
+    from vault_agent.store.current import Snapshot
+
+EVERYTHING = WriteLimits(quiet_seconds=0, allow=frozenset(Right))
+
+
+class Vault(opened.Vault):
+    """A folder of notes, its writes and its index."""
+
+    def __init__(self, folder: Path, limits: WriteLimits = EVERYTHING) -> None:
+        self.indexed = index_runs.Vault(folder)
+        super().__init__(folder, limits)
+        task = self.indexed.task()
+        self.index = CurrentIndex(
+            self.indexed.directory, vault=task.vault, fingerprint=task.fingerprint
+        )
+        self.files: Files
+
+    @asynccontextmanager
+    async def snapshot(self, *, up_to_date: bool) -> AsyncIterator[Snapshot]:
+        """Index what has changed, and lend the index."""
+        if up_to_date or self.index.meta is None:
+            await self.indexed.index()
+            await self.index.refresh()
+        async with self.index.snapshot() as snapshot:
+            yield snapshot
+
+    @asynccontextmanager
+    async def filing(self, *, most_notes: int = 5_000) -> AsyncIterator[Files]:
+        """Open the vault to write."""
+        async with self.opened() as writing:
+            self.files = Files(
+                writing,
+                self,
+                lambda: VaultRoot.open(self.root, self.exclusions),
+                writing.may_write,
+                most_notes,
+            )
+            try:
+                yield self.files
+            finally:
+                await self.index.close()
+
+    def tree(self) -> dict[str, bytes]:
+        """Return all files with their bytes, without displaced ones."""
+        return {
+            path: data for path, data in super().tree().items() if not opened.TEMPORARY.search(path)
+        }
+
+    def temporaries(self) -> list[str]:
+        return [path for path in super().tree() if opened.TEMPORARY.search(path)]
+
+    def hash(self, path: str) -> str:
+        return content_hash(self.bytes(path)).hex()
+
+    async def move(self, path: str, to: str, *, links: bool = True, **more: Any) -> Written:
+        """Move a file by its current hash, or a folder."""
+        if (self.root / path).is_file():
+            more = {"expected_hash": self.hash(path), **more}
+        made = opened.write("move", Right.MOVE, hash_required=True, **more)
+        return await self.files.move(path, to, made, rewrite_links=links)
+
+    async def delete(self, path: str, **more: Any) -> Written | None:
+        return await self.files.delete(path, opened.write("delete", Right.DELETE), **more)

@@ -1,0 +1,126 @@
+"""A vault on disk that is written, without a server and without an index."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.markdown.edit import append, overwrite
+from vault_agent.model.writing import IndexState, Right, Write, WriteLimits
+from vault_agent.store.writes.log import WriteLog
+from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import VaultRoot
+from vault_agent.writing.journal import Journal
+from vault_agent.writing.write import Writing
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from vault_agent.model.writing import LoggedWrite, Written
+
+QUIET = WriteLimits(quiet_seconds=0)
+TEMPORARY = re.compile(r"\.va-")
+
+
+class Vault:
+    """A folder of notes, and the writes of it."""
+
+    def __init__(self, folder: Path, limits: WriteLimits = QUIET, *patterns: str) -> None:
+        self.root = folder / "vault"
+        self.root.mkdir(exist_ok=True)
+        self.data = folder / "data"
+        self.data.mkdir(exist_ok=True)
+        self.limits = limits
+        self.exclusions = Exclusions(patterns)
+        self.followed: list[str] = []
+        self.events: list[LoggedWrite] = []
+        self.writing: Writing
+
+    def journal(self) -> Journal:
+        """Open the log."""
+        log = WriteLog.open(self.data / "writes.db", self.data / "writes" / "before")
+        return Journal(
+            lambda: VaultRoot.open(self.root, self.exclusions), log, self.limits, self.exclusions
+        )
+
+    async def follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
+        self.followed += paths
+        return IndexState(1, len(self.followed))
+
+    @asynccontextmanager
+    async def opened(self, *, close: bool = True) -> AsyncIterator[Writing]:
+        """Open the vault, recover, and run."""
+        self.writing = Writing(self.journal(), self.follow, on_written=self.events.append)
+        running = asyncio.create_task(self.writing.run())
+        await self.writing.ready()
+        try:
+            yield self.writing
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+            if close:
+                await self.writing.close()
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def put(self, path: str, data: bytes | str) -> Path:
+        """Write a file as a person would."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data.encode() if isinstance(data, str) else data)
+        return file
+
+    def bytes(self, path: str) -> bytes:
+        return (self.root / path).read_bytes()
+
+    def tree(self) -> dict[str, bytes]:
+        """Return all files with their bytes."""
+        return {
+            path.relative_to(self.root).as_posix(): path.read_bytes()
+            for path in self.root.rglob("*")
+            if path.is_file()
+        }
+
+    def temporaries(self) -> list[str]:
+        """Return the paths of temporary files."""
+        return [path for path in self.tree() if TEMPORARY.search(path)]
+
+    # --- writes ---------------------------------------------------------------------------------
+
+    async def append(self, path: str, text: str, **more: Any) -> Written:
+        made = write("append", Right.APPEND, retries=True, **more)
+        return await self.writing.edit(path, made, lambda note: append(note, text))
+
+    async def overwrite(self, path: str, text: str, **more: Any) -> Written:
+        made = write("overwrite", Right.OVERWRITE, **more)
+        return await self.writing.edit(path, made, lambda note: overwrite(note, text))
+
+    async def create(self, path: str, text: str | bytes, **more: Any) -> Written:
+        data = text.encode() if isinstance(text, str) else text
+        return await self.writing.create(path, write("create", Right.CREATE, **more), data)
+
+    async def remove(self, path: str, *, permanent: bool = False, **more: Any) -> Written:
+        made = write("delete", Right.DELETE, **more)
+        return await self.writing.remove(path, made, permanent=permanent)
+
+    async def undo(
+        self, write_id: str | None = None, *, copy: bool = False, **more: Any
+    ) -> Written:
+        made = write("undo", Right.EDIT, **more)
+        return await self.writing.undo(write_id, made, copy_beside=copy)
+
+
+def write(operation: str, right: Right, **more: Any) -> Write:
+    """Return what an operation passes."""
+    return Write(operation=operation, right=right, **more)
+
+
+def save_by_rename(file: Path, data: bytes) -> None:
+    """Save as many editors do: a new file is renamed over the old one."""
+    new = file.with_name(f".{file.name}.saving")
+    new.write_bytes(data)
+    new.replace(file)

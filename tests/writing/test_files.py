@@ -1,0 +1,293 @@
+"""Moves, deletion, folders and attachments on the disk, with their undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+from tests.writing import opened
+from tests.writing.filed import Vault
+
+from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
+from vault_agent.markdown.address import Address
+from vault_agent.model.writing import Right, WriteLimits, Writer
+from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
+from vault_agent.writing.move import LargeMove
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@pytest_asyncio.fixture
+async def vault(tmp_path: Path) -> AsyncIterator[Vault]:
+    """Open a vault to move its files."""
+    made = Vault(tmp_path)
+    async with made.filing():
+        yield made
+
+
+def put(vault: Vault, **files: str) -> dict[str, bytes]:
+    """Write notes by name, and return all files."""
+    for name, text in files.items():
+        vault.put(f"{name}.md", text)
+    return vault.tree()
+
+
+async def test_a_move_rewrites_links_and_undo_restores_them_all(vault: Vault):
+    before = put(vault, Old="[[Old]]\r\n", B="[[Old|x]] `[[Old]]`", C="nothing")
+    vault.put("a/D.md", b"\xef\xbb\xbf[x](../Old.md)")
+    before = vault.tree()
+    done = await vault.move("Old.md", "b/New")
+    assert (done.path, done.moved_from, done.changed) == ("b/New.md", "Old.md", True)
+    assert {file.path: file.links for file in done.files} == {"B.md": 1, "a/D.md": 1, "b/New.md": 1}
+    assert vault.tree() == {
+        "b/New.md": b"[[New]]\r\n",
+        "B.md": b"[[New|x]] `[[Old]]`",
+        "C.md": b"nothing",
+        "a/D.md": b"\xef\xbb\xbf[x](../b/New.md)",
+    }
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+
+
+async def test_undo_of_an_undo_moves_again(vault: Vault):
+    vault.put("a/Old.md", "[[Old]] [x](../B.md)")
+    before = put(vault, B="[[Old]]")
+    for path, to in (("a/Old.md", "c/d/New"), ("a", "c/a")):
+        done = await vault.move(path, to)
+        after = vault.tree()
+        undone = await vault.undo(done.write_id)
+        assert vault.tree() == before
+        again = await vault.undo(undone.write_id)
+        assert vault.tree() == after
+        await vault.undo(again.write_id)
+        assert vault.tree() == before
+
+
+async def test_undo_of_a_move_keeps_what_was_written_meanwhile(vault: Vault):
+    put(vault, Old="", B="[[Old]]\n\none\n")
+    done = await vault.move("Old.md", "New")
+    vault.put("B.md", "[[New]]\n\none\ntwo\n")
+    await vault.undo(done.write_id)
+    assert vault.tree() == {"Old.md": b"", "B.md": b"[[Old]]\n\none\ntwo\n"}
+
+
+async def test_a_folder_moves_with_what_is_not_indexed(vault: Vault):
+    vault.put("a/A.md", "[x](../B.md)")
+    vault.put("a/.hidden/x", "1")
+    vault.put("a/p.png", "2")
+    vault.put("B.md", "[[a/A]] ![[p.png]]")
+    before = vault.tree()
+    done = await vault.move("a", "q/r")
+    assert vault.tree() == {
+        "q/r/A.md": b"[x](../../B.md)",
+        "q/r/.hidden/x": b"1",
+        "q/r/p.png": b"2",
+        "B.md": b"[[q/r/A]] ![[p.png]]",
+    }
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+
+
+async def test_displaced_files_do_not_move_with_their_folder(vault: Vault):
+    vault.put("a/A.md", "1")
+    await vault.append("a/A.md", "2")
+    assert vault.temporaries()
+    await vault.move("a", "b")
+    assert opened.Vault.tree(vault) == {"b/A.md": b"1\n2"}
+
+
+async def test_letter_case_alone(vault: Vault):
+    put(vault, Old="1")
+    vault.put("a/B.md", "[[old]]")
+    await vault.move("Old.md", "old.md")
+    await vault.move("a", "A")
+    assert vault.tree() == {"old.md": b"1", "A/B.md": b"[[old]]"}
+
+
+async def test_a_move_onto_itself_changes_nothing(vault: Vault):
+    before = put(vault, Old="[[Old]]")
+    done = await vault.move("Old.md", "Old")
+    assert not done.changed
+    assert done.write_id is None
+    assert vault.tree() == before
+
+
+async def test_a_dry_run_shows_the_diff_and_writes_nothing(vault: Vault):
+    before = put(vault, Old="", B="[[Old]]\n")
+    done = await vault.move("Old.md", "New", dry_run=True)
+    assert done.write_id is None
+    assert "-[[Old]]\n+[[New]]\n" in done.diff
+    assert vault.tree() == before
+
+
+async def test_a_file_needs_its_hash_and_a_folder_none(vault: Vault):
+    put(vault, Old="1")
+    with pytest.raises(InvalidRequest, match="EXPECTED_HASH_REQUIRED"):
+        await vault.move("Old.md", "New", expected_hash=None)
+    with pytest.raises(Conflict, match="HASH_MISMATCH") as caught:
+        await vault.move("Old.md", "New", expected_hash="0" * 16)
+    assert caught.value.details["currentHash"] == vault.hash("Old.md")
+    assert (await vault.move("Old.md", "New", expected_hash=vault.hash("Old.md")[:16])).changed
+
+
+async def test_changes_that_the_index_does_not_know_are_indexed_first(vault: Vault):
+    put(vault, Old="")
+    await vault.move("Old.md", "Mid")
+    put(vault, Later="[[Mid]]")
+    await vault.move("Mid.md", "New")
+    assert vault.bytes("Later.md") == b"[[New]]"
+
+
+async def test_the_scope_of_a_caller_limits_the_notes_that_change(vault: Vault):
+    vault.put("a/Old.md", "")
+    vault.put("b/B.md", "[[Old]]")
+    before = vault.tree()
+    agent = Writer("agent", folders=("a",))
+    with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
+        await vault.move("a/Old.md", "a/New", caller=agent)
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.move("a/Old.md", "b/Old", caller=agent)
+    assert vault.tree() == before
+    done = await vault.move("a/Old.md", "a/New", caller=agent, links=False)
+    assert [warning.code for warning in done.warnings] == ["LINKS_BROKEN"]
+    assert vault.bytes("b/B.md") == b"[[Old]]"
+
+
+async def test_a_refused_move_leaves_no_folder(vault: Vault):
+    before = put(vault, Old="", B="`[[Old]]` [[Old]]")
+    vault.put("x`y/Z.md", "")
+    before = vault.tree()
+    for to in ("new/../x", "con/New", "a.md/", "x`y/Z", ".trash/Old"):
+        with pytest.raises((InvalidRequest, Forbidden, Conflict)):
+            await vault.move("Old.md", to)
+    assert vault.tree() == before
+    assert {path.name for path in vault.root.iterdir()} == {"B.md", "Old.md", "x`y"}
+
+
+async def test_a_large_move_is_not_done_at_once(vault: Vault):
+    put(vault, Old="", **{f"n{number}": "[[Old]]" for number in range(4)})
+    write = opened.write("move", Right.MOVE)
+    with pytest.raises(LargeMove):
+        await vault.files.move("Old.md", "New", write, at_once=3)
+    assert (await vault.files.move("Old.md", "New", write, at_once=4)).changed
+
+
+async def test_deletion_counts_links_and_undo_brings_the_note_back(vault: Vault):
+    before = put(vault, Old="1 [[Old]]", B="[[Old]] [[Old]]", C="[[Old]]")
+    done = await vault.delete("Old.md")
+    assert done is not None
+    assert done.broken_links == 3
+    assert (done.trash_path, done.changed) == (".trash/Old.md", True)
+    assert vault.bytes(".trash/Old.md") == before["Old.md"]
+    assert not (vault.root / "Old.md").exists()
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+
+
+async def test_the_trash_keeps_paths_and_numbers_collisions(vault: Vault):
+    for text in ("1", "2", "3"):
+        vault.put("a/Old.md", text)
+        await vault.delete("a/Old.md")
+    assert vault.tree() == {
+        ".trash/a/Old.md": b"1",
+        ".trash/a/Old 2.md": b"2",
+        ".trash/a/Old 3.md": b"3",
+    }
+
+
+async def test_undo_of_a_deletion_whose_place_is_taken_is_refused(vault: Vault):
+    put(vault, Old="1")
+    done = await vault.delete("Old.md")
+    assert done is not None
+    put(vault, Old="2")
+    with pytest.raises(Conflict, match="UNDO_CONFLICT"):
+        await vault.undo(done.write_id)
+    assert vault.bytes("Old.md") == b"2"
+
+
+async def test_a_permanent_deletion_can_be_undone_too(vault: Vault):
+    before = put(vault, Old="1")
+    write = opened.write("delete", Right.PERMANENT)
+    done = await vault.files.delete("Old.md", write, permanent=True)
+    assert vault.tree() == {}
+    assert done is not None
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+
+
+async def test_deletion_of_what_is_not_there(vault: Vault):
+    with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+        await vault.delete("Old.md")
+    assert await vault.delete("Old.md", missing_ok=True) is None
+
+
+async def test_folders_are_made_once(vault: Vault):
+    write = opened.write("folder", Right.CREATE)
+    assert (await vault.files.make_folder("a/b", write)).created
+    assert (vault.root / "a" / "b").is_dir()
+    again = await vault.files.make_folder("a/b", write)
+    assert not again.changed
+    with pytest.raises(Conflict, match="NAME_COLLISION"):
+        await vault.files.make_folder("A", write)
+
+
+async def test_an_attachment_never_replaces_a_file(vault: Vault):
+    write = opened.write("attachment", Right.CREATE)
+    assert (await vault.files.attach("img/p.png", write, b"\x00\x01")).created
+    assert vault.bytes("img/p.png") == b"\x00\x01"
+    with pytest.raises(Conflict, match="NOTE_EXISTS"):
+        await vault.files.attach("img/p.png", write, b"2")
+    with pytest.raises(Conflict, match="NAME_COLLISION"):
+        await vault.files.attach("img/P.png", write, b"2")
+    for path in ("x.md", "x", "x."):
+        with pytest.raises(InvalidRequest, match="INVALID_NOTE_NAME"):
+            await vault.files.attach(path, write, b"2")
+    with pytest.raises(TooLarge, match="ATTACHMENT_TOO_LARGE"):
+        await vault.files.attach("big.bin", write, bytes(MAX_ATTACHMENT_BYTES + 1))
+
+
+async def test_a_new_note_names_the_links_that_it_takes_over(vault: Vault):
+    vault.put("a/New.md", "")
+    put(vault, B="\n[[New]]", C="[[a/New]] [[Missing]]")
+    async with vault.snapshot(up_to_date=True):
+        pass
+    done = await vault.files.with_bystanders(await vault.create("New.md", ""))
+    [warning] = done.warnings
+    assert warning.code == "LINKS_LEAD_ELSEWHERE"
+    assert warning.details["links"] == [{"path": "B.md", "line": 2}]
+    async with vault.snapshot(up_to_date=True):  # the same once the note is indexed
+        pass
+    again = await vault.files.with_bystanders(done)
+    assert again.warnings[1:] == (warning,)
+
+
+async def test_links_follow_a_renamed_heading(vault: Vault):
+    before = put(
+        vault,
+        N="# Log\n[[#Log]] [[N#Log]]\n",
+        B="[[N#Log|x]] [y](N.md#log) [[N]]",
+        C="[[N#Other]] [[B#Log]]",
+    )
+    write = opened.write("section", Right.EDIT)
+    done = await vault.files.rename_heading("N.md", write, Address(("Log",)), "Diary")
+    assert vault.tree() == {
+        "N.md": b"# Diary\n[[#Diary]] [[N#Diary]]\n",
+        "B.md": b"[[N#Diary|x]] [y](N.md#Diary) [[N]]",
+        "C.md": before["C.md"],
+    }
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+
+
+async def test_no_right_no_move(tmp_path: Path):
+    vault = Vault(tmp_path, WriteLimits(quiet_seconds=0, allow=frozenset({Right.EDIT})))
+    put(vault, Old="")
+    async with vault.filing():
+        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+            await vault.move("Old.md", "New")
+        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+            await vault.delete("Old.md")
+    assert vault.tree() == {"Old.md": b""}
