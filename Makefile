@@ -19,7 +19,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench long browser vendor recording build lock clean
+.PHONY: help demo test lint format bench long browser vendor recording screens build lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -63,6 +63,9 @@ vendor:  ## Build the vendored files of the web page; needs Node 20 and the npm 
 
 recording: $(VENV)/.dev  ## Record the demo for the README
 	$(BIN)/python docs/images/record.py
+
+screens: $(VENV)/.dev  ## Take the pictures of the web page for its documentation
+	$(BIN)/python docs/images/screens.py
 
 build: $(VENV)/.dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation

@@ -82,7 +82,7 @@ async def _local(vault: OpenVault, _: Caller, sent: LocalGraphRequest) -> Found:
     data = LocalGraphData(
         revision=found.revision,
         nodes=[
-            NearNoteData(**_fields(note), distance=distance)
+            NearNoteData(**_fields(note), type=note.type, distance=distance)
             for note, distance in zip(found.notes, found.distances, strict=True)
         ],
         edges=list(found.edges),

@@ -118,6 +118,7 @@ class GraphNote:
     incoming: int  # notes
     outgoing: int
     score: float | None = None
+    type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 import anyio
+import orjson
 
 from vault_agent.errors import NotFound
 from vault_agent.graph.adjacency import Adjacency
@@ -292,6 +293,7 @@ async def _notes(
             graph.links.in_degree(position),
             graph.links.out_degree(position),
             scores[position] if scores is not None else None,
+            orjson.loads(row.metadata).get("type") if row.metadata else None,
         )
         for position, row in ((each, by_position[each]) for each in shown)
     )

@@ -91,6 +91,7 @@ class GraphNoteData(Model):
 class NearNoteData(GraphNoteData):
     """A note near another one. `distance` is in links."""
 
+    type: str | None
     distance: int
 
 

@@ -21,7 +21,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
     <p dir="auto">${row.heading && html`<bdi>${plain(row.heading, 80)}</bdi>${" · "}`}<${Marked} text=${row.text.slice(0, 400)} ranges=${row.ranges} /></p>
     <span class="meta">${row.tags.slice(0, TAGS).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 60)}</bdi>`)}
       ${more > 0 && html`<span class="tag num">${words.notes.moreTags(more)}</span>`}
-      ${!row.tags.length && folder && html`<bdi class="folder cut">${plain(folder, 100)}</bdi>`}
+      ${!row.tags.length && folder && html`<bdi class="folder cut" title=${plain(folder)}>${plain(folder.slice(folder.lastIndexOf("/") + 1), 60)}</bdi>`}
       ${row.connections ? html`<span class="deg num" title=${words.notes.connections(row.connections)}><${Icon} name="graph" />${row.connections}<span class="visually-hidden">${words.notes.connections(row.connections)}</span></span>` : null}
     </span></a>`;
 }
