@@ -21,6 +21,7 @@ import sys
 import time
 import unicodedata
 from collections import Counter, defaultdict
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,16 +29,20 @@ import yaml
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import Address
-from vault_agent.markdown.edit import Splice, append, overwrite, prepend, spliced
+from vault_agent.markdown.edit import Splice, append, editable, overwrite, prepend, spliced
 from vault_agent.markdown.keys import read_keys, set_keys
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.sections import outline
 from vault_agent.markdown.tag_edit import edit_tags
+from vault_agent.markdown.task_edit import Status, Wanted, set_status
+from vault_agent.markdown.task_line import NewTask, new_line
+from vault_agent.markdown.tasks import placed_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+DAY = date(2025, 5, 6)
 BOM = b"\xef\xbb\xbf"
 TEXT = "One line — of é 字 😀.\nAnother `one`."
 WORD = re.compile(r"\w{4,}")
@@ -170,6 +175,7 @@ class Check:
         self.do("add and remove a tag", self.tags)
         self.do("add and remove a tag in the text", self.inline_tags)
         self.outline()
+        self.tasks()
 
     def do(self, operation: str, work: Callable[[], None]) -> None:
         """Count one check."""
@@ -383,6 +389,47 @@ class Check:
         after = self.edit(f"block: {action}", edit_section, address, action, TEXT)
         between(self.note, after, start, end)
         check(right=f"^{block.id}".encode() in after, what="the ID is gone")
+
+    # --- tasks --------------------------------------------------------------------------------
+
+    def tasks(self) -> None:
+        """Add a task, and complete, cancel and open those that are there."""
+        self.do("add a task", self.add_task)
+        for task in placed_tasks(self.text)[: 20 * self.sections]:
+            for status in Status:
+                self.do(f"task: {status}", lambda t=task, to=status: self.task(t, to))
+
+    def add_task(self) -> None:
+        """Add a task at the end: the old bytes are the start."""
+        line = new_line(editable(self.note), NewTask("Exact", due="2025-05-06", priority="high"))
+        after = self.edit("add a task", append, line)
+        between(self.note, after, len(self.note), len(self.note))
+        check(right=after.endswith(line.encode()), what="the task is not at the end")
+
+    def task(self, task: Any, status: Any) -> None:
+        """Set the status of one task, and set it back."""
+        place, wanted = task.place, Wanted(task.line)
+        line = self.text[place.start : place.end]
+        operation = f"task: {status}"
+        after = self.edit(operation, set_status, wanted, status, DAY)
+        between(self.note, after, self.byte(place.start), self.byte(place.end))
+        now = next(
+            each
+            for each in placed_tasks(after.removeprefix(BOM).decode())
+            if each.line == task.line + after.count(b"\n") - self.note.count(b"\n")
+        )
+        symbol = after.removeprefix(BOM).decode()[now.place.symbol]
+        if status is not Status.TOGGLE:
+            expected = {Status.DONE: "xX", Status.CANCELLED: "-"}.get(status)
+            check(
+                right=symbol in expected if expected else symbol not in "xX-",
+                what="another status reads back",
+            )
+        # A task without dates of its end, and without a next one, can be opened again.
+        plain = not any(each in line for each in ("✅", "❌", "🔁", "::"))
+        if plain and self.text[place.symbol] == " " and after != self.note:
+            back = spliced(after, set_status(after, wanted, Status.OPEN, DAY).splices)
+            check(right=back == self.note, what="opening again is not the original")
 
 
 def main() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,8 @@ from vault_agent.markdown.resolve import LinkResolver
 if TYPE_CHECKING:
     from types import ModuleType
 
-SOURCE = Path(__file__).parent.parent / "benchmarks" / "vault.py"
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+SOURCE = BENCHMARKS / "vault.py"
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +102,19 @@ def test_the_notes_of_a_shape_are_like_the_real_ones(
     assert mean([len(note.chunks) for note in notes]) == pytest.approx(chunks, rel=0.25)
     assert mean([len(note.links) for note in notes]) == pytest.approx(links, rel=0.25)
     assert not any(note.warnings for note in notes)
+
+
+def test_edits_of_the_demo_vault_are_exact():
+    """The check of real vaults runs, and finds nothing wrong in notes of the demo."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            BENCHMARKS / "exactness.py",
+            BENCHMARKS.parent / "fixtures" / "vault" / "Journal",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "| **all** |" in done.stdout

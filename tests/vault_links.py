@@ -11,6 +11,7 @@ import html
 import posixpath
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -244,6 +245,14 @@ def _decoded(text: str) -> str:
         return text
 
 
+def _stem(folded: str) -> str:
+    name = posixpath.basename(folded)
+    while name.endswith((".md", ".markdown")) and name.rpartition(".")[0]:
+        name = name.rpartition(".")[0]
+    return name
+
+
+@lru_cache(maxsize=1 << 17)
 def _fold(text: str) -> str:
     text = unicodedata.normalize("NFC", text.replace("\u00a0", " ").replace("\u202f", " "))
     return unicodedata.normalize("NFC", text.lower().replace("ς", "σ"))
@@ -263,6 +272,26 @@ class Resolver:
             for name in found:
                 self._aliases.setdefault(_fold(name), []).append(path)
         self._known: dict[tuple[str, str, bool], str | None] = {}
+        self._stems: dict[str, str] = {}
+
+    def reuse(self, before: Resolver, touched: Iterable[str]) -> None:
+        """Take over what links led to before, except those with the name of a touched file.
+
+        Every rule compares the last part of a target with the names of files, or all of it with
+        aliases, so no other link can lead elsewhere.
+        """
+        names = {_stem(_fold(path)) for path in touched}
+        self._known = {
+            key: path for key, path in before._known.items() if before.stem_of(key[1]) not in names
+        }
+        self._stems = before._stems
+
+    def stem_of(self, target: str) -> str:
+        """Return the last part of a target, without the extension of a note."""
+        found = self._stems.get(target)
+        if found is None:
+            found = self._stems[target] = _stem(_fold(target.strip()).replace("\\", "/"))
+        return found
 
     def resolve(self, source: str, link: Found) -> str | None:
         """Return the file that a link of a note leads to, or None."""
@@ -345,7 +374,18 @@ class Vault:
     def moved(self, moved: Mapping[str, str], texts: Mapping[str, str]) -> Vault:
         """Return the vault after a move: new paths, and then the texts of changed notes."""
         files = {moved.get(path, path): text for path, text in self.files.items()}
-        return Vault({**files, **texts}, self.known)
+        after = Vault({**files, **texts}, self.known)
+        touched = {*moved, *moved.values()}
+        after.resolver.reuse(
+            self.resolver,
+            (*touched, *(name for path in moved for name in self.aliases(path))),
+        )
+        return after
+
+    def aliases(self, path: str) -> list[str]:
+        """Return the aliases of a note."""
+        text = self.files[path]
+        return self.known[text].aliases if text in self.known else []
 
 
 class Compared(NamedTuple):

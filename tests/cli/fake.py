@@ -142,6 +142,7 @@ class FakeServer:
         app.on_response_prepare.append(self._stamp)
         app.router.add_get("/health", self._health)
         app.router.add_post("/search", self._search)
+        app.router.add_post("/vaults/{vault}/search", self._search)
         app.router.add_post("/related", self._related)
         app.router.add_post("/index", self._submit)
         app.router.add_post("/reindex", self._submit)
@@ -259,6 +260,7 @@ class FakeServer:
             NoteData(
                 id=request.match_info["id"], path="Kitchen/Stock.md", title="Stock",
                 metadata=NOBODY, content=self.content, content_type="text/markdown", size=1,
+                content_hash="0" * 64,
                 links=(), attachments=(), links_truncated=False, link_count=0,
             )
         )  # fmt: skip

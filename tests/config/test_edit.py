@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from vault_agent.config import load_config
-from vault_agent.config.access import require_key_off_loopback
+from vault_agent.config.access import require_key
 from vault_agent.config.edit import set_value
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import default_config_path, parse_file
@@ -276,23 +276,21 @@ def test_settings_can_be_added_to_every_toml_section_style(file: Path, text: str
 def test_a_loopback_server_needs_no_key():
     for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost"):
         config = load_config({"server.host": host}, environ={})
-        assert require_key_off_loopback(config, None, {}) == (config, False)
+        assert require_key(config, None, {}) == (config, False)
     assert not default_config_path().exists()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "laptop.local"])
 def test_off_loopback_a_key_is_generated_once_and_stored_privately(host: str):
-    config, made = require_key_off_loopback(
-        load_config({"server.host": host}, environ={}), None, {}
-    )
+    config, made = require_key(load_config({"server.host": host}, environ={}), None, {})
     assert made
     assert len(config.server.api_key.get_secret_value()) >= 43
     assert mode(default_config_path()) == 0o600
     again = load_config({"server.host": host}, environ={})
     assert again.server.api_key == config.server.api_key
-    assert require_key_off_loopback(again, None, {}) == (again, False)
+    assert require_key(again, None, {}) == (again, False)
     default_config_path().unlink()
-    anew, _ = require_key_off_loopback(load_config({"server.host": host}, environ={}), None, {})
+    anew, _ = require_key(load_config({"server.host": host}, environ={}), None, {})
     assert anew.server.api_key != config.server.api_key
 
 
@@ -300,7 +298,7 @@ def test_no_key_is_generated_into_a_chosen_config_file(file: Path):
     write(file, "[server]\nhost = '0.0.0.0'\n")
     for chosen, environ in ((file, {}), (None, {"VAULT_AGENT_CONFIG": str(file)})):
         with pytest.raises(Unauthorized) as refusal:
-            require_key_off_loopback(load_config(None, chosen, environ), chosen, environ)
+            require_key(load_config(None, chosen, environ), chosen, environ)
         assert refusal.value.code == "API_KEY_REQUIRED"
     assert b"api_key" not in file.read_bytes()
     assert not default_config_path().exists()
@@ -309,10 +307,25 @@ def test_no_key_is_generated_into_a_chosen_config_file(file: Path):
 def test_a_short_key_is_refused_off_loopback_only():
     short = {"server.api_key": "x" * 31}
     with pytest.raises(Misconfigured, match="32 characters"):
-        require_key_off_loopback(load_config({**short, "server.host": "::"}, environ={}), None, {})
-    require_key_off_loopback(load_config(short, environ={}), None, {})
+        require_key(load_config({**short, "server.host": "::"}, environ={}), None, {})
+    require_key(load_config(short, environ={}), None, {})
 
 
 def test_spaces_around_a_model_name_are_removed() -> None:
     # The model is part of a vector's key: with the spaces no vector would be found.
     assert load_config({"embedding.model": " nomic "}, environ={}).embedding.model == "nomic"
+
+
+def test_a_server_that_changes_notes_gets_a_key():
+    flags = {"write.enabled": "true", "write.folders": "."}
+    config, made = require_key(load_config(flags, environ={}), None, {})
+    assert made
+    assert len(config.server.api_key.get_secret_value()) > 32
+    assert require_key(load_config(flags, environ={}), None, {}) == (config, False)
+
+
+def test_another_config_file_gets_no_key_for_writing(tmp_path: Path):
+    chosen = tmp_path / "other.toml"
+    write(chosen, '[write]\nfolders = ["."]\nenabled = true\n')
+    with pytest.raises(Unauthorized, match="this server changes notes"):
+        require_key(load_config(None, chosen, {}), chosen, {})

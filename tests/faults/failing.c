@@ -124,6 +124,8 @@ BY_DESCRIPTOR(int, fsync, 0, (int fd), (fd), int)
 BY_DESCRIPTOR(int, fdatasync, 0, (int fd), (fd), int)
 BY_DESCRIPTOR(int, ftruncate, 1, (int fd, off_t size), (fd, size), int, off_t)
 BY_DESCRIPTOR(int, ftruncate64, 1, (int fd, off64_t size), (fd, size), int, off64_t)
+BY_DESCRIPTOR(int, fchmod, 0, (int fd, mode_t mode), (fd, mode), int, mode_t)
+BY_DESCRIPTOR(int, fchown, 0, (int fd, uid_t user, gid_t group), (fd, user, group), int, uid_t, gid_t)
 BY_DESCRIPTOR(ssize_t, sendfile, 1, (int fd, int from, off_t *at, size_t size),
               (fd, from, at, size), int, int, off_t *, size_t)
 BY_DESCRIPTOR(ssize_t, sendfile64, 1, (int fd, int from, off64_t *at, size_t size),
@@ -149,6 +151,8 @@ BY_PATH(mkdir, 1, (const char *path, mode_t mode), (path, mode), path, const cha
 
 AT_FOLDER(renameat, 0, (int a, const char *from, int b, const char *to), (a, from, b, to), b, to,
           int, const char *, int, const char *)
+AT_FOLDER(renameat2, 0, (int a, const char *from, int b, const char *to, unsigned flags),
+          (a, from, b, to, flags), b, to, int, const char *, int, const char *, unsigned)
 AT_FOLDER(linkat, 1, (int a, const char *from, int b, const char *to, int flags),
           (a, from, b, to, flags), b, to, int, const char *, int, const char *, int)
 AT_FOLDER(unlinkat, 0, (int folder, const char *path, int flags), (folder, path, flags), folder,

@@ -11,12 +11,12 @@ from vault_agent.knowledge.score import (
     Frequencies,
     Scored,
     Signals,
-    Weights,
     choose,
     content_words,
     is_signal,
     rank,
 )
+from vault_agent.model.memory import RecallWeights
 
 TODAY = date(2026, 3, 1)
 MANY = Frequencies(1_000, {"src/cost.py": 1, "Makefile": 900, "src/a/b.py": 3}, {"parsing": 2})
@@ -28,7 +28,9 @@ def note(name: str, **fields: object) -> Candidate:
 
 
 def ranked(*notes: Candidate, signals: Signals, **options: float) -> list[Scored]:
-    return rank(notes, signals, MANY, today=TODAY, weights=Weights(), recency_days=14, **options)
+    return rank(
+        notes, signals, MANY, today=TODAY, weights=RecallWeights(), recency_days=14, **options
+    )
 
 
 def names(found: list[Scored]) -> list[str]:

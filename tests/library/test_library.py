@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +26,7 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from vault_agent.library.library import Library
@@ -294,3 +295,36 @@ def test_an_index_is_taken_over_only_if_its_vault_is_gone(tmp_path: Path):
     new.take_over("u" * 32)
     assert (new.path / "vectors.db").read_text() == "vectors"
     assert not old.path.exists()
+
+
+async def test_a_watched_vault_is_watched_while_it_is_open(world: World):
+    root = world.project("app", {"a.md": "quinces"})
+    watch = {"enabled": True, "quiet_ms": 20}
+    async with world.library(watch=watch) as library, library.vault("project:app") as vault:
+        await indexed(vault)
+        await vault.watch.settled(30)
+        (root / "new.md").write_text("pears")
+        async with asyncio.timeout(60):
+            while not (await vault.search(SearchQuery("pears"))).hits:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+
+async def test_a_server_that_stops_does_not_wait_for_a_vault_that_does_not_open(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    world.project("app", {"a.md": "quinces"})
+    started = asyncio.Event()
+
+    @asynccontextmanager
+    async def never(*_: Any, **__: Any) -> AsyncIterator[None]:
+        started.set()
+        await asyncio.Event().wait()
+        yield
+
+    async with asyncio.timeout(60):
+        async with world.library() as library:
+            monkeypatch.setattr(module, "open_vault", never)
+            waiting = asyncio.create_task(paths(library, "project:app", "quinces"))
+            await started.wait()
+        with pytest.raises(Busy, match="SERVER_BUSY"):
+            await waiting

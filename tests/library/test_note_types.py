@@ -61,7 +61,7 @@ def world(tmp_path: Path) -> World:
 
 
 async def targets(vault: OpenVault, path: str) -> list[str | None]:
-    found = await vault.note(identify(path), allow_large=False)
+    found = await vault.texts.note(identify(path), allow_large=False)
     return [link.path for link in found.links]
 
 
@@ -118,7 +118,7 @@ async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: World):
         ]
         named = await vault.lists.resolve("[[module-cost-tracker]]")
         assert [each.path for each in named.notes] == ["modules/cost-tracker.md"]
-        shown = await vault.note(identify(journal), allow_large=False)
+        shown = await vault.texts.note(identify(journal), allow_large=False)
         assert shown.metadata.aliases == ()
 
 

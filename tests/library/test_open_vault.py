@@ -71,9 +71,9 @@ async def test_cancelled_calls_leave_nothing_open(root: Path, call: str):
 
         async def once() -> None:
             if call == "note":
-                await vault.note(identify("Bread.md"), allow_large=False)
+                await vault.texts.note(identify("Bread.md"), allow_large=False)
             else:
-                with await vault.open_attachment("jar.png", allow_large=False):
+                with await vault.texts.open_attachment("jar.png", allow_large=False):
                     pass
 
         await once()

@@ -10,10 +10,14 @@ import pytest
 from tests.endpoint import EmbeddingEndpoint
 from tests.library.vaults import World, indexed
 
+from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.api.operation import perform
+from vault_agent.api.operations import SEARCH
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
+from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:
     from vault_agent.library.library import Library
@@ -247,3 +251,15 @@ async def test_a_search_sees_new_revisions_and_leaves_no_files(world: World):
         assert (len(before.hits), len(after.hits)) == (2, 3)
         assert before.revision != after.revision
         assert not list(library.default.workplace.glob("combined-*"))
+
+
+async def test_an_agent_knows_one_vault(world: World):
+    world.project("app", {"a.md": "quinces"})
+    async with world.library() as library:
+        await ready(library, "project:app")
+        agent = Caller(CallerKind.AGENT, "helper")
+        body = SearchBody(query="quinces", vaults=("project:app",))
+        with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
+            await perform(SEARCH, library.default, agent, body)
+        found = await perform(SEARCH, library.default, OWNER, body)
+        assert [each.path for each in found.reply.data.results] == ["a.md"]

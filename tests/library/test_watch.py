@@ -129,7 +129,7 @@ async def test_a_note_that_is_replaced_is_never_missing(root: Path):
         await found(vault, "pears7", "3.md")
         assert all(each.removed == 0 for each in vault.watch.batches)
         with pytest.raises(NotFound):
-            await vault.chunk(identify("none.md"), 0)
+            await vault.texts.chunk(identify("none.md"), 0)
 
 
 async def test_a_name_in_another_spelling_is_one_note(root: Path):

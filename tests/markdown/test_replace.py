@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.clocks import assert_linear
 
-from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.errors import Conflict, VaultAgentError
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.replace import MAX_MATCHES, replace
 
@@ -20,7 +20,7 @@ def replaced(note: str, search: str, replacement: str, **options: Any) -> str:
 
 
 def refused(note: str, search: str, replacement: str = "", **options: Any) -> str:
-    with pytest.raises((Conflict, InvalidRequest, NotFound)) as error:
+    with pytest.raises(VaultAgentError) as error:
         replace(note.encode(), search, replacement, **options)
     return error.value.code
 
@@ -102,6 +102,12 @@ def test_patterns_and_groups_that_cannot_be_are_refused(pattern: str, replacemen
 def test_there_is_a_limit_of_matches():
     assert replaced("a" * MAX_MATCHES, "a", "b", expected_count=None) == "b" * MAX_MATCHES
     assert refused("a" * (MAX_MATCHES + 1), "a", expected_count=None) == "MATCH_COUNT_MISMATCH"
+
+
+def test_a_replacement_cannot_fill_the_memory():
+    assert refused("a" * 1_000, "a", "x" * 100_000, expected_count=None) == "NOTE_TOO_LARGE"
+    many = r"\1" * 100_000
+    assert refused("a" * 10_000, "(a+)", many, regex=True) == "NOTE_TOO_LARGE"
 
 
 @pytest.mark.parametrize("regex", [False, True])

@@ -7,19 +7,18 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.clocks import assert_linear
 
 from vault_agent.errors import Conflict, Failed, VaultAgentError
 from vault_agent.markdown.edit import append, editable, spliced
 from vault_agent.markdown.task_edit import (
-    NewTask,
     Status,
     TaskEdit,
     Wanted,
-    line_of,
-    new_line,
     set_status,
 )
 from vault_agent.markdown.task_fields import task_fields
+from vault_agent.markdown.task_line import NewTask, line_of, new_line
 from vault_agent.markdown.tasks import line_digest, placed_tasks
 
 TODAY = date(2025, 5, 6)
@@ -109,7 +108,7 @@ def test_a_toggle_twice_gives_the_same_bytes():
         ("auto", "- [ ] a", " ✅ 2025-05-06"),
         ("emoji", "- [ ] a", " ✅ 2025-05-06"),
         ("dataview", "- [ ] a", "  [completion:: 2025-05-06]"),
-        ("auto", "- [ ] a\n- [ ] b [due:: 2025-01-01]", "  [completion:: 2025-05-06]"),
+        ("auto", "- [ ] a\n- [ ] b [due:: 2025-01-01]", " ✅ 2025-05-06"),
         ("emoji", "- [ ] a [due:: 2025-01-01]", "  [completion:: 2025-05-06]"),
         ("dataview", "- [ ] a 📅 2025-01-01", " ✅ 2025-05-06"),
     ],
@@ -259,9 +258,9 @@ def added(note: str, task: NewTask, form: str = "auto") -> str:
             "- [ ] a #t ⏫ 🔁 every week 🛫 2025-01-01 ⏳ 2025-01-02 📅 2025-01-03",
         ),
         (
-            "- [ ] b [due:: 2025-01-01]",
-            NewTask("a", "2025-01-03", priority="low"),
-            "- [ ] a  [priority:: low]  [due:: 2025-01-03]",
+            "",
+            NewTask("a [id:: x]", "2025-01-03", priority="low"),
+            "- [ ] a [id:: x]  [priority:: low]  [due:: 2025-01-03]",
         ),
         ("", NewTask("a ^b", "2025-01-03"), "- [ ] a 📅 2025-01-03 ^b"),
         (
@@ -297,6 +296,34 @@ def test_a_text_that_is_no_line_is_refused(task: NewTask, code: str):
 def test_a_line_in_open_code_is_no_task():
     note = b"```\ncode\n"
     assert line_of(note, append(note, "- [ ] a")[0], "- [ ] a") is None
+
+
+def hostile(n: int) -> dict[str, str]:
+    """Return hostile notes of `n` parts each."""
+    return {
+        "tasks": "- [ ] a 🔁 every day\n" * 1_000 * n,
+        "fields": "- [ ] a" + " 📅 2025-01-01" * 500 * n,
+        "tags": "- [ ] " + "#a " * 1_000 * n,
+        "open fields": "- [ ] " + "[due:: " * 5_000 * n,
+        "spaces": "- [ ] [due::" + " " * 50_000 * n,
+        "fields of spaces": "- [ ] " + ("[due::" + " " * 250) * 200 * n,
+        "dataview fields": "- [ ] " + "[id:: a] " * 3_000 * n,
+        "words of a list": "- [ ] " + "⛔ a, b" * 1_000 * n,
+        "boxes": "- [ ] " * 5_000 * n,
+        "white space": "- [ ] a" + "\u00a0" * 50_000 * n,
+    }
+
+
+@pytest.mark.parametrize("name", hostile(0))
+def test_an_edit_takes_linear_time(name: str):
+    def work(note: bytes) -> None:
+        try:
+            set_status(note, Wanted(1), Status.DONE, TODAY)
+            set_status(note, Wanted(1, text="x"), Status.DONE, TODAY)
+        except VaultAgentError as refused:
+            assert refused.code == "TASK_NOT_FOUND"  # noqa: PT017 - both calls cost
+
+    assert_linear(lambda n: hostile(n)[name].encode(), work)
 
 
 _PIECES = st.sampled_from(

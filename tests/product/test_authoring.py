@@ -84,6 +84,10 @@ def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: Program)
     opened = done(served, "tasks", "toggle", f"{FROST}:4")
     assert opened["changed"]
     assert text(served, FROST) == "moved\n" + before
+    cancelled = done(served, "tasks", "cancel", f"{FROST}:4")
+    assert "- [-] Sow" in text(served, FROST)
+    assert done(served, "undo", cancelled["writeId"])["changed"]
+    assert text(served, FROST) == "moved\n" + before
     served.write(FROST, before)
     assert done(served, "index")["job"]["state"] == "succeeded"
 

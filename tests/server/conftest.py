@@ -19,8 +19,8 @@ from tests.privacy import Confidences
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
+from vault_agent.library.jobs import JobOptions
 from vault_agent.library.news import News
-from vault_agent.library.open_vault import JobOptions
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import Job, JobState
 from vault_agent.model.notes import Metadata

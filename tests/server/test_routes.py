@@ -39,7 +39,7 @@ CONTRACT = {
     "GET /tags", "GET /folders",
     "POST /grep",
     "GET /notes", "GET /tasks",
-    "POST /context",
+    "POST /context", "POST /memory",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
     "GET /suggest", "GET /stats", "GET /graph/layout",
     "GET /notes/{noteId}/html", "POST /render", "GET /ui/files/{path}",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.text.names import slug
-from vault_agent.vault.naming import MAX_NAME_BYTES, new_folder, new_path
+from vault_agent.vault.naming import MAX_NAME_BYTES, check_new, new_folder, new_path, note_path
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,18 @@ def test_folders_that_exist_are_not_checked():
     with pytest.raises(InvalidRequest) as refused:
         new_path("C# notes/a#b/n", existing=1)
     assert refused.value.details["suggestion"] == "C# notes/a-b/n.md"
+
+
+def test_names_that_exist_are_not_checked():
+    assert note_path("C# notes/What?") == "C# notes/What?.md"
+    check_new("C# notes/new.md", existing=1)
+    check_new("/".join(["d"] * 20) + "/file", existing=0)
+    for path, existing in {"C# notes/new.md": 0, "a/What?.md": 1, "con": 0}.items():
+        with pytest.raises(InvalidRequest):
+            check_new(path, existing)
+    with pytest.raises(InvalidRequest) as refused:
+        note_path("C# notes/a.txt")
+    assert refused.value.details["suggestion"] == "C# notes/a.txt.md"
 
 
 def test_a_file_keeps_its_extension():

@@ -11,7 +11,7 @@ from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.writing import IndexState, Right, Write, WriteLimits
 from vault_agent.store.writes.log import WriteLog
 from vault_agent.vault.exclude import Exclusions
-from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
@@ -38,12 +38,16 @@ class Vault:
         self.followed: list[str] = []
         self.events: list[LoggedWrite] = []
         self.writing: Writing
+        self.strategy: Strategy | None = None  # how files are kept inside the vault
 
     def journal(self) -> Journal:
         """Open the log."""
         log = WriteLog.open(self.data / "writes.db", self.data / "writes" / "before")
         return Journal(
-            lambda: VaultRoot.open(self.root, self.exclusions), log, self.limits, self.exclusions
+            lambda: VaultRoot.open(self.root, self.exclusions, strategy=self.strategy),
+            log,
+            self.limits,
+            self.exclusions,
         )
 
     async def follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:

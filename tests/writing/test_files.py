@@ -12,7 +12,8 @@ from tests.writing.filed import Vault
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Right, WriteLimits, Writer
-from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
+from vault_agent.writing import move
+from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
 from vault_agent.writing.move import LargeMove
 
 if TYPE_CHECKING:
@@ -91,6 +92,22 @@ async def test_a_folder_moves_with_what_is_not_indexed(vault: Vault):
     assert vault.tree() == before
 
 
+async def test_a_large_attachment_moves_without_its_bytes_in_the_log(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(move, "MAX_KEPT_BYTES", 4)
+    vault.put("p.png", b"12345")
+    before = put(vault, A="![[p.png]]")
+    with pytest.raises(Conflict, match="HASH_MISMATCH"):
+        await vault.move("p.png", "q", expected_hash="0" * 16)
+    done = await vault.move("p.png", "img/q")
+    assert vault.tree() == {"img/q.png": b"12345", "A.md": b"![[q.png]]"}
+    kept = {path.read_bytes() for path in (vault.data / "writes" / "before").iterdir()}
+    assert kept == {b"![[p.png]]", b"![[q.png]]"}
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+
+
 async def test_displaced_files_do_not_move_with_their_folder(vault: Vault):
     vault.put("a/A.md", "1")
     await vault.append("a/A.md", "2")
@@ -156,6 +173,38 @@ async def test_the_scope_of_a_caller_limits_the_notes_that_change(vault: Vault):
     assert vault.bytes("b/B.md") == b"[[Old]]"
 
 
+async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault):
+    vault.put("a/Old.md", "# Log")
+    vault.put("b/Secret.md", "[[Old#Log]] [[Free]]")
+    vault.put("b/Board.canvas", '{"nodes": [{"type": "file", "file": "a/Old.md"}]}')
+    agent = Writer("agent", folders=("a",))
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.move("a/Old.md", "b/secret", caller=agent)  # not NAME_COLLISION
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.files.make_folder("B", opened.write("folder", Right.CREATE, caller=agent))
+    edit = opened.write("section", Right.EDIT, caller=agent)
+    with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE") as caught:
+        await vault.files.rename_heading("a/Old.md", edit, Address(("Log",)), "Diary")
+    assert caught.value.details == {"notes": 1}
+    moved = await vault.move("a/Old.md", "a/Free", caller=agent, links=False)
+    await vault.move("a/Free.md", "a/Old")
+    async with vault.snapshot(up_to_date=True):
+        pass
+    deleted = await vault.files.delete(
+        "a/Old.md", opened.write("delete", Right.DELETE, caller=agent)
+    )
+    assert deleted is not None
+    assert deleted.broken_links == 2
+    warnings = [*moved.warnings, *deleted.warnings]
+    assert [warning.code for warning in warnings] == [
+        "LINKS_LEAD_ELSEWHERE",
+        "CANVAS_NOT_REWRITTEN",
+        "LINKS_BROKEN",
+        "LINKS_BROKEN",
+    ]
+    assert not any("b/" in str(warning.details) for warning in warnings)
+
+
 async def test_a_refused_move_leaves_no_folder(vault: Vault):
     before = put(vault, Old="", B="`[[Old]]` [[Old]]")
     vault.put("x`y/Z.md", "")
@@ -171,8 +220,8 @@ async def test_a_large_move_is_not_done_at_once(vault: Vault):
     put(vault, Old="", **{f"n{number}": "[[Old]]" for number in range(4)})
     write = opened.write("move", Right.MOVE)
     with pytest.raises(LargeMove):
-        await vault.files.move("Old.md", "New", write, at_once=3)
-    assert (await vault.files.move("Old.md", "New", write, at_once=4)).changed
+        await vault.files.move("Old.md", "New", write, control=MoveControl(3))
+    assert (await vault.files.move("Old.md", "New", write, control=MoveControl(4))).changed
 
 
 async def test_deletion_counts_links_and_undo_brings_the_note_back(vault: Vault):

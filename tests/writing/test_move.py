@@ -44,7 +44,8 @@ async def indexed(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
 
 
 def asked(path: str, to: str, **options) -> MoveRequest:
-    given = {"rewrite_links": True, "may_write": lambda _: True, "most_notes": 5000}
+    given = {"rewrite_links": True, "most_notes": 5000}
+    given |= dict.fromkeys(("may_write", "may_see"), lambda _: True)
     return MoveRequest(path, to, **{**given, **options})
 
 
@@ -160,7 +161,7 @@ async def test_notes_outside_the_scope_refuse_the_move(tmp_path: Path):
 async def test_a_move_without_links_lists_what_breaks(tmp_path: Path):
     files = {"Old.md": "", "b/B.md": "\n[[Old]]"}
     plan = await planned(
-        tmp_path, files, "Old.md", "New", rewrite_links=False, may_write=lambda _: False
+        tmp_path, files, "Old.md", "New", rewrite_links=False, may_write=lambda path: path[0] != "b"
     )
     assert texts(plan) == {}
     [warning] = plan.warnings

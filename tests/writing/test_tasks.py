@@ -9,7 +9,8 @@ import pytest
 from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import IndexUnavailable, VaultAgentError
-from vault_agent.markdown.task_edit import NewTask, Status, Wanted
+from vault_agent.markdown.task_edit import Status, Wanted
+from vault_agent.markdown.task_line import NewTask
 from vault_agent.writing.tasks import add_task, set_task
 
 if TYPE_CHECKING:

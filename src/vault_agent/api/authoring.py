@@ -14,7 +14,8 @@ from vault_agent.api.writing import (
     visible_path,
     write_operation,
 )
-from vault_agent.markdown.task_edit import NewTask, Status, Wanted
+from vault_agent.markdown.task_edit import Status, Wanted
+from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.identifiers import identify
 from vault_agent.model.writing import Right
 from vault_agent.wire.replies import Reply

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api.operation import Found, Operation
 from vault_agent.api.writing import (
     CREATE_CODES,
     EDIT_CODES,
@@ -14,12 +15,15 @@ from vault_agent.api.writing import (
     write_operation,
 )
 from vault_agent.errors import InvalidRequest
+from vault_agent.library.moves import move
 from vault_agent.model.writing import Right, Written
+from vault_agent.wire.convert import job_data
+from vault_agent.wire.replies import OneJob, Reply
 from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody
+from vault_agent.wire.written import WriteData
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.api.operation import Found, Operation
     from vault_agent.library.open_vault import OpenVault
 
 
@@ -27,7 +31,18 @@ async def _move(vault: OpenVault, caller: Caller, sent: MoveBody) -> Found:
     """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
     path = await path_of(vault, caller, sent)
     write = asked(caller, sent, "move", Right.MOVE, hash_required=True)
-    return found(await vault.files.move(path, sent.to, write, rewrite_links=sent.rewrite_links))
+    done = await move(
+        vault.files,
+        vault.jobs,
+        path,
+        sent.to,
+        write,
+        rewrite_links=sent.rewrite_links,
+        waits=caller.client.startswith("mcp"),  # an agent can't follow a job
+    )
+    if isinstance(done, Written):
+        return found(done)
+    return Found(Reply[OneJob](data=OneJob(job=job_data(done))), accepted=True)
 
 
 async def _delete(vault: OpenVault, caller: Caller, sent: DeleteBody) -> Found:
@@ -68,7 +83,10 @@ MOVE = write_operation(
         "LINKS_OUTSIDE_SCOPE",
         "LINK_NOT_EXPRESSIBLE",
         "MOVE_TOO_LARGE",
+        "INDEX_BUSY",
+        "JOBS_DAMAGED",
     ),
+    replies=(Reply[WriteData], Reply[OneJob]),
 )
 DELETE = write_operation(
     "write_delete",

@@ -9,7 +9,6 @@ from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import entries_that_fit
-from vault_agent.config.registry import DEFAULT
 from vault_agent.model.grep import Place
 from vault_agent.model.lists import ListPlace, Sort, TaskPlace
 from vault_agent.wire.context import ContextBody, ContextData
@@ -60,8 +59,7 @@ async def _notes(vault: OpenVault, caller: Caller, sent: NotesRequest) -> Found:
         start = ListPlace(position[0], str(position[1]))
     found = await vault.lists.notes(sent.to_query(caller.scope), start)
     rows = [NoteRow.model_validate(each, from_attributes=True) for each in found.notes]
-    if vault.address != DEFAULT and vault.library is not None:
-        name = vault.library.address_of(vault)
+    if (name := vault.name) is not None:
         rows = [row.model_copy(update={"vault": name}) for row in rows]
     kept = entries_that_fit(rows)
     more = found.has_more or kept < len(rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from vault_agent.api.bounds import bounded
 from vault_agent.api.encoding import encoded
-from vault_agent.errors import Misconfigured, NotFound
+from vault_agent.errors import Forbidden, Misconfigured, NotFound
 from vault_agent.wire.base import Model
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.replies import Reply
 
 _BY_ID = "id:"
+_WRITE = "write.enabled"
 _NOTE_IDS = ("note_id", "id", "from_", "to")
 """The fields of requests that name a note."""
 
@@ -28,10 +29,14 @@ Got = TypeVar("Got")
 
 
 class Found(NamedTuple):
-    """The reply of an operation before its size is limited. `etag` changes with the content."""
+    """The reply of an operation before its size is limited. `etag` changes with the content.
+
+    `accepted` says that a job does what was asked, and the reply names it.
+    """
 
     reply: Reply[Any]
     etag: str | None = None
+    accepted: bool = False
 
 
 class Outcome(NamedTuple):
@@ -40,6 +45,7 @@ class Outcome(NamedTuple):
     reply: Reply[Any]
     body: bytes
     etag: str | None
+    accepted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +88,13 @@ async def perform(
     Raises:
         Misconfigured: `FEATURE_DISABLED` with `details.setting`.
         NotFound: `ROUTE_NOT_FOUND` if the caller may not use it.
+        Forbidden: `VAULT_READ_ONLY` if it changes notes, and those of this vault never change.
         VaultAgentError: with the codes of the operation.
     """
     if not (caller.may_do_everything or operation.scoped):
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
+    if operation.needs == _WRITE and vault.is_read_only:
+        raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
     if operation.needs is not None:
         check_switch(operation.needs, vault.config)
     return await operation.run(vault, caller, await _with_note_ids(vault, caller, sent))
@@ -131,5 +140,5 @@ async def answer(
     """
     found = await perform(operation, vault, caller, sent)
     if operation.listed is None:
-        return Outcome(found.reply, await encoded(found.reply), found.etag)
+        return Outcome(found.reply, await encoded(found.reply), found.etag, found.accepted)
     return Outcome(*bounded(found.reply, operation.listed), found.etag)

@@ -12,12 +12,13 @@ from vault_agent.api.files import FILE_OPERATIONS
 from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
+from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
 from vault_agent.api.writing import WRITE_OPERATIONS
-from vault_agent.library.open_vault import JobOptions
+from vault_agent.library.jobs import JobOptions
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.pages import MAX_RANKED
 from vault_agent.wire.convert import (
@@ -114,27 +115,27 @@ async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
-    found = await vault.note(sent.note_id, allow_large=sent.allow_large)
+    found = await vault.texts.note(sent.note_id, allow_large=sent.allow_large)
     reply = Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
 async def _chunk(vault: OpenVault, _: Caller, sent: ChunkRequest) -> Found:
     """Return one chunk as it was indexed, without frontmatter."""
-    found = await vault.chunk(sent.note_id, sent.chunk_index)
+    found = await vault.texts.chunk(sent.note_id, sent.chunk_index)
     reply = Reply[ChunkData](data=chunk_data(found), warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
 async def _attachment(vault: OpenVault, _: Caller, sent: AttachmentRequest) -> Found:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
-    info = await vault.attachment(sent.path)
+    info = await vault.texts.attachment(sent.path)
     return Found(Reply[AttachmentData](data=attachment_data(info)), info.etag)
 
 
 async def _download(vault: OpenVault, _: Caller, sent: DownloadRequest) -> OpenAttachment:
     """Open an attachment to send its bytes or a range of them."""
-    return await vault.open_attachment(sent.path, allow_large=sent.allow_large)
+    return await vault.texts.open_attachment(sent.path, allow_large=sent.allow_large)
 
 
 async def _index(vault: OpenVault, _: Caller, sent: IndexBody) -> Found:
@@ -294,8 +295,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *LIST_OPERATIONS,
     *LINK_OPERATIONS,
     *GRAPH_OPERATIONS,
-    *WEB_OPERATIONS,
     *AUTHORING_READS,
+    MEMORY,
+    *WEB_OPERATIONS,
     INDEX,
     REINDEX,
     JOBS,

@@ -33,7 +33,7 @@ async def _read(vault: OpenVault, caller: Caller, sent: PartRequest) -> Found:
         offset=max(0, int(offset)) if offset is not None else None,
         scope=caller.scope,
     )
-    page = await vault.part(sent.note_id, query, max_bytes=sent.max_bytes)
+    page = await vault.texts.part(sent.note_id, query, max_bytes=sent.max_bytes)
     state = page.etag[:_DIGITS]
     if sent.cursor is not None and revision != state:
         raise InvalidRequest(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_agent.api.caller import CallerKind
 from vault_agent.api.operation import Found, Operation
-from vault_agent.config.registry import unknown_vault
+from vault_agent.errors import NotFound
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.requests import NoParams
 from vault_agent.wire.vaults import ListedVaultData, VaultsData
@@ -35,14 +36,14 @@ def several_of(vault: OpenVault, caller: Caller, names: Sequence[str]) -> Severa
 
     Raises:
         Misconfigured: `FEATURE_DISABLED` if several vaults are off.
-        NotFound: `VAULT_UNKNOWN` if the caller sees only a part of one vault.
+        NotFound: `VAULT_UNKNOWN` if the caller is an agent, which knows one vault.
     """
     if not names:
         return None
     assert vault.library is not None  # noqa: S101 - set when it was opened
     vault.library.require_several()
-    if not caller.may_do_everything:
-        raise unknown_vault(())
+    if caller.kind is CallerKind.AGENT:
+        raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
     return vault.library.several
 
 

@@ -11,7 +11,7 @@ from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Appended, Right, Write
-from vault_agent.wire.base import dump
+from vault_agent.wire.base import Model, dump
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.replies import Reply
 from vault_agent.wire.writing import (
@@ -132,7 +132,7 @@ async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:
     match mode:
         case "create":
             written = await vault.files.with_bystanders(
-                await notes.create(writing, path, write, content, sent.frontmatter)
+                await notes.create(writing, path, write, content, sent.frontmatter), write.caller
             )
         case "append":
             written = await notes.append(writing, path, write, content, blank_line=blank)
@@ -208,7 +208,7 @@ async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found
 
 async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
-    known = await vault.outline(sent.note_id, caller.scope)
+    known = await vault.outlines.outline(sent.note_id, caller.scope)
     data = OutlineData(
         note_id=known.note_id,
         path=known.path,
@@ -222,7 +222,7 @@ async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
 
 async def _read_frontmatter(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
     """Return the frontmatter of a note as JSON."""
-    known = await vault.frontmatter(sent.note_id, caller.scope)
+    known = await vault.outlines.frontmatter(sent.note_id, caller.scope)
     data = FrontmatterData(note_id=known.note_id, path=known.path, frontmatter=known.values)
     return Found(Reply[FrontmatterData](data=data))
 
@@ -269,14 +269,19 @@ CREATE_CODES = (
 
 
 def write_operation(
-    name: str, request: type[Any], run: Any, codes: tuple[str, ...]
+    name: str,
+    request: type[Any],
+    run: Any,
+    codes: tuple[str, ...],
+    *,
+    replies: tuple[type[Model], ...] = (Reply[WriteData],),
 ) -> Operation[Any, Found]:
     """Return an operation that changes notes."""
     return Operation(
         name,
         request,
         run,
-        (Reply[WriteData],),
+        replies,
         tuple(dict.fromkeys(codes)),
         writes=True,
         needs="write.enabled",

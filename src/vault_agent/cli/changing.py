@@ -24,7 +24,6 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
-from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,7 +102,7 @@ async def existing(invocation: Invocation, client: Client, name: str) -> dict[st
         return {"noteId": (await find(invocation, client, name)).note_id}
     except VaultAgentError as error:
         unknown = error.code in ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
-        if not unknown or not is_note(name):
+        if not unknown or not name.lower().endswith((".md", ".markdown")):
             raise
         return {"path": name}
 
@@ -183,6 +182,11 @@ async def change(
         if error.code == "HASH_MISMATCH" and before is not None:
             await _tell_changes(client, data, before)
         raise
+    if "job" in reply.envelope["data"]:  # a move of a note that many others link to
+        from vault_agent.cli.following import follow
+
+        job_id = reply.envelope["data"]["job"]["id"]
+        return await follow(client, job_id, as_json=invocation.json)
     _report(invocation, reply, with_warnings=chosen.yes)
     return None
 

@@ -13,7 +13,7 @@ from vault_agent.cli.progress import display, duration
 from vault_agent.cli.terminal import clean, complain, counted, pass_on, say, tell, warn
 from vault_agent.cli.wrap import fitted
 from vault_agent.errors import Unavailable, error_of, explained
-from vault_agent.model.jobs import JobState
+from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
@@ -65,14 +65,10 @@ def report(job: JobData) -> int:
         complain(job.error.code, job.error.message)
     elif job.state.final:
         code = "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED"
-        complain(
-            code,
-            explained(
-                code,
-                f"the job was {job.state.value}; the last complete index, if any, still serves.",
-                {"kind": job.kind.value},
-            ),
-        )
+        what = f"the job was {job.state.value}; the last complete index, if any, still serves."
+        if job.kind is JobKind.MOVE:
+            what = f"the move was {job.state.value} before anything was changed."
+        complain(code, explained(code, what, {"kind": job.kind.value}))
     return ending(job)
 
 
@@ -113,6 +109,10 @@ def summary_line(job: JobData) -> str:
     summary = job.summary
     if summary is None:
         return ""
+    if job.kind is JobKind.MOVE:
+        rewritten = f"{counted(summary.links, 'link')} in {counted(summary.changed, 'note')}"
+        undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
+        return f"moved, {rewritten} changed{undo}"
     notes = (
         (summary.added, "added"),
         (summary.changed, "changed"),

@@ -11,7 +11,6 @@ from vault_agent.cli.changing import change, existing, how, how_options, json_va
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, pass_on, say, tell, warn
-from vault_agent.text.names import fold
 
 
 @click.group("frontmatter", cls=Group)
@@ -33,7 +32,7 @@ async def get(invocation: Invocation, note: str, key: str | None) -> int | None:
         return None
     values = reply.envelope["data"]["frontmatter"]
     if key is not None:
-        names = [name for name in values if name == key or fold(name) == fold(key)]
+        names = [name for name in values if name.casefold() == key.casefold()]
         if not names:
             tell("The note has no such key.")
             return 4

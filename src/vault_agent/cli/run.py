@@ -15,6 +15,7 @@ from vault_agent.cli import exits
 from vault_agent.cli.command import Group, Invocation, asks_for_json, require_utf8
 from vault_agent.cli.misuse import describe
 from vault_agent.cli.terminal import (
+    as_typed,
     clean,
     complain,
     discard_buffer,
@@ -49,6 +50,7 @@ COMMANDS = (
     "list",
     "tasks",
     "context",
+    "memory",
     "write",
     "section",
     "replace",
@@ -75,22 +77,6 @@ COMMANDS = (
     "service",
     "embedding",
     "completion",
-)
-
-
-# Names in the server's messages, and the options for them.
-_AS_OPTIONS = (
-    ("allowLarge=true", "--allow-large"),
-    ("filters.after", "--after"),
-    ("filters.before", "--before"),
-    ("dueAfter", "--due-after"),
-    ("dueBefore", "--due-before"),
-    ("as expectedCount", "with --count"),
-    ("`headingId`", "--heading-id"),
-    ("headingId", "--heading-id"),
-    ("set `allowRepeat`", "add --again"),
-    ("Repeat the request with `confirm: true`", "Add --yes"),
-    ("send its `contentHash` as `expectedHash`", "give its hash with --expected-hash"),
 )
 
 
@@ -231,6 +217,15 @@ def _candidates(error: VaultAgentError) -> list[str]:
     )
     found = [note.get("path") for note in notes if isinstance(note, dict)]
     lines = [f"  {clean(path)}" for path in (*found, *similar) if isinstance(path, str)]
+    headings = error.details.get("headings")
+    for each in headings if isinstance(headings, list) else ():
+        if isinstance(each, dict):
+            path = " > ".join(map(str, each.get("headingPath", ())))
+            lines.append(
+                f"  {each.get('line')}: {clean(path)}  {clean(str(each.get('headingId')))}"
+            )
+        else:
+            lines.append(f"  {clean(str(each))}")
     return ["Similar names:", *lines] if similar else lines
 
 
@@ -244,7 +239,4 @@ def _with_next_step(error: VaultAgentError) -> str:
             " where it runs; give it with VAULT_AGENT_SERVER_API_KEY or `vault-agent config set"
             " server.api_key -`"
         )
-    message = error.message
-    for on_the_wire, typed in _AS_OPTIONS:
-        message = message.replace(on_the_wire, typed)
-    return message
+    return as_typed(error.message)

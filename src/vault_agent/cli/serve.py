@@ -227,7 +227,7 @@ async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     """Return the settings of a server. Warn if other computers can reach it."""
     from vault_agent.config import build_config
-    from vault_agent.config.access import require_key_off_loopback
+    from vault_agent.config.access import require_key
     from vault_agent.server.serve import require_bindable
 
     config = build_config(invocation.layers(flags))
@@ -235,9 +235,12 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     if exposed:
         # A key is written to the user's config file only for an address that can be bound.
         require_bindable(config.server.host, config.server.port)
-    config, made = require_key_off_loopback(config, invocation.config)
+    config, made = require_key(config, invocation.config)
     if exposed:
         _warn_of_the_network(made=made)
+    elif made:
+        tell("Notes can be changed, so every request needs a key from now on. Commands and agents")
+        tell("on this computer take it from the config file.")
     return config
 
 

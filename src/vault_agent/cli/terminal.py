@@ -28,6 +28,22 @@ _UNSAFE = re.compile(
 _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
+# Names in the server's messages, and the options for them.
+_AS_OPTIONS = (
+    ("allowLarge=true", "--allow-large"),
+    ("filters.after", "--after"),
+    ("filters.before", "--before"),
+    ("dueAfter", "--due-after"),
+    ("dueBefore", "--due-before"),
+    ("as expectedCount", "with --count"),
+    ("`headingId`", "--heading-id"),
+    ("headingId", "--heading-id"),
+    ("set `allowRepeat`", "add --again"),
+    ("Repeat the request with `confirm: true`", "Add --yes"),
+    ("send its `contentHash` as `expectedHash`", "give its hash with --expected-hash"),
+)
+
+
 def clean(text: str, *, lines: bool = False) -> str:
     """Escape characters that could move the cursor, or colour, reverse or hide other text.
 
@@ -147,12 +163,19 @@ def complain(code: str, message: str, *, look: str = "code") -> None:
     tell("\n".join(fitted(text, stream=sys.stderr)))
 
 
+def as_typed(message: str) -> str:
+    """Return a server's message with the options of commands for the names of the interface."""
+    for on_the_wire, typed in _AS_OPTIONS:
+        message = message.replace(on_the_wire, typed)
+    return message
+
+
 def warn(warnings: Iterable[Notice]) -> None:
     """Print the warnings of a reply. A warning about a file starts with its path."""
     for warning in warnings:
         path = warning.details.get("path")
         place = f"{path}: " if isinstance(path, str) else ""
-        complain(warning.code, place + warning.message, look="warning")
+        complain(warning.code, place + as_typed(warning.message), look="warning")
 
 
 def leave_line() -> None:

@@ -102,8 +102,7 @@ class Client:
         """Create a client. `on_vault` is called once, with the identity of the served vault."""
         self.vault: str | None = None
         """The identity of the served vault, known after the first reply."""
-        self.vault_name: str | None = None
-        """The vault that calls are about, None for the default one."""
+        self.vault_name: str | None = None  # that calls are about; None for the default one
         self._on_vault = on_vault
         self.endpoint = endpoint.rstrip("/")
         self._address = Address.of(endpoint)
@@ -170,13 +169,11 @@ class Client:
         vaults: Sequence[str] = (),
     ) -> Reply[ResultsData]:
         """Return the results of a query, best first. `vaults` are searched as one."""
-        body = {"query": query, **_ranking(mode, limit, filters, explain=explain)}
+        body = {"query": query, **_ranking(mode, limit, filters, vaults, explain=explain)}
         if every_word:
             body["match"] = "all"
         if cursor is not None:
             body["cursor"] = cursor
-        if vaults:
-            body["vaults"] = list(vaults)
         return await self._call("POST", "/search", "ResultsData", body)
 
     async def related(
@@ -192,16 +189,12 @@ class Client:
     ) -> Reply[ResultsData]:
         """Return notes and chunks related to a note or chunk, best first.
 
-        `vaults` are searched as one.
-
         `linked`: whether notes that are linked with it, in either direction, are results.
         They are by default.
         """
-        body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, explain=explain)}
+        body = {"id": note_or_chunk_id, **_ranking(mode, limit, filters, vaults, explain=explain)}
         if linked is not None:
             body["linked"] = linked.value
-        if vaults:
-            body["vaults"] = list(vaults)
         return await self._call("POST", "/related", "ResultsData", body)
 
     async def resolve(self, name: str) -> Reply[NamedData]:
@@ -291,7 +284,11 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
+        if response.status == 202:  # a job does it
+            model = "OneJob"
         envelope = _object(content)
+        if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
+            model = "OneJob"  # a large move
         if envelope is None or not _is_reply(envelope, model):
             raise self._not_vault_agent()
         return Reply(content, envelope, model)
@@ -428,10 +425,10 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import context, graph, links, lists, replies, watch, written
+    from vault_agent.wire import context, graph, links, lists, memory, replies, watch, written
 
     try:
-        modules = (replies, lists, context, links, graph, watch, written)
+        modules = (replies, lists, context, memory, links, graph, watch, written)
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:
@@ -463,13 +460,15 @@ def filters_body(filters: Filters) -> dict[str, Any]:
 
 
 def _ranking(
-    mode: Mode | None, limit: int, filters: Filters | None, *, explain: bool
+    mode: Mode | None, limit: int, filters: Filters | None, vaults: Sequence[str], *, explain: bool
 ) -> dict[str, Any]:
     body: dict[str, Any] = {"limit": limit}
     if mode is not None:
         body["mode"] = mode
     if filters is not None:
         body["filters"] = filters_body(filters)
+    if vaults:
+        body["vaults"] = list(vaults)
     if explain:
         body["explain"] = True
     return body

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Reply
     from vault_agent.wire.context import ContextData
     from vault_agent.wire.lists import GrepData, NamedData, NotesData, TasksData
+    from vault_agent.wire.memory import MemoryData
 
     Call: TypeAlias = Callable[..., Awaitable[Reply[Any]]]
     """Sends a request: method, path, model of the reply's data, and body."""
@@ -41,6 +42,10 @@ class Lists:
         """Return excerpts of notes for a prompt."""
         body = {"queries": list(queries), "maxTokens": max_tokens}
         return await self._call("POST", "/context", "ContextData", body)
+
+    async def memory(self, body: Mapping[str, Any]) -> Reply[MemoryData]:
+        """Return the notes that matter for a task, as a text for an agent."""
+        return await self._call("POST", "/memory", "MemoryData", given(body))
 
     async def grep(self, body: Mapping[str, Any]) -> Reply[GrepData]:
         """Return the lines that match a regular expression."""

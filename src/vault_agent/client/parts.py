@@ -65,11 +65,13 @@ PARTS: dict[str, Parts] = {
     "OneWrite": {"write": dict},
     "ForgottenData": {"forgotten": int},
     "ContextData": {"section": str, "tokens": int, "sources": list},
+    "MemoryData": {"text": str, "tokens": int, "notes": list, "leftOut": list, "weights": dict},
     "TicketData": {"ticket": (str, type(None)), "seconds": int},
 }
 INNER: dict[str, dict[str, Parts]] = {
     "HealthData": {"vault": {"id": str, "name": str}},
     "OneJob": {"job": {"id": str}},
+    "MemoryData": {"weights": dict.fromkeys(("tag", "semantic", "recency"), (int, float))},
 }
 _RESULT_PARTS: Parts = {
     "id": str,
@@ -82,9 +84,20 @@ _RESULT_PARTS: Parts = {
 _NAMED_PARTS: Parts = {"noteId": str, "path": str}
 
 
+_RECALLED_PARTS: Parts = {
+    **_NOTE,
+    "vault": str,
+    "score": (int, float),
+    "tag": (int, float),
+    "semantic": (int, float),
+    "recency": (int, float),
+    "reasons": list,
+}
+
 ENTRIES: dict[str, dict[str, Parts]] = {
     "ResultsData": {"results": _RESULT_PARTS},
     "NamedData": {"notes": _NAMED_PARTS},
+    "MemoryData": {"notes": _RECALLED_PARTS, "leftOut": _RECALLED_PARTS},
     "WritesData": {
         "writes": {"writeId": str, "time": str, "operation": str, "state": str, "files": list}
     },

@@ -34,6 +34,8 @@ class Writing:
     async def write(self, operation: str, body: Mapping[str, Any]) -> Reply[WriteData]:
         """Change notes by an operation such as `note` or `tasks/add`.
 
+        A move that changes links of many notes is a job: then `data` is a `OneJob`.
+
         Raises:
             Misconfigured: `FEATURE_DISABLED` unless writing is on.
             Conflict: `HASH_MISMATCH` if a note is not what `expectedHash` says.

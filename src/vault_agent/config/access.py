@@ -1,4 +1,4 @@
-"""Ensures that a server which other computers can reach has a key."""
+"""Ensures that a server has a key if other computers can reach it, or if it changes notes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_agent.config.settings import Config
 
 
-def require_key_off_loopback(
+def require_key(
     config: Config, chosen: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> tuple[Config, bool]:
     """Return the settings, with a generated key if one is required, and whether it is new.
@@ -28,11 +28,12 @@ def require_key_off_loopback(
     (`chosen`, the `--config` flag, or VAULT_AGENT_CONFIG), Unauthorized API_KEY_REQUIRED is
     raised, because that file may be anywhere. A key that is too short raises CONFIG_INVALID.
     """
-    if rules.is_loopback(config.server.host):
+    exposed = not rules.is_loopback(config.server.host)
+    if not exposed and not config.write.enabled:
         return config, False
     key = config.server.api_key
     if key is not None:
-        if len(key.get_secret_value()) < rules.SHORTEST_KEY_OFF_LOOPBACK:
+        if exposed and len(key.get_secret_value()) < rules.SHORTEST_KEY_OFF_LOOPBACK:
             rule = (
                 f"must have {rules.SHORTEST_KEY_OFF_LOOPBACK} characters or more"
                 " if other computers can reach the server"
@@ -41,10 +42,8 @@ def require_key_off_loopback(
         return config, False
     path = config_path(chosen, environ)
     if path.resolve() != default_config_path().resolve():
-        raise Unauthorized(
-            "API_KEY_REQUIRED",
-            "other computers can reach this server, so it needs a key.",
-        )
+        why = "other computers can reach this server" if exposed else "this server changes notes"
+        raise Unauthorized("API_KEY_REQUIRED", f"{why}, so it needs a key.")
     made = secrets.token_urlsafe(32)
     set_value(path, "server.api_key", made)
     server = config.server.model_copy(update={"api_key": SecretStr(made)})

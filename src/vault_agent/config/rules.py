@@ -243,8 +243,9 @@ def vault_folder(value: str) -> str:
 
 
 def writable_folders(value: object) -> tuple[str, ...]:
-    """Return folders of the vault that may be written, without duplicates; "" is the vault."""
-    found = tuple(dict.fromkeys(vault_folder(item.strip()) for item in text_list(value)))
-    if any(part.startswith(".") for folder in found for part in folder.split("/")):
+    """Return folders of the vault that may be written, without duplicates; "." is the vault."""
+    found = tuple(dict.fromkeys(vault_folder(item.strip()) or "." for item in text_list(value)))
+    names = [part for folder in found if folder != "." for part in folder.split("/")]
+    if any(name.startswith(".") for name in names):
         raise ValueError("must be folders of the vault whose names do not begin with a dot")
     return found

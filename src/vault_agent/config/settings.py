@@ -144,6 +144,22 @@ class WriteSettings(_Section):
     tasks_format: Literal["auto", "emoji", "dataview"] = "auto"
 
 
+class MemorySettings(_Section):
+    """What is remembered of earlier sessions. Off by default."""
+
+    enabled: Switch = False
+    max_notes: Annotated[Count, Field(ge=1, le=20)] = 5
+    max_tokens: Annotated[Count, Field(ge=100, le=2_000)] = 1_000
+    max_note_tokens: Annotated[Count, Field(ge=40, le=1_000)] = 160
+    min_relevance: Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)] = 0.35
+    recency_days: Annotated[float, BeforeValidator(_number), Field(gt=0, le=3_650)] = 14.0
+    tag_weight: Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)] = 0.4
+    semantic_weight: Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)] = 0.4
+    recency_weight: Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)] = 0.2
+    include_global: Switch = True
+    exclude_types: Annotated[tuple[str, ...], BeforeValidator(rules.names)] = ()
+
+
 class SearchSettings(_Section):
     """The limits of searches."""
 
@@ -207,6 +223,7 @@ class Config(BaseSettings):
     watch: WatchSettings = WatchSettings()
     vaults: VaultsSettings = VaultsSettings()
     write: WriteSettings = WriteSettings()
+    memory: MemorySettings = MemorySettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import log
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from vault_agent.model.memory import RecallWeights
 from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _SAME_NAME_AND_PARENT = 0.8
 _SAME_FOLDER = 0.4
 _NOTHING_FOUND = 0.30  # the best absolute score of words where no note is about the prompt
 _FOUND = 0.50  # … and where one surely is, as measured
+_FEW_NOTES = 50  # so few notes do not say whether a file is a rare one
 _SHINGLE = 5
 _SAME_TEXT = 0.8
 _WORD = re.compile(r"[^\W_]+")
@@ -43,14 +45,6 @@ write yes you your
 """
 _COMMON: Final = frozenset(_COMMON_WORDS.split())
 """Words of prompts that name no subject."""
-
-
-class Weights(NamedTuple):
-    """The weights of the parts of a score. They add up to 1."""
-
-    tag: float = 0.4
-    semantic: float = 0.4
-    recency: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +134,7 @@ def rank(
     frequencies: Frequencies,
     *,
     today: date,
-    weights: Weights,
+    weights: RecallWeights,
     recency_days: float,
 ) -> list[Scored]:
     """Return the candidates by score, the best first. Equal scores are by path."""
@@ -187,14 +181,14 @@ def choose(
     return chosen, left
 
 
-def _with(signals: Signals, weights: Weights) -> Weights:
+def _with(signals: Signals, weights: RecallWeights) -> RecallWeights:
     """Return the weights for these signals. One without a signal gives its weight to the others."""
     tag = weights.tag if signals.files or signals.tags else 0.0
     semantic = weights.semantic if signals.words is not None else 0.0
     total = tag + semantic + weights.recency
     if not total:
-        return Weights(0.0, 0.0, 0.0)
-    return Weights(tag / total, semantic / total, weights.recency / total)
+        return RecallWeights(0.0, 0.0, 0.0)
+    return RecallWeights(tag / total, semantic / total, weights.recency / total)
 
 
 def _scored(
@@ -202,7 +196,7 @@ def _scored(
     signals: Signals,
     frequencies: Frequencies,
     best: float,
-    weights: Weights,
+    weights: RecallWeights,
     *,
     today: date,
     recency_days: float,
@@ -266,8 +260,7 @@ def _nearness(asked: str, has: str, *, is_module: bool) -> float:
 
 def _rarity(having: int, notes: int) -> float:
     """Return the weight of what `having` of `notes` have: 1 for one of many, towards 0 for all."""
-    if notes < 2:
-        return 1.0
+    notes = max(notes, _FEW_NOTES)
     return min(log(1 + (notes - having + 0.5) / (having + 0.5)) / log(1 + notes), 1.0)
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from vault_agent.config.settings import WriteSettings
     from vault_agent.library.lists import Lists
-    from vault_agent.markdown.task_edit import NewTask, Status, Wanted
+    from vault_agent.markdown.task_edit import Status, Wanted
+    from vault_agent.markdown.task_line import NewTask
     from vault_agent.model.scope import Scope
     from vault_agent.model.writing import Write, Written
     from vault_agent.vault.root import VaultRoot

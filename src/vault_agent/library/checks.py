@@ -38,6 +38,8 @@ class Checks:
 
     `compare` and `verify` ask the indexing process. They return None if it did not answer.
     Nothing is compared while `busy` returns true, or while changes are noticed (`watched`).
+    `written` returns None while this server's own writes are being indexed, and else a number that
+    changes with them: what has changed during a comparison makes it void.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Checks:
         verify: Ask,
         busy: Callable[[], bool],
         watched: Callable[[], bool] = lambda: False,
+        written: Callable[[], int | None] = lambda: 0,
     ) -> None:
         self._stale = False
         self.incomplete = False  # the last run did not finish
@@ -61,6 +64,7 @@ class Checks:
         self._ask_to_verify = verify
         self._busy = busy
         self._watched = watched
+        self._written = written
         self._unreachable: Warning | None = None  # why the vault could not be read
         self._verifying = self._comparing = False
         self._next_comparison = 0.0
@@ -111,7 +115,7 @@ class Checks:
         now = time.monotonic()
         if now < self._next_comparison or self._busy() or self._index.meta is None:
             return
-        if self._watched():
+        if self._watched() or self._written() is None:
             return
         if not self._comparing:
             self._next_comparison = now + STALE_CHECK_SECONDS
@@ -119,11 +123,15 @@ class Checks:
             self._background.spawn(self._compare)
 
     async def _compare(self) -> None:
+        written = self._written()
         try:
             answer = await self._ask_to_compare()
         finally:
             self._comparing = False
         if answer is None or self._busy():
+            return
+        if written is None or self._written() != written:
+            self._next_comparison = 0.0
             return
         if isinstance(answer, Compared):
             self._stale, self._unreachable = answer.stale, None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from vault_agent.library.checks import Checks
     from vault_agent.library.embeddings import Embeddings
     from vault_agent.library.watch import Watch
+    from vault_agent.library.writing import Writes
     from vault_agent.model.jobs import Job
     from vault_agent.store.current import CurrentIndex
 
@@ -29,6 +30,7 @@ def health(
     checks: Checks,
     embeddings: Embeddings,
     watch: Watch,
+    writing: Writes,
 ) -> Health:
     """Return the state of a vault for `GET /health`. `running` is its running job."""
     meta, refusal, latest = index.meta, index.refusal, index.latest
@@ -37,6 +39,7 @@ def health(
     usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in about_embeddings)
     about_watch = [each for each in watch.warnings() if each.code != "INDEX_BEHIND"]
     warnings = (*checks.warnings(), *about_watch, *about_embeddings) if meta else ()
+    warnings += writing.warnings()
     if refusal is not None:
         warnings = (Warning(refusal.code, refusal.message),)
     return Health(
@@ -57,6 +60,7 @@ def health(
         switched_on=switched_on(config),
         warnings=(*warnings, *watch.notices()),
         watch=watch.status(),
+        write=writing.health(),
     )
 
 

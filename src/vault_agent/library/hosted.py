@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from vault_agent.errors import Busy
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractAsyncContextManager
@@ -75,8 +77,10 @@ class HostedVault:
         return time.monotonic() - self.used_at
 
     async def close(self) -> None:
-        """Close it, and wait for that."""
+        """Close it, and wait for that. If it is still being opened, stop that."""
         self._closing.set()
+        if self.vault is None:
+            self._task.cancel()
         await asyncio.wait({self._task})
 
     async def _keep(self) -> None:
@@ -86,6 +90,11 @@ class HostedVault:
                 self._on_open(vault)
                 self._opened.set_result(vault)
                 await self._closing.wait()
+        except asyncio.CancelledError:
+            if not self._opened.done():
+                self._opened.set_exception(Busy("SERVER_BUSY", "The server is stopping."))
+                self._opened.exception()
+            raise
         except Exception as error:
             if self._opened.done():
                 raise

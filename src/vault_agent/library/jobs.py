@@ -11,7 +11,7 @@ import asyncio
 import secrets
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 
 WATCH_INTERVAL_SECONDS = 0.2
 _RATE_WINDOW_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """The options of an index job."""
+
+    require_embeddings: bool = False
+    fresh_embeddings: bool = False
 
 
 class Progress(Protocol):
@@ -80,6 +88,17 @@ class Jobs:
     def running(self) -> Job | None:
         """The current state of the active job, or None."""
         return self._active.job if self._active else None
+
+    @property
+    def is_indexing(self) -> bool:
+        """Whether a job runs that may be creating what is missing."""
+        return self.indexing is not None
+
+    @property
+    def indexing(self) -> Job | None:
+        """The active job if it is one of the index, or None."""
+        running = self.running
+        return running if running is not None and running.kind is not JobKind.MOVE else None
 
     async def submit(self, kind: JobKind, work: Work, trigger: Trigger = Trigger.USER) -> Job:
         """Start a job that does `work`, and return it.
@@ -140,15 +159,17 @@ class Jobs:
         return tuple(newer.get(job.id, job) for job in await self._store.list())
 
     async def last_finished(self) -> Job | None:
-        """Return the newest job that has ended, or None."""
-        return next((job for job in await self.list() if job.state.final), None)
+        """Return the newest job of the index that has ended, or None."""
+        jobs = (job for job in await self.list() if job.kind is not JobKind.MOVE)
+        return next((job for job in jobs if job.state.final), None)
 
     async def last_indexed(self) -> str | None:
         """Return when the newest job that read all notes ended, or None."""
         ended = (
             job.finished_at
             for job in await self.list()
-            if job.state is JobState.SUCCEEDED or job.index_finished
+            if job.kind is not JobKind.MOVE
+            and (job.state is JobState.SUCCEEDED or job.index_finished)
         )
         return next(ended, None)
 

@@ -8,14 +8,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.config import endpoint_settings
-from vault_agent.config.registry import DEFAULT
+from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.library.hosted import HostedVault
 from vault_agent.library.known import KnownVaults, state_of
-from vault_agent.library.open_vault import OpenVault, Shared
+from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
 from vault_agent.library.several import Several
+from vault_agent.library.shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
     from vault_agent.library.known import VaultState
+    from vault_agent.library.open_vault import OpenVault
     from vault_agent.system.crash import CrashReport
 
 IDLE_SECONDS = 600.0
@@ -46,6 +48,7 @@ class Library:
         self._closing_idle: asyncio.Task[None] | None = None
         self.several = Several(self)
         """Searches over several vaults."""
+        self.memory = Memory(self, config.memory)
 
     @property
     def default(self) -> OpenVault:
@@ -89,6 +92,22 @@ class Library:
         hosted = await self._open(entry)
         with hosted.in_use():
             yield await hosted.opened()
+
+    @property
+    def has_several(self) -> bool:
+        """Whether several vaults are switched on."""
+        return self._config.vaults.enabled
+
+    @property
+    def has_running_job(self) -> bool:
+        """Whether an index job runs in any open vault."""
+        open_ones = (self._default, *(each.vault for each in self._hosted.values()))
+        return any(vault is not None and vault.jobs.running is not None for vault in open_ones)
+
+    @property
+    def may_write(self) -> bool:
+        """Whether notes may be changed in any vault."""
+        return self._config.write.enabled
 
     def require_several(self) -> None:
         """Raise `FEATURE_DISABLED` if several vaults are switched off."""
@@ -140,7 +159,7 @@ class Library:
         self._known.require_trust(entry)
         hosted = HostedVault(
             lambda: open_vault(
-                self._config.model_copy(update={"vault": settings_of(self._config, entry)}),
+                config_of(self._config, entry),
                 self._shared,
                 entry=entry,
                 keeper=self.default.keeper,
@@ -228,6 +247,15 @@ async def open_library(
         yield library
 
 
-def settings_of(config: Config, entry: Registered) -> object:
-    """Return the settings of a registered vault: its folder, and no exclusions of the user's."""
-    return config.vault.model_copy(update={"root": entry.root, "exclude": ()})
+def config_of(config: Config, entry: Registered) -> Config:
+    """Return the settings for a registered vault.
+
+    It has its own folder and no exclusions of the user's. Where notes may be changed at all, the
+    vaults of projects and the global one may be changed as a whole, and others never.
+    """
+    root = config.vault.model_copy(update={"root": entry.root, "exclude": ()})
+    if entry.role is Role.OTHER:
+        write = config.write.model_copy(update={"enabled": False})
+    else:
+        write = config.write.model_copy(update={"folders": (".",)})
+    return config.model_copy(update={"vault": root, "write": write})

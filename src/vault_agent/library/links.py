@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
 
     from vault_agent.indexing.protocol import Answer
+    from vault_agent.library.shared import Read
     from vault_agent.model.graph import (
         Backlink,
         Community,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from vault_agent.search.graph import Clusters, Graph
     from vault_agent.search.trees import Tree
     from vault_agent.store.current import Snapshot
-
-    Read = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
 
 Entry = TypeVar("Entry")
 

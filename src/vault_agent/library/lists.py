@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -17,10 +17,10 @@ from vault_agent.search.tasks import list_tasks, open_tasks_of
 from vault_agent.store.index import lists as reading
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Callable, Sequence
 
     from vault_agent.embedding.embedder import Embedder
+    from vault_agent.library.shared import Read
     from vault_agent.model.context import Context, ContextQuery
     from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
     from vault_agent.model.lists import (
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
-
-    Read: TypeAlias = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
-    """Answers from the current snapshot, and again if a run replaces it meanwhile."""
 
 
 async def _types(now: Snapshot) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""News of an open vault: revisions, jobs and states of the watch. The latest is kept in memory."""
+"""News of an open vault: revisions, writes, jobs, states of the watch. The latest is kept."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision, WatchStatus
+from vault_agent.model.writing import LoggedWrite
 from vault_agent.system.change import Change
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 KEPT = 1_000
 
-Item: TypeAlias = Revision | WatchStatus | Job
+Item: TypeAlias = Revision | WatchStatus | Job | LoggedWrite
 
 
 class NewsItem(NamedTuple):

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from vault_agent.config.registry import DEFAULT
-from vault_agent.errors import (
-    Failed,
-    IndexUnavailable,
-)
+from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.indexing.protocol import (
     Cluster,
     Compare,
@@ -34,80 +31,55 @@ from vault_agent.library.embeddings import Embeddings
 from vault_agent.library.files import LinksOfVault
 from vault_agent.library.graph_layout import GraphLayout
 from vault_agent.library.health import health
-from vault_agent.library.jobs import Jobs
+from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
+from vault_agent.library.outlines import Outlines
 from vault_agent.library.pages import Pages
+from vault_agent.library.refusals import while_running
 from vault_agent.library.secret import Secret
+from vault_agent.library.texts import Texts
 from vault_agent.library.typing_help import TypingHelp
 from vault_agent.library.watch import Watch
+from vault_agent.library.writing import Writes
 from vault_agent.model.jobs import JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.watch import WatchState
-from vault_agent.model.writing import PENDING, IndexState, Right, WriteLimits
-from vault_agent.search import fetch
-from vault_agent.search.outline import note_frontmatter, note_outline
+from vault_agent.model.writing import IndexState
 from vault_agent.search.pages import search_page
-from vault_agent.search.part import part
 from vault_agent.search.related import related
 from vault_agent.store.current import CurrentIndex, SnapshotOutdated
-from vault_agent.store.writes.log import WriteLog
-from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread, to_its_end
+from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.change import Change
-from vault_agent.vault.attachments import describe, open_attachment
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.files import Files
-from vault_agent.writing.journal import Journal
-from vault_agent.writing.write import Writing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
     from vault_agent.config import Config
-    from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+    from vault_agent.embedding.client import HttpEmbedder
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.library.jobs import Progress
     from vault_agent.library.keeper_process import Keeper, RunEvent
     from vault_agent.library.library import Library
+    from vault_agent.library.shared import Shared
     from vault_agent.library.waiting import Batch
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
-    from vault_agent.model.reading import NotePart, PartQuery
-    from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.store.current import Snapshot
     from vault_agent.store.jobs.record import JobStore
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.system.crash import CrashReport
-    from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.exclude import Exclusions
+    from vault_agent.writing.files import Files
+    from vault_agent.writing.write import Writing
 
 Reply = TypeVar("Reply")
 
 MAX_ATTEMPTS = 5
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
-
-
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """The options of an index job."""
-
-    require_embeddings: bool = False
-    fresh_embeddings: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Resources that all vaults of a process share."""
-
-    embedder: HttpEmbedder | None
-    endpoint: EndpointSettings | None  # of the embedder; None without embeddings
-    on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
 
 
 class OpenVault:
@@ -132,10 +104,8 @@ class OpenVault:
         self.jobs = Jobs(
             store, lambda report: shared.on_crash("server", report), self.news.add, shared.turn
         )
-        self.address = DEFAULT
-        """What requests call it: `default`, or the address of a registered vault."""
-        self.library: Library | None = None
-        """The library that opened it."""
+        self.address = DEFAULT  # what requests call it, or the address of a registered vault
+        self.library: Library | None = None  # that opened it
         self._exclusions = exclusions
         self._directory = directory
         self._index = index
@@ -146,14 +116,28 @@ class OpenVault:
         self._task = task
         self._background = background
         self._refreshed = Change()
+        self.writes = Writes(
+            config,
+            directory,
+            exclusions,
+            self._open_vault,
+            background,
+            self._follow_paths,
+            LinksOfVault(self._index_changes, self.snapshot),
+            embed=self.embed if self._embeddings.enabled else None,
+            on_unindexed=lambda paths: self.watch.look_at(paths),  # noqa: PLW0108 - made later
+            on_written=self.news.add,
+            on_crash=lambda report: shared.on_crash("server", report),
+        )
         self._checks = Checks(
             index,
             directory,
             background,
             compare=lambda: keeper.ask(Compare(task)),
             verify=lambda: keeper.ask(Verify(task, shared.endpoint)),
-            busy=lambda: self._indexing,
+            busy=lambda: self.jobs.is_indexing,
             watched=lambda: self.watch.is_live or self.watch.state is WatchState.AWAY,
+            written=self.writes.mark,
         )
         self.watch = Watch(
             self,
@@ -163,6 +147,7 @@ class OpenVault:
             background,
             on_change=self.news.add,
             on_crash=shared.on_crash,
+            is_own=self.writes.is_own,
         )
         self.links = Links(self._read, lambda: keeper.ask(Cluster(task)), self._checks.warnings)
         self.layout = GraphLayout(
@@ -172,25 +157,38 @@ class OpenVault:
             background,
         )
         self.typing = TypingHelp(self._read, self._open_vault, background)
+        self.outlines = Outlines(self._read, self._open_vault)
         self.pages = Pages(
             self._read, self._open_vault, self.secret, task.vault, lambda: self.prefix
         )
+        self.texts = Texts(self._read, self._open_vault, warnings=self.warnings)
         self.lists = Lists(
             self._read,
             (task.root, str(config.vault.root)),
             warnings=self._checks.warnings,
             regex_seconds=config.search.regex_seconds,
             embedder=shared.embedder,
-            indexing=lambda: self._indexing,
+            indexing=lambda: self.jobs.is_indexing,
         )
 
-        self.writing: Writing = None  # type: ignore[assignment]  # set at the start if it is on
         self.authoring = Authoring(lambda: self.writing, self.lists, self._open_vault, config.write)
 
     @property
     def identity(self) -> str:
         """The identity of the vault: a hash of its resolved root."""
         return self._task.vault
+
+    @property
+    def name(self) -> str | None:
+        """What replies call it, or None for the default vault."""
+        if self.address == DEFAULT or self.library is None:
+            return None
+        return self.library.address_of(self)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether notes may be changed in other vaults of the server, but never in this one."""
+        return self.library is not None and self.library.may_write and not self.config.write.enabled
 
     @property
     def embedder(self) -> HttpEmbedder | None:
@@ -217,7 +215,7 @@ class OpenVault:
                 query,
                 embedder=self._embeddings.embedder,
                 warnings=self.warnings(),
-                indexing=self._indexing,
+                indexing=self.jobs.is_indexing,
             )
         )
         if answer.hits or self.watch.is_live:
@@ -233,57 +231,9 @@ class OpenVault:
                 query,
                 embeddings=embeddings,
                 warnings=self.warnings(),
-                indexing=self._indexing,
+                indexing=self.jobs.is_indexing,
             )
         )
-
-    async def note(self, note_id: str, *, allow_large: bool) -> NoteContent:
-        """Return one note."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(
-                lambda now: fetch.note(now, root, note_id, allow_large=allow_large)
-            )
-
-    async def part(self, note_id: str, query: PartQuery, *, max_bytes: int) -> NotePart:
-        """Return a page of a part of a note's current text."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(
-                lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
-            )
-
-    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
-        """Return the headings and blocks of a note's current file."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_outline(now, root, note_id, scope))
-
-    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
-        """Return the frontmatter of a note's current file."""
-        async with opened_in_thread(self._open_vault) as root:
-            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
-
-    async def chunk(self, note_id: str, index: int) -> ChunkContent:
-        """Return one chunk."""
-        return await self._read(
-            lambda now: fetch.chunk(now, note_id, index, warnings=self.warnings())
-        )
-
-    async def attachment(self, path: str) -> AttachmentInfo:
-        """Return the metadata of an attachment."""
-
-        def look() -> AttachmentInfo:
-            with self._open_vault() as root:
-                return describe(root, path)
-
-        return await asyncio.to_thread(look)
-
-    async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
-        """Open an attachment for reading. The caller must enter it before the next `await`."""
-
-        def open_it() -> OpenAttachment:
-            with self._open_vault() as root:
-                return open_attachment(root, path, allow_large=allow_large)
-
-        return await open_in_thread(open_it)
 
     async def health(self) -> Health:
         """Return the current state of the vault, its index and its embeddings."""
@@ -296,14 +246,18 @@ class OpenVault:
             checks=self._checks,
             embeddings=self._embeddings,
             watch=self.watch,
+            writing=self.writes,
         )
+
+    @property
+    def writing(self) -> Writing:
+        """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
+        return self.writes.writing
 
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        index = LinksOfVault(self._index_changes, self.snapshot)
-        limit = self.config.write.max_move_notes
-        return Files(self.writing, index, self._open_vault, self.writing.may_write, limit)
+        return self.writes.files
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -327,45 +281,23 @@ class OpenVault:
     async def index_paths(self, paths: Sequence[str]) -> IndexRun:
         """Update the index for these vault-relative paths, and return the result.
 
-        Waits for earlier runs to end, their embedding included. Searches see the new revision as
-        soon as it is published; this returns after that, when the run has also merged what the next
-        run builds on. It is not a job, and does not embed.
-
-        Raises:
-            VaultAgentError: what `index` raises, and `INDEXER_FAILED`.
+        Waits for earlier runs. It is not a job, and does not embed. Raises what `index` raises, and
+        `INDEXER_FAILED`.
         """
         return await self._run(replace(self._task, paths=tuple(paths)), self._hear)
 
-    def _open_writing(self) -> None:
-        chosen = self.config.write
-        limits = WriteLimits(
-            folders=chosen.folders,
-            allow=frozenset(map(Right, chosen.allow)),
-            quiet_seconds=chosen.quiet_seconds,
-            max_note_bytes=chosen.max_note_bytes,
-            max_per_minute=chosen.max_per_minute,
-            undo_days=chosen.undo_days,
-            undo_writes=chosen.undo_writes,
-            undo_bytes=chosen.undo_bytes,
-        )
-        folder = self._directory.path
-        log = WriteLog.open(folder / "writes.db", folder / "writes" / "before")
-        self.writing = Writing(
-            Journal(self._open_vault, log, limits, self._exclusions), self._follow
-        )
-        self._background.spawn(self.writing.run)
+    async def _follow_paths(
+        self, paths: Sequence[str], on_served: Callable[[IndexState], object]
+    ) -> None:
+        """Index what writes have changed. See `following.Run`."""
 
-    async def _follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
-        """Index what a write has changed, and return the revision that has it."""
-        if self._index.meta is None:
-            return PENDING
-        try:
-            async with asyncio.timeout(wait_ms / 1000):
-                await self.index_paths(paths)
-        except TimeoutError:
-            return PENDING
-        meta = self._index.meta
-        return PENDING if meta is None else IndexState(meta.generation, meta.revision)
+        def serve() -> None:
+            if (meta := self._index.meta) is not None:
+                on_served(IndexState(meta.generation, meta.revision))
+
+        task = replace(self._task, paths=tuple(paths))
+        await self._run(task, lambda event: self._hear(event, serve))
+        serve()  # nothing was to be published
 
     async def look(
         self,
@@ -501,15 +433,14 @@ class OpenVault:
         await self._index.refresh()
         self._checks.incomplete = await self._last_run_was_cut_short()
         self._checks.indexed_at = await self.jobs.last_indexed()
-        if self.config.write.enabled:
-            self._open_writing()
         watched = self.config.watch.enabled
         if watched:
             self.watch.start(embeddings=self._embeddings.enabled)
         if self._index.meta is None and self._index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
-        if self.address != DEFAULT and self._made_otherwise:
+        refused = self._index.refusal is not None and not self._index.has_other_exclusions
+        if self.address != DEFAULT and refused:
             # Nobody would be asked to rebuild it: commands are mostly about the default vault.
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
@@ -518,11 +449,6 @@ class OpenVault:
             self._index.meta is not None and self.config.index.at_start and not watched
         ):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
-
-    @property
-    def _made_otherwise(self) -> bool:
-        """Whether the index is not served, and a run that looks for changes would not help."""
-        return self._index.refusal is not None and not self._index.has_other_exclusions
 
     def announce_query(self) -> None:
         """Ask an embedding run to pause briefly, so that a search can use the endpoint."""
@@ -563,27 +489,8 @@ class OpenVault:
             async with self._index.snapshot() as snapshot:
                 yield snapshot
         except IndexUnavailable as error:
-            running = self.jobs.running
-            if error.code == "INDEX_NOT_FOUND" and running is not None:
-                raise IndexUnavailable(
-                    error.code,
-                    "The first index is being built.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            if running is not None and self._index.has_other_exclusions:
-                raise IndexUnavailable(
-                    error.code,
-                    "Notes that are excluded now are being removed from the index.",
-                    {"jobId": running.id},
-                    indexing=True,
-                ) from None
-            raise
-
-    @property
-    def _indexing(self) -> bool:
-        """Whether a job runs, which may be creating what is missing."""
-        return self.jobs.running is not None
+            excluding = self._index.has_other_exclusions
+            raise while_running(error, self.jobs.indexing, excluding=excluding) from None
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""

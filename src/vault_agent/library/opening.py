@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
-    from vault_agent.library.open_vault import Shared
+    from vault_agent.library.shared import Shared
 
 MAX_PARALLEL = 4
 
@@ -100,4 +100,5 @@ async def open_vault(
         if entry is not None:
             vault.address = entry.address
         await vault.start()
+        await stack.enter_async_context(vault.writes.accepting())
         yield vault

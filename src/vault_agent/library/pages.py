@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vault_agent.errors import TooLarge
 from vault_agent.library.file_keys import FileKeys
@@ -11,15 +11,13 @@ from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_t
 from vault_agent.vault.attachments import open_attachment
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from vault_agent.library.secret import Secret
+    from vault_agent.library.shared import Read
     from vault_agent.model.pages import RenderedNote
-    from vault_agent.store.current import Snapshot
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.root import VaultRoot
-
-    Read = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
 
 MAX_SHOWN_BYTES = 50 << 20
 

@@ -169,7 +169,7 @@ class Several:
                 parts[vault.identity] = Part(name, vault.identity, snapshot)
         if not parts:
             raise failed[0][1]
-        return parts, [_skipped(name, error) for name, error in failed]
+        return parts, [left_out(name, error) for name, error in failed]
 
     async def _combined(self, parts: Sequence[Part]) -> CombinedSnapshot:
         identities = tuple(part.identity for part in parts)
@@ -213,7 +213,8 @@ async def _home(snapshot: CombinedSnapshot, identifier: str, identity: str) -> i
     raise NotFound("NOTE_NOT_FOUND", "None of these vaults has this note in its index.")
 
 
-def _skipped(name: str, error: VaultAgentError) -> Warning:
+def left_out(name: str, error: VaultAgentError) -> Warning:
+    """Return the warning about a vault that is left out."""
     what = f"The vault {name} is left out: {error.message}"
     return Warning(
         "VAULT_SKIPPED",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 MAX_WAITING = 20_000
 """With more paths than this, the whole vault is looked at."""
@@ -97,6 +97,11 @@ class Waiting:
         self._demand = asked
         if settle:
             self._settle(now)
+
+    def drop(self, is_known: Callable[[str], bool]) -> None:
+        """Forget events at paths whose files are indexed already, or are about to be."""
+        for path in [path for path in self._seen if is_known(path)]:
+            del self._seen[path]
 
     def due_at(self) -> float | None:
         """Return when `take` has something to give, or None while nothing waits or runs."""

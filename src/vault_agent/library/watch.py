@@ -103,6 +103,7 @@ class Watch:
         *,
         on_change: Callable[[WatchStatus], object],
         on_crash: OnCrash,
+        is_own: Callable[[str], bool] = lambda _: False,
         command: Sequence[str] = COMMAND,
     ) -> None:
         self._runs = runs
@@ -113,6 +114,7 @@ class Watch:
         self._on_change = on_change
         self._on_crash = on_crash
         self._command = command
+        self._is_own = is_own  # whether a file is as this server has written it
         self._waiting = Waiting(
             quiet=settings.quiet_ms / 1000,
             longest=settings.max_delay_ms / 1000,
@@ -239,6 +241,12 @@ class Watch:
         self._background.spawn(self._work)
         if embeddings:
             self._background.spawn(self._embed)
+
+    def look_at(self, paths: Sequence[str]) -> None:
+        """Look at these paths as if the system had reported changes there."""
+        if self.is_live:
+            self._waiting.add(paths, time.monotonic())
+            self._wake.set()
 
     def accept_folder(self) -> None:
         """Take the folder at the vault's path for the vault: someone has indexed it."""
@@ -369,6 +377,7 @@ class Watch:
         if self._scan_at is not None and now >= self._scan_at:
             self._scan_at = None
             self._waiting.demand("scan", now)
+        self._waiting.drop(self._is_own)
         return self._waiting.take(now)
 
     async def _carry_out(self, batch: Batch) -> None:

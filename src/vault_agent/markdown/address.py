@@ -50,7 +50,8 @@ def find_section(found: Outline, address: Address) -> Section:
         return _by_id(found, address.heading_id)
     if not address.heading:
         raise InvalidRequest("INVALID_REQUEST", "The request names no heading.")
-    matches = matching(found, address.heading)
+    # A heading may contain the sign between the headings of a path itself.
+    matches = matching(found, address.heading) or matching(found, (" > ".join(address.heading),))
     if not matches:
         raise _not_found(found, address.heading[-1])
     return _only(matches)

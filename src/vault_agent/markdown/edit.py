@@ -214,15 +214,6 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
     return text.splices([Change(start, end, changed)])
 
 
-def ends_with(note: bytes, content: str) -> bool:
-    """Whether the last lines of a note are a text, whatever their line ends.
-
-    Raises:
-        Conflict: `ENCODING_NOT_WRITABLE`.
-    """
-    return has_last_lines(editable(note).text, content)
-
-
 def has_last_lines(text: str, content: str) -> bool:
     """Whether the last lines of a text are another text, whatever their line ends."""
     wanted = _LINE_END.sub("\n", content).rstrip("\n")

@@ -71,11 +71,14 @@ def bounds(text: str) -> Bounds:
     if opening is None:
         return Bounds(start)
     # MULTILINE does not recognise a lone CR as the end of a line.
-    pattern = _LONE_CR_CLOSING if opening.group().endswith("\r") else _CLOSING
+    lone_cr = opening.group().endswith("\r")
+    pattern = _LONE_CR_CLOSING if lone_cr else _CLOSING
     closing = pattern.search(text, opening.end())
     if closing is None:
         return Bounds(start)
     block = text[opening.end() : closing.start()]
+    if lone_cr:
+        block = block.replace("\r", "\n")
     if block.strip() and _KEY.search(block) is None and not block.lstrip().startswith(_INDICATORS):
         return Bounds(start)  # prose
     return Bounds(closing.end(), opening.end(), closing.start())

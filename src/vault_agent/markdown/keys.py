@@ -7,6 +7,7 @@ were asked for, and the body is the same. Otherwise nothing is returned.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,20 @@ from vault_agent.errors import Conflict, InvalidRequest
 
 from . import frontmatter
 from .edit import Change, editable, not_proven
-from .yaml_block import Block, line_ends, read_block, signatures
-from .yaml_lists import edited_list
+from .yaml_block import Block, line_ends
+from .yaml_spans import deletion, setting
 from .yaml_values import check_value, same, written, written_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .edit import Splice
+    from .edit import Splice, Text
     from .frontmatter import Bounds
     from .yaml_block import Entry
     from .yaml_values import Json
 
+MAX_LINES = 20
+"""Lines that an error lists."""
 _TOO_LARGE = "The frontmatter is larger than 64 KiB."
 
 
@@ -44,7 +47,7 @@ def keys_of(text: str) -> dict[str, Json]:
     Raises:
         Conflict: `FRONTMATTER_INVALID` with the line.
     """
-    head = _Head(text, "\n")
+    head = Head(text, "\n")
     values: dict[str, Json] = {}
     for entry in head.block.entries:
         if entry.name is not None:
@@ -67,14 +70,20 @@ def set_keys(
         InvalidRequest: `INVALID_REQUEST` for keys and values that cannot be written, and if the
             frontmatter would be larger than 64 KiB.
     """
+    text = editable(note)
+    return changed_keys(text, Head(text.text, text.line_end() or "\n"), values, delete)
+
+
+def changed_keys(
+    text: Text, head: Head, values: Mapping[str, Json], delete: Sequence[str] = ()
+) -> tuple[Splice, ...]:
+    """Set and delete keys of a frontmatter that has been read. See `set_keys`."""
     wanted = [*values, *delete]
     if len({name.lower() for name in wanted}) < len(wanted):
         raise InvalidRequest("INVALID_REQUEST", "A key is given twice.")
     for name, value in values.items():
         written_key(name)
         check_value(value)
-    text = editable(note)
-    head = _Head(text.text, text.line_end() or "\n")
     edits = [_Edit(name, head.entry(name), values[name], deleted=False) for name in values]
     edits += [
         _Edit(name, entry, None, deleted=True)
@@ -84,16 +93,20 @@ def set_keys(
     edits = [edit for edit in edits if not edit.is_done]
     if not edits:
         return ()
-    # A list is first edited item by item. What its comments prevent is written as a whole.
-    for by_items in (True, False):
-        changes = _changes(head, edits, by_items=by_items)
+    # Some lists cannot be edited item by item, and some empty lines cannot stay.
+    for minimal in (True, False):
+        changes = _changes(head, edits, minimal=minimal)
         if _is_proven(head, edits, changes):
             return text.splices(changes)
     raise not_proven("Other keys would change.")
 
 
-class _Head:
-    """The frontmatter of a text."""
+class Head:
+    """The frontmatter of a text.
+
+    Raises:
+        Conflict: `FRONTMATTER_INVALID` with the line.
+    """
 
     def __init__(self, text: str, line_end: str) -> None:
         self.text = text
@@ -102,7 +115,7 @@ class _Head:
         self.yaml = "" if self.bounds.block is None else self.text[self.start : self.bounds.fence]
         if len(self.yaml.encode()) > frontmatter.MAX_BYTES:
             raise Conflict("FRONTMATTER_INVALID", _TOO_LARGE, {"line": 1})
-        self.block: Block = read_block(self.yaml, 1 + line_ends(self.text[: self.start]))
+        self.block = Block(self.yaml, 1 + line_ends(self.text[: self.start]))
         self.line_end = line_end
         opening = self.text[: self.start]
         if self.line_end == "\r" and opening.endswith("\n"):
@@ -129,11 +142,11 @@ class _Head:
             key = name.lower()
             found = [entry for entry in entries if (entry.name or "").lower() == key]
         if len(found) > 1:
-            lines = [self.block.line(entry.key.start) for entry in found]
+            lines = [self.block.line(entry.key_start) for entry in found[:MAX_LINES]]
             raise Conflict(
                 "FRONTMATTER_KEY_AMBIGUOUS",
                 f"The frontmatter has this key {len(found)} times.",
-                {"lines": lines[:20]},
+                {"lines": lines},
             )
         return found[0] if found else None
 
@@ -157,18 +170,19 @@ class _Edit:
         )
 
 
-def _changes(head: _Head, edits: Sequence[_Edit], *, by_items: bool) -> list[Change]:
+def _changes(head: Head, edits: Sequence[_Edit], *, minimal: bool) -> list[Change]:
     """Return the changes of the text of a note, in order."""
     found: list[Change] = []
     lines = ""
     for edit in edits:
         if edit.entry is None:
             value = written(edit.value)
-            lines += f"{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
+            indent = head.block.indent()
+            lines += f"{indent}{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
         elif edit.deleted:
-            found.append(_deletion(head.block, edit.entry))
+            found.append(deletion(head.block, edit.entry, minimal=minimal))
         else:
-            found += _setting(head, edit.entry, edit.value, by_items=by_items)
+            found += setting(head.block, edit.entry, edit.value, head.line_end, minimal=minimal)
     found = [Change(head.start + each.start, head.start + each.end, each.text) for each in found]
     found.sort()
     if lines and head.bounds.fence is None:
@@ -180,69 +194,7 @@ def _changes(head: _Head, edits: Sequence[_Edit], *, by_items: bool) -> list[Cha
     return found
 
 
-def _deletion(block: Block, entry: Entry) -> Change:
-    """Return the change that deletes the lines of a key and its value."""
-    _refuse_anchors(block, entry)
-    end = max(block.colon(entry), block.content_end(entry.value))
-    start = block.line_start(entry.key.start)
-    # What an empty line at its end keeps (`|+`) ends at the start of a line.
-    return Change(start, end if block.line_start(end) == end else block.next_line(end), "")
-
-
-def _setting(head: _Head, entry: Entry, value: Json, *, by_items: bool) -> list[Change]:
-    """Return the changes that give a key another value."""
-    block, node = head.block, entry.value
-    _refuse_anchors(block, entry)
-    colon = block.colon(entry)
-    if by_items and node.is_list and isinstance(value, list) and value and node.children:
-        changes = edited_list(block, node, value, head.line_end)
-        if changes is not None:
-            return changes
-    quote = node.style if node.style in ("'", '"') else None
-    text = written(value, quote=quote)
-    if node.in_lines:
-        if node.event.tag is not None or node.start < block.line_end(colon):
-            block.refuse("This value is written in a way that cannot be edited", node.start)
-        return [
-            *_inserted(block, colon, text),
-            Change(block.line_end(colon), block.line_end(block.content_end(node)), ""),
-        ]
-    if node.start == node.end:
-        return _inserted(block, colon, text)
-    if node.style in ("|", ">"):
-        return _instead_of_lines(block, node.start, block.content_end(node), text)
-    return [Change(node.start, node.end, text)]
-
-
-def _inserted(block: Block, colon: int, text: str) -> list[Change]:
-    """Return the change that puts a value behind a colon, before a comment."""
-    if not text:
-        return []
-    rest = block.text[colon : block.line_end(colon)]
-    if rest and not rest.strip(" \t"):
-        return [Change(colon + 1, colon + 1, text)]
-    return [Change(colon, colon, f" {text}")]
-
-
-def _instead_of_lines(block: Block, start: int, end: int, text: str) -> list[Change]:
-    """Return the changes that put a value in place of a block of text, and keep its comment."""
-    header_end = block.line_end(start)
-    header = block.text[start:header_end]
-    end = max(header_end, end)
-    if block.line_start(end) == end > header_end:
-        end -= len(block.text[header_end:end]) - len(block.text[header_end:end].rstrip("\r\n"))
-    indicator = len(header.split("#", 1)[0].rstrip(" \t"))
-    return [Change(start, start + indicator, text), Change(header_end, end, "")]
-
-
-def _refuse_anchors(block: Block, entry: Entry) -> None:
-    for node in (entry.key, *entry.value.nodes()):
-        alias = type(node.event).__name__ == "AliasEvent"
-        if node.event.anchor is not None and not (alias and node is entry.value):
-            block.refuse("This value has an anchor or an alias", node.start)
-
-
-def _is_proven(head: _Head, edits: Sequence[_Edit], changes: Sequence[Change]) -> bool:
+def _is_proven(head: Head, edits: Sequence[_Edit], changes: Sequence[Change]) -> bool:
     """Whether the text after the changes is what was asked for, and nothing else."""
     pieces: list[str] = []
     done = 0
@@ -257,17 +209,17 @@ def _is_proven(head: _Head, edits: Sequence[_Edit], changes: Sequence[Change]) -
     if len(yaml.encode()) > frontmatter.MAX_BYTES:
         raise InvalidRequest("INVALID_REQUEST", "The frontmatter would be larger than 64 KiB.")
     body = head.text[head.bounds.end :] if head.bounds.block is not None else head.text
-    if bounds.block is None or after[bounds.end :] != body:
+    entries = None
+    if bounds.block is not None and after[bounds.end :] == body:
+        with suppress(Conflict):
+            entries = Block(yaml, 1).entries
+    if entries is None:
         if all(edit.deleted for edit in edits):
             raise Conflict(
                 "FRONTMATTER_INVALID",
-                "Without this key, only comments are left, and they are no frontmatter.",
+                "What is left without this key, such as a comment, is no frontmatter.",
                 {"line": 1},
             )
-        return False
-    try:
-        entries = read_block(yaml, 1).entries
-    except Conflict:
         return False
     edited = {id(edit.entry): edit for edit in edits if edit.entry is not None}
     added = [edit for edit in edits if edit.entry is None]
@@ -282,9 +234,9 @@ def _is_proven(head: _Head, edits: Sequence[_Edit], changes: Sequence[Change]) -
 
 def _is_expected(entry: Entry, expected: Entry | _Edit) -> bool:
     if not isinstance(expected, _Edit):
-        return signatures([entry]) == signatures([expected])
+        return entry.signs() == expected.signs()
     if expected.entry is not None:
-        named = entry.key.signature() == expected.entry.key.signature()
+        named = entry.key_signs() == expected.entry.key_signs()
     else:
         named = entry.name == expected.name
     return named and same(entry.value.value(), expected.value)

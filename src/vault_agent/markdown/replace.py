@@ -11,19 +11,21 @@ from bisect import bisect_left, bisect_right
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from vault_agent.text.pattern import compile_re2
 
 from . import frontmatter
 from .edit import Change, editable, insertable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .edit import Splice, Text
 
 MAX_MATCHES = 10_000
 MAX_PATTERN_CHARS = 1_000
+MAX_NEW_CHARS = 64 << 20
+"""Text that all replacements have together. Whether the note may be as large is checked later."""
 MAX_LINES = 20
 """Lines of matches that an error lists."""
 
@@ -61,6 +63,7 @@ def replace(
         InvalidRequest: `REGEX_UNSUPPORTED`, `REGEX_INVALID`; `INVALID_REQUEST` for a search that is
             empty, and for text that a note cannot contain.
         NotFound: `TEXT_NOT_FOUND`.
+        TooLarge: `NOTE_TOO_LARGE` if the replacements have over 64 Mi characters.
     """
     insertable(search)
     insertable(replacement)
@@ -73,9 +76,22 @@ def replace(
     found = find(
         plain, search, replacement, text, case_sensitive=case_sensitive, whole_word=whole_word
     )
-    changes = list(islice(found, MAX_MATCHES + 1))
+    changes = list(islice(_of_limited_size(found), MAX_MATCHES + 1))
     _check_count(text.text, changes, expected_count)
     return text.splices(changes)
+
+
+def _of_limited_size(changes: Iterable[Change]) -> Iterator[Change]:
+    size = 0
+    for change in changes:
+        size += len(change.text)
+        if size > MAX_NEW_CHARS:
+            raise _too_large()
+        yield change
+
+
+def _too_large() -> TooLarge:
+    return TooLarge("NOTE_TOO_LARGE", "The new text is too long.", remedy="Replace it in parts.")
 
 
 class _Plain:
@@ -131,6 +147,7 @@ def _regex(
         raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
     template = _template(replacement, compiled)
     pieces = [text.own(each) if isinstance(each, str) else each for each in template]
+    numbers = {each for each in pieces if isinstance(each, int)}
     data = plain.text.encode()
     offset = _Characters(data)
 
@@ -144,11 +161,11 @@ def _regex(
             raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
         if whole_word and not _is_word(text.text, start, end):
             continue
-        content = "".join(
-            each if isinstance(each, str) else text.text[slice(*span(match, each))]
-            for each in pieces
-        )
-        yield Change(start, end, content)
+        groups = {each: text.text[slice(*span(match, each))] for each in numbers}
+        content = [groups[each] if isinstance(each, int) else each for each in pieces]
+        if sum(map(len, content)) > MAX_NEW_CHARS:
+            raise _too_large()
+        yield Change(start, end, "".join(content))
 
 
 class _Characters:

@@ -108,7 +108,7 @@ def edit_section(
             raise
         return _created(text, found, address.heading, own)
     if action == "renameHeading":
-        changes = [_renamed(text, section, content)]
+        changes = [_renamed(text, section, own)]
     else:
         changes = _in_section(text, found, section, action, own, deep=deep)
     if any(not section.start <= each.start <= each.end <= section.end for each in changes):
@@ -119,7 +119,7 @@ def edit_section(
     same = (each for each in outline(after).sections if each.start == section.start + shift)
     now = next(same, None)
     if action == "renameHeading":
-        _prove_renamed(found, outline(after), section)
+        _prove_renamed(found, outline(after), section, len(after) - len(text.text))
     return SectionEdit(
         splices, section_hash(text.text, section), section_hash(after, now) if now else None
     )
@@ -215,9 +215,18 @@ def _replaced(text: Text, found: Outline, section: Section, content: str) -> lis
         start += blank.end()
     if content.endswith(("\n\n", "\r\n\r\n", "\r\r")):
         end = section.end
+    elif end > start:
+        content = _with_line_end(text.text, end, content)
     if not content:
         return [Change(start, end, "")]
     return [_inserted(text, found, start, content, end)]
+
+
+def _with_line_end(text: str, end: int, content: str) -> str:
+    """Return text with the line end that the text before `end` has, if it has none itself."""
+    if not content or content.endswith(("\r", "\n")) or not text.startswith(("\r", "\n"), end - 1):
+        return content
+    return content + ("\r\n" if text.startswith("\r\n", end - 2) else text[end - 1])
 
 
 def _without_heading(content: str, section: Section) -> str:
@@ -260,16 +269,19 @@ def _no_heading_text() -> InvalidRequest:
     return InvalidRequest("INVALID_REQUEST", "This is not the text of a heading.")
 
 
-def _prove_renamed(found: Outline, after: Outline, section: Section) -> None:
+def _prove_renamed(found: Outline, after: Outline, section: Section, longer: int) -> None:
     """Check that only the text of one heading has changed.
 
     Raises:
-        InvalidRequest: `INVALID_REQUEST` if it is no heading of the same level any more.
+        InvalidRequest: `INVALID_REQUEST` if it is no heading of the same kind any more.
     """
     if len(after.sections) != len(found.sections):
         raise _no_heading_text()
     for old, new in zip(found.sections, after.sections, strict=True):
-        if old.level != new.level or (old is not section and old.text != new.text):
+        renamed = old is section
+        if old.level != new.level or (old.text != new.text and not renamed):
+            raise _no_heading_text()
+        if renamed and new.content - new.start != old.content - old.start + longer:
             raise _no_heading_text()
 
 
@@ -314,7 +326,7 @@ def _in_block(text: Text, block: Block, action: Action, content: str) -> list[Ch
     if action == "renameHeading":
         raise InvalidRequest("INVALID_REQUEST", "A block is not a heading.")
     if action == "replace":
-        return [_replaced_block(text, block, content, ending)]
+        return [_replaced_block(text, block, content)]
     if not content:
         return []
     if action in ("insertBefore", "insertAfter"):
@@ -341,26 +353,21 @@ def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> C
     return Change(at, at, content)
 
 
-def _replaced_block(text: Text, block: Block, content: str, ending: str) -> Change:
+def _replaced_block(text: Text, block: Block, content: str) -> Change:
     mark = re.compile(rf"(?<!\S)\^{re.escape(block.id)}[ \t]*$", re.MULTILINE)
     whole = text.text
-    if mark.search(_LINE_END.sub("\n", content)):
-        return Change(block.start, block.end, _lines(whole, block.end, content, ending))
-    if block.kind == "paragraph":
+    end = block.end
+    if not content or mark.search(_LINE_END.sub("\n", content)):
+        pass  # the ID goes with the block, or comes with the content
+    elif block.kind == "paragraph":
         return Change(block.start, block.text_end, content.rstrip("\r\n"))
-    if block.text_end < block.end:
-        return Change(block.start, block.text_end, _lines(whole, block.text_end, content, ending))
-    first = _LINE_END.search(content)
-    end = first.start() if first else len(content)
-    content = f"{content[:end].rstrip()} ^{block.id}{content[end:]}"
-    return Change(block.start, block.end, _lines(whole, block.end, content, ending))
-
-
-def _lines(whole: str, end: int, content: str, ending: str) -> str:
-    """Return content as whole lines, if text follows."""
-    if end == len(whole):
-        return content
-    return content + before(content, ending, blank_line=False)
+    elif block.text_end < block.end:  # the ID has a line of its own
+        end = block.text_end
+    else:
+        first = _LINE_END.search(content)
+        at = first.start() if first else len(content)
+        content = f"{content[:at].rstrip()} ^{block.id}{content[at:]}"
+    return Change(block.start, end, _with_line_end(whole, end, content))
 
 
 def _block_hash(note: bytes, splices: tuple[Splice, ...], block: Block) -> str | None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import frontmatter
 from .anchors import anchor_key
@@ -20,8 +20,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A heading and what belongs to it. Offsets are characters of the text; lines count from 1.
 
     `id` has the index of the heading and the first eight digits of the SHA-256 of its lines.
@@ -39,8 +38,7 @@ class Section:
     end_line: int  # the last line of the section
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A block with an ID. It consists of whole lines. Offsets are characters of the text.
 
     `text_end` is where its text ends: before the ID behind it, or before lines of the ID alone.

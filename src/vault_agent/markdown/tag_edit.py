@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.errors import Conflict, Failed, InvalidRequest
 from vault_agent.text.names import fold
 
 from . import frontmatter, links, tags
 from .edit import Change, before, editable, insertable, not_proven, spliced
-from .keys import keys_of, set_keys
+from .keys import Head, changed_keys
 from .structure import scan
 from .tags import tag_spans
 
@@ -36,7 +36,8 @@ def edit_tags(
     """Add and remove tags, with or without `#`. Letter case does not matter.
 
     In the frontmatter the key `tags` is used, or `tag` if only that is there. In the text a tag is
-    added on the last line, if that has only tags, else on a line of its own at the end.
+    added on the last line, if that has only tags, else on a line of its own at the end; at the
+    start, if the end is in code or in a comment that is not closed.
 
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`.
@@ -75,12 +76,14 @@ def _named(names: Iterable[str]) -> dict[str, str]:
 
 
 def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
+    head = Head(text.text, text.line_end() or "\n")
     values: dict[str, Json] = {}
-    for name, value in keys_of(text.text).items():
-        if name.lower() in values:
+    for entry in head.block.entries:
+        key = (entry.name or "").lower()
+        if key in values:
             raise Conflict("FRONTMATTER_KEY_AMBIGUOUS", "The frontmatter has a key for tags twice.")
-        if name.lower() in _KEYS:
-            values[name.lower()] = value
+        if key in _KEYS:
+            values[key] = entry.value.value()
     there = [key for key in _KEYS if key in values]
     held = {fold(tag) for key in there for tag in _tags_of(values[key])}
     missing = [tag for name, tag in wanted.items() if name not in held]
@@ -88,7 +91,7 @@ def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     if missing:
         key = there[0] if there else "tags"
         changed[key] = _with(changed.get(key), missing)
-    return set_keys(text.note, changed)
+    return changed_keys(text, head, changed)
 
 
 def _tags_of(value: Json) -> list[str]:
@@ -145,11 +148,24 @@ def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     ]
     changes = _joined(changes)
     missing = [tag for name, tag in wanted.items() if name not in held]
-    if missing:
-        changes.append(_addition(text, body, missing, changes))
+    stay = [tag for tag, _, _ in found if fold(tag) not in unwanted]
+    if not missing:
+        return _proven(text, changes, stay)
+    try:
+        addition = _at_the_end(text, body, missing, found, changes)
+        return _proven(text, [*changes, addition], [*stay, *missing])
+    except Failed:  # the end is in code or in a comment that is not closed
+        return _proven(text, [_at_the_start(text, body, missing), *changes], [*missing, *stay])
+
+
+def _proven(text: Text, changes: list[Change], expected: list[str]) -> tuple[Splice, ...]:
+    """Return the splices, after which the text has exactly these tags.
+
+    Raises:
+        Failed: `EDIT_NOT_PROVEN`.
+    """
     splices = text.splices(changes)
     after = editable(spliced(text.note, splices)).text
-    expected = [tag for tag, _, _ in found if fold(tag) not in unwanted] + missing
     if [tag for tag, _, _ in _spans(after, frontmatter.bounds(after).end)] != expected:
         raise not_proven("Other tags of the text would change.")
     return splices
@@ -195,17 +211,32 @@ def _joined(changes: list[Change]) -> list[Change]:
     return found
 
 
-def _addition(text: Text, body: int, missing: list[str], removed: list[Change]) -> Change:
+def _at_the_end(
+    text: Text,
+    body: int,
+    missing: list[str],
+    found: list[tuple[str, int, int]],
+    removed: list[Change],
+) -> Change:
     """Return the change that adds tags at the end of a text."""
     whole = text.text
     ending = text.line_end() or "\n"
     content = " ".join(f"#{tag}" for tag in missing)
     last = body + len(whole[body:].rstrip())
     line = max(whole.rfind("\n", body, last), whole.rfind("\r", body, last)) + 1 or body
-    if _TAG_LINE.match(whole[line:last]) and not (removed and removed[-1].end > line):
+    stays = bool(found) and found[-1][2] == last and not (removed and removed[-1].end >= last)
+    if stays and _TAG_LINE.match(whole[line:last]):
         return Change(last, last, f" {content}")
     between = before(whole[body:], ending, blank_line=True)
     if last == body:  # there is no text
         between = before(whole, ending, blank_line=False)
     is_open = bool(whole) and not whole.endswith(("\r", "\n"))
     return Change(len(whole), len(whole), f"{between}{content}{'' if is_open else ending}")
+
+
+def _at_the_start(text: Text, body: int, missing: list[str]) -> Change:
+    """Return the change that adds tags at the start of a text."""
+    ending = text.line_end() or "\n"
+    between = before(text.text[:body], ending, blank_line=False)
+    content = " ".join(f"#{tag}" for tag in missing)
+    return Change(body, body, f"{between}{content}{ending}{ending}")

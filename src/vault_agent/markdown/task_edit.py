@@ -7,11 +7,12 @@ from datetime import date, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.errors import Conflict, NotFound
 
-from .edit import Change, Text, editable, insertable, not_proven, spliced
+from .edit import Change, editable, not_proven
 from .recurrence import SUPPORTED, next_day, parse_rule
-from .task_fields import DATAVIEW, EMOJI, placed_fields, task_fields, written
+from .task_fields import placed_fields, task_fields, written
+from .task_line import AUTO, form_of
 from .tasks import MAX_TEXT_CHARS, line_digest, placed_tasks
 
 if TYPE_CHECKING:
@@ -21,15 +22,9 @@ if TYPE_CHECKING:
     from .task_fields import Field, Placed
     from .tasks import PlacedTask
 
-AUTO = "auto"
-FORMATS = (AUTO, EMOJI, DATAVIEW)
-"""How fields are written where the line has none. `auto` is as the note's other tasks, or emoji."""
-
 _OPEN, _DONE, _CANCELLED = " ", "x", "-"
 _DATES = ("due", "scheduled", "start")
 """The dates that recur. The first of them that a task has is the one its rule counts from."""
-_SAMPLE = 1_000
-"""Tasks of a note whose format is looked at."""
 _NOT_COPIED = frozenset(("done", "cancelled", "id", "depends_on"))
 
 
@@ -52,18 +47,6 @@ class Wanted:
     line: int
     digest: str | None = None
     text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NewTask:
-    """A task to add. Days are ISO dates."""
-
-    text: str
-    due: str | None = None
-    scheduled: str | None = None
-    start: str | None = None
-    priority: str | None = None
-    recurrence: str | None = None
 
 
 class TaskEdit(NamedTuple):
@@ -100,7 +83,7 @@ def set_status(
         becomes = Status.DONE if was is Status.OPEN else Status.OPEN
     if was is becomes:
         return TaskEdit((), task.line)
-    form = placed.form or _form(text.text, tasks, form)
+    form = form_of(placed, form)
     changes = _status_changes(rest, placed, becomes, str(today), form)
     symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
     above = ""
@@ -124,57 +107,6 @@ def set_status(
         becomes is Status.DONE,
         tuple(each.strip() for each in depends_on.value.split(",")) if depends_on else (),
     )
-
-
-def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
-    """Return the line of a new task, without a line end.
-
-    Raises:
-        InvalidRequest: `INVALID_REQUEST` if the text is not one line of text.
-        Conflict: `RECURRENCE_UNSUPPORTED`.
-    """
-    insertable(task.text)
-    if not task.text.strip() or task.text.splitlines() != [task.text]:
-        raise InvalidRequest("INVALID_REQUEST", "A task's text is one line that is not empty.")
-    if task.recurrence is not None and parse_rule(task.recurrence) is None:
-        raise _unsupported("The recurrence is not supported.")
-    placed = placed_fields(task.text)
-    tasks = placed_tasks(note.text)
-    form = placed.form or _form(note.text, tasks, form)
-    values = {
-        "priority": task.priority,
-        "recurrence": task.recurrence,
-        "start": task.start,
-        "scheduled": task.scheduled,
-        "due": task.due,
-    }
-    fields = "".join(written(name, value, form) for name, value in values.items() if value)
-    marker = "-"
-    if tasks:  # another marker would begin a list of its own
-        used = note.text[tasks[-1].place.start : tasks[-1].place.box].strip(" \t>")
-        marker = used if used in ("*", "+") else marker
-    rest = f"{task.text[: placed.end]}{fields}{task.text[placed.end :]}"
-    read = placed_fields(rest)
-    for name, value in values.items():
-        if value and ((field := read.of(name)) is None or field.value != value):
-            raise not_proven("The fields of the new task are not read as they were given.")
-    return f"{marker} [ ] {rest}"
-
-
-def line_of(note: bytes, splice: Splice, line: str) -> int | None:
-    """Return the number of a task's line, from 1, if `splice` puts that line into the note.
-
-    It is None if the line is no task there, as in an open code block.
-    """
-    text = editable(spliced(note, [splice]))
-    end = splice.start + len(splice.text)
-    for task in placed_tasks(text.text):
-        start = task.place.start
-        if text.text[start : task.place.end] != line:
-            continue
-        if splice.start <= text.origin + len(text.text[:start].encode()) < end:
-            return task.line
-    return None
 
 
 def _found(text: str, tasks: Sequence[PlacedTask], wanted: Wanted) -> PlacedTask:
@@ -212,17 +144,6 @@ def _status(symbol: str) -> Status:
     if symbol in "xX":
         return Status.DONE
     return Status.CANCELLED if symbol == _CANCELLED else Status.OPEN
-
-
-def _form(text: str, tasks: Sequence[PlacedTask], form: str) -> str:
-    """Return the format for a line without fields."""
-    if form != AUTO:
-        return form
-    forms = [
-        placed_fields(text[task.place.rest : task.place.end][-MAX_TEXT_CHARS:]).form
-        for task in tasks[:_SAMPLE]
-    ]
-    return DATAVIEW if forms.count(DATAVIEW) > forms.count(EMOJI) else EMOJI
 
 
 _Changes = list[tuple[int, int, str]]

@@ -40,9 +40,10 @@ _BLOCK = re.compile(r"\s\^[A-Za-z0-9-]{1,100}\Z")
 _LAST = 400
 """Characters at the end in which one field is looked for."""
 
+# Linear: what has matched once is not tried in another way.
 _INLINE = re.compile(
-    r"\[\s*([A-Za-z]{2,20})::\s*([^\])]{0,200}?)\s*\]"
-    r"|\(\s*([A-Za-z]{2,20})::\s*([^\])]{0,200}?)\s*\)"
+    r"\[\s*+([A-Za-z]{2,20})::\s*+([^\])]{0,200}+)\]"
+    r"|\(\s*+([A-Za-z]{2,20})::\s*+([^\])]{0,200}+)\)"
 )
 _INLINE_NAMES = {
     "due": "due", "scheduled": "scheduled", "start": "start", "created": "created",
@@ -159,7 +160,7 @@ def _inline(text: str) -> Iterator[Field]:
     """Yield the known Dataview fields in order."""
     for match in _INLINE.finditer(text):
         key = 1 if match[1] is not None else 3
-        name, value = _INLINE_NAMES.get(match[key]), match[key + 1]
+        name, value = _INLINE_NAMES.get(match[key]), match[key + 1].rstrip()
         if name is None or not value or (name in _INLINE_DATES and not _DAY.match(value)):
             continue
         yield Field(name, value, *match.span(), match.start(key + 1), DATAVIEW)

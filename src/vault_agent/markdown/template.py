@@ -39,6 +39,7 @@ _QUOTED_OR_ITEM = re.compile(r"""\"[^"]*\"|'[^']*'|(?:\{\{[^{}]*\}\}|[^\[\]{},:"
 _TOKEN = re.compile(r"\[([^\[\]]*)\]|YYYY|MMMM|MMM|MM|DD|dddd|ddd|dd|HH|mm|ss|WW|.", re.DOTALL)
 _OTHER_TOKENS = frozenset("YMDdHhmsSWwEeGgQAakZzXxLlNyo")
 """Letters with a meaning in formats of Obsidian that is not supported here."""
+_FORMAT = "Use YYYY MM MMM MMMM DD dd ddd dddd WW HH mm ss, and brackets around text."
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
@@ -65,7 +66,8 @@ def fill(template: str, *, title: str, now: datetime, values: Mapping[str, str])
     """
     start = template.find("<%")
     if start >= 0 and "%>" in template[start:]:
-        raise _unsupported("The template has commands (`<% %>`), which are never run.")
+        what = "The template has commands (`<% %>`), which are never run."
+        raise Conflict("TEMPLATE_UNSUPPORTED", what)
     missing = [name for name in variables(template) if name not in values]
     if missing:
         raise InvalidRequest(
@@ -99,7 +101,7 @@ def formatted(now: datetime, form: str) -> str:
         Conflict: `TEMPLATE_UNSUPPORTED` for any other letter that Obsidian would replace.
     """
     if len(form) > MAX_FORMAT:
-        raise _unsupported(f"A format of dates has over {MAX_FORMAT} characters.")
+        raise _unsupported(f"A format of dates has over {MAX_FORMAT} characters.", _FORMAT)
     day, month = _DAYS[now.weekday()], _MONTHS[now.month - 1]
     known = {
         "YYYY": f"{now.year:04}",
@@ -120,7 +122,8 @@ def formatted(now: datetime, form: str) -> str:
         if match[1] is not None:
             return match[1]
         if match[0] in _OTHER_TOKENS:
-            raise _unsupported(f"The format of dates has {match[0]}, which is not supported.")
+            what = f"The format of dates has {match[0]}, which is not supported."
+            raise _unsupported(what, _FORMAT)
         return known.get(match[0], match[0])
 
     return _TOKEN.sub(token, form)
@@ -185,8 +188,11 @@ def _check_keys(template: str, head: str) -> None:
     except Conflict:
         found = []
     if len(found) != len(expected):
-        raise _unsupported("A value would change the structure of the frontmatter.")
+        raise _unsupported(
+            "A value would change the structure of the frontmatter.",
+            "Give another value, or put quotation marks around its place in the template.",
+        )
 
 
-def _unsupported(what: str) -> Conflict:
-    return Conflict("TEMPLATE_UNSUPPORTED", what, remedy="")
+def _unsupported(what: str, remedy: str) -> Conflict:
+    return Conflict("TEMPLATE_UNSUPPORTED", what, remedy=remedy)

@@ -12,7 +12,8 @@ from .yaml_values import identity, written
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .yaml_block import Block, Node
+    from .yaml_block import Block
+    from .yaml_nodes import Node
     from .yaml_values import Json
 
 _MOST_COMPARED = 200

@@ -28,6 +28,7 @@ _OCTAL = re.compile(r"0o[0-7]+\Z")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _NOT_FINITE = re.compile(r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
+_NUMBER_STARTS = frozenset("+-.0123456789")
 _MOST_DIGITS = 4_000  # Python refuses to convert more
 # The spec of YAML 1.1 has these too, but PyYAML does not.
 _OLD_BOOLEANS = frozenset(("y", "Y", "n", "N"))
@@ -51,7 +52,7 @@ def scalar_value(text: str, *, plain: bool) -> Json:
         return None
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
-    if len(text) > _MOST_DIGITS:
+    if text[0] not in _NUMBER_STARTS or len(text) > _MOST_DIGITS:
         return text
     if _INTEGER.match(text):
         return int(text)  # also with zeros before it

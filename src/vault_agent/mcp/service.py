@@ -23,6 +23,7 @@ from vault_agent.mcp.resources import (
     complete_path,
     read_resource,
 )
+from vault_agent.mcp.text import visible
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
 from vault_agent.model.scope import EVERYTHING
@@ -52,6 +53,13 @@ _PROGRESS_AFTER_SECONDS = 1.0
 _FOR_MODELS = {
     "PATH_OUTSIDE_VAULT": "give a path inside the vault, as results show it.",
     "INVALID_PATH": "give a path inside the vault, as results show it.",
+    "EXPECTED_HASH_REQUIRED": "read the note or section first, and send the `hash` or `sectionHash`"
+    " that you get as `expectedHash`.",
+    "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
+    " its new hash.",
+    "WRITE_NOT_FOUND": "there is no such write of yours.",
+    "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
+    " with a new change.",
 }
 """Messages for models, where the usual ones speak of commands."""
 
@@ -191,10 +199,18 @@ def error_text(error: VaultAgentError) -> str:
     details = error.details
     lines = [f"{error.code}: {_FOR_MODELS.get(error.code, error.message)}"]
     lines += (f"- {each}" for each in details.get("suggestions", ()))
-    lines += (f"- {each}" for each in details.get("headings", ()))
+    lines += (f"- {_heading(each)}" for each in details.get("headings", ()))
     if details.get("more"):
         lines.append(f"… and {details['more']} more: use view: outline")
     return "\n".join(lines)
+
+
+def _heading(known: object) -> str:
+    """Return a heading that an error lists: a line of the outline, or a place with its ID."""
+    if not isinstance(known, dict):
+        return visible(str(known))
+    path = " > ".join(visible(str(each)) for each in known.get("headingPath", ()))
+    return f"{known.get('line')}: {path} ({known.get('headingId')})"
 
 
 def _text(text: str, *, is_error: bool) -> dict[str, Any]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from vault_agent.api.operation import Operation
     from vault_agent.mcp.view import View
-    from vault_agent.wire.replies import Reply
+    from vault_agent.wire.replies import Reply, WarningData
     from vault_agent.wire.written import WriteData
 
 DIFF_LINES = 20
@@ -109,15 +109,17 @@ def written_text(view: View, reply: Reply[WriteData]) -> str:
         parts[0] += f":{data.line}"
     if data.dry_run:
         parts.append("dry run, nothing was written")
-    if data.bytes_before is not None and data.bytes_after is not None:
-        parts.append(f"{data.bytes_before:,} -> {data.bytes_after:,} bytes")
-    elif data.bytes_after is not None:
-        parts.append(f"{data.bytes_after:,} bytes")
-    if data.file_count:
-        links = sum(each.links for each in data.files)
-        parts.append(f"{links:,} links in {data.file_count:,} other notes")
+    before, after = data.bytes_before, data.bytes_after
+    if before is not None and after not in (None, before):
+        parts.append(f"{before:,} -> {after:,} bytes")
+    elif before is not None or after is not None:
+        count = (before if after is None else after) or 0
+        parts.append(f"{count:,} byte{'' if count == 1 else 's'}")
+    if links := sum(each.links for each in data.files):
+        notes = "1 note" if data.file_count == 1 else f"{data.file_count:,} notes"
+        parts.append(f"{links:,} link{'s' if links > 1 else ''} changed in {notes}")
     shown_hash = data.hash_before if data.dry_run else data.hash_after
-    if shown_hash is not None:
+    if shown_hash is not None and data.operation != "delete":
         parts.append(f"hash: {shown_hash[:HASH_DIGITS]}")
     if data.section_hash is not None and not data.dry_run:
         parts.append(f"sectionHash: {data.section_hash[:HASH_DIGITS]}")
@@ -127,7 +129,15 @@ def written_text(view: View, reply: Reply[WriteData]) -> str:
     # A deleted or new note is what the model knows already.
     if data.changed and not data.created and data.operation != "delete":
         lines += _diff(view, data)
-    return "\n".join([*lines, *warning_lines(reply.warnings)])
+    return "\n".join([*lines, *warning_lines([_for_model(each) for each in reply.warnings])])
+
+
+def _for_model(warning: WarningData) -> WarningData:
+    """Return a warning without advice that a tool cannot follow."""
+    if warning.code != "APPEND_ALREADY_THERE":
+        return warning
+    text = "the note ends with this text already, so nothing was appended."
+    return warning.model_copy(update={"message": text})
 
 
 def _diff(view: View, data: WriteData) -> list[str]:

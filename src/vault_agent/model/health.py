@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from vault_agent.model.watch import WatchStatus
+from vault_agent.model.writing import WriteHealth
 
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
@@ -32,3 +33,4 @@ class Health:
     indexed_at: str | None = None  # when the last run had looked at all notes; ISO 8601, UTC
     warnings: tuple[Warning, ...] = ()
     watch: WatchStatus = field(default_factory=WatchStatus)
+    write: WriteHealth = field(default_factory=WriteHealth)

@@ -15,6 +15,7 @@ class JobKind(StrEnum):
 
     INDEX = "index"
     REINDEX = "reindex"
+    MOVE = "move"  # of a file whose links stand in many notes
 
 
 class Trigger(StrEnum):
@@ -46,14 +47,14 @@ class JobState(StrEnum):
 class PhaseProgress:
     """The progress of one phase. `total` is None until it is known."""
 
-    name: str  # scan, parse, store, embed
+    name: str  # scan, parse, store, embed; of a move plan, write
     done: int
     total: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class JobSummary:
-    """The summary of a finished index job."""
+    """The summary of a finished job. Of a move, the notes and links that it has changed."""
 
     added: int = 0
     changed: int = 0
@@ -66,6 +67,7 @@ class JobSummary:
     embedded: int = 0
     reused: int = 0
     embedding_failed: int = 0
+    write_id: str | None = None  # of a move, for undo
 
 
 @dataclass(frozen=True, slots=True)

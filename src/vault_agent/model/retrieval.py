@@ -50,6 +50,11 @@ class NoteContent:
         return MARKDOWN
 
     @property
+    def content_hash(self) -> str:
+        """The SHA-256 of the file's bytes, in hex. It is the ETag too."""
+        return self.etag
+
+    @property
     def links_truncated(self) -> bool:
         """Whether the note has more links and attachments than are listed."""
         return len(self.links) + len(self.attachments) < self.link_count

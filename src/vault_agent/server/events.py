@@ -14,11 +14,13 @@ from aiohttp import web
 
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision
+from vault_agent.model.writing import LoggedWrite
 from vault_agent.server.keys import JOB_STREAMS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.change import Change
 from vault_agent.wire.base import dump
 from vault_agent.wire.convert import job_data, revision_data, watch_data
+from vault_agent.wire.write_state import write_event
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -156,6 +158,8 @@ def _news_event(news: NewsItem) -> bytes:
         event = _event(item)
     elif isinstance(item, Revision):
         event = b"event: revision\ndata: " + dump(revision_data(item)) + b"\n\n"
+    elif isinstance(item, LoggedWrite):
+        event = b"event: write\ndata: " + dump(write_event(item)) + b"\n\n"
     else:
         event = b"event: watch\ndata: " + dump(watch_data(item)) + b"\n\n"
     return b"id: " + news.id.encode() + b"\n" + event

@@ -70,10 +70,11 @@ async def reply(call: Call) -> web.StreamResponse:
     _trace(call.request[TRACE].fields, outcome.reply)
     if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
         return known
+    status = 202 if outcome.accepted else call.status
     return bytes_reply(
         outcome.body,
-        status=call.status,
-        headers=_location(call, outcome.reply.data) if call.status == 202 else None,
+        status=status,
+        headers=_location(call, outcome.reply.data) if status == 202 else None,
         etag=outcome.etag,
     )
 

@@ -156,9 +156,8 @@ def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
     if agent is None:
         return allowed
     mine = fold(agent.folder)
-    reachable = any(
-        lies_in(mine, fold(folder)) or lies_in(fold(folder), mine) for folder in write.folders
-    )
+    folders = [fold("" if folder == "." else folder) for folder in write.folders]
+    reachable = any(lies_in(mine, folder) or lies_in(folder, mine) for folder in folders)
     return allowed & frozenset(map(Right, agent.write)) if reachable else frozenset()
 
 

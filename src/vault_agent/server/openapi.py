@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 from vault_agent import __version__
 from vault_agent.server.replies import status_of
 from vault_agent.server.routes import ROUTES, Route
-from vault_agent.wire.replies import ErrorReply
+from vault_agent.wire.replies import ErrorReply, OneJob, Reply
 from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
@@ -161,6 +161,12 @@ def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     if route.status == 202:
         success["headers"] = {"Location": {"schema": {"type": "string"}}}
     responses: dict[str, Any] = {str(route.status): success}
+    if route.status == 200 and Reply[OneJob] in route.operation.replies[1:]:
+        responses["202"] = {
+            "description": "A job does it, because it is large.",
+            "content": _content(route, refs),
+            "headers": {"Location": {"schema": {"type": "string"}}},
+        }
     if "RANGE_NOT_SATISFIABLE" in route.codes:
         responses["206"] = {
             "description": "The requested range.",

@@ -101,7 +101,7 @@ async def _wait(stopped: asyncio.Event, server: Listening, idle_seconds: float) 
     """Wait for a signal, or for the end of the time without requests and jobs."""
     while not stopped.is_set():
         left = idle_seconds - server.activity.idle_seconds
-        if left <= 0 and server.library.default.jobs.running is None:
+        if left <= 0 and not server.library.has_running_job:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(max(left, 1.0)):
@@ -119,9 +119,10 @@ async def listening(
 ) -> AsyncIterator[Listening]:
     """Accept requests within the context. With `port` 0 the system chooses a port."""
     host = config.server.host
-    if config.server.api_key is None and not is_loopback(host):
+    if config.server.api_key is None and (config.write.enabled or not is_loopback(host)):
         raise Unauthorized(
-            "API_KEY_REQUIRED", "A server that other computers can reach needs a key."
+            "API_KEY_REQUIRED",
+            "A server that other computers can reach, or that changes notes, needs a key.",
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
     sockets = _bind(host, config.server.port if port is None else port)

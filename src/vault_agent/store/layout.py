@@ -16,6 +16,8 @@
             vectors.map            which chunk has which vector
         damaged-6/                 a damaged generation, renamed
         vectors.db  vectors/       vectors by their exact input, shared by all generations
+        writes.db  writes/before/  the log of writes, and bytes of files by their hash
+        write.lock                 held by the server that may change notes
 
 `current` is replaced atomically, and only after the generation is complete and on disk.
 """
@@ -176,6 +178,19 @@ class IndexDirectory:
             wait_seconds=WRITER_WAIT_SECONDS if wait else 0.0,
         )
 
+    def changing_notes(self) -> AbstractContextManager[None]:
+        """Hold the lock of those who may change the notes of the vault.
+
+        Raises:
+            Busy: `INDEX_LOCKED` if another process holds it.
+            Failed: `INDEX_IO_ERROR` if the file system has no locks.
+        """
+        return self._locked(
+            "write.lock",
+            taken="Another process may be changing the notes of this vault. Stop it first.",
+            wait_seconds=SERVER_WAIT_SECONDS,
+        )
+
     @contextmanager
     def _locked(self, name: str, *, taken: str, wait_seconds: float = 0.0) -> Iterator[None]:
         with ExitStack() as stack:
@@ -186,6 +201,16 @@ class IndexDirectory:
             except LocksUnsupported:
                 raise no_locks() from None
             yield
+
+    @property
+    def writes(self) -> Path:
+        """The log of writes."""
+        return self.path / "writes.db"
+
+    @property
+    def bytes_before(self) -> Path:
+        """The bytes of files before writes, by their hash."""
+        return self.path / "writes" / "before"
 
     @property
     def jobs(self) -> Path:

@@ -56,6 +56,39 @@ _RULES = (
 )
 
 
+def note_path(path: str) -> str:
+    """Return the path of a note that is to be created or, if it exists, to be changed.
+
+    `.md` is added if it is missing. The names are not checked: see `check_new`.
+
+    Raises:
+        Forbidden: PATH_OUTSIDE_VAULT if the path leads out of the vault.
+        InvalidRequest: INVALID_NOTE_NAME if it ends in another extension. INVALID_PATH if it is
+            malformed.
+    """
+    _validate(path, NOTE_SUFFIX)
+    *above, name = path.split("/")
+    what = _broken_extension(name, NOTE_SUFFIX)
+    if what:
+        raise _refused(what, _suggestion([*above, name], NOTE_SUFFIX, len(above)))
+    return "/".join([*above, _with_suffix(name, NOTE_SUFFIX)])
+
+
+def check_new(path: str, existing: int) -> None:
+    """Check the names of a file that is created, and of its folders that do not exist.
+
+    Args:
+        path: relative to the vault, with the extension, in NFC.
+        existing: the number of folders at the start of the path that exist.
+
+    Raises:
+        InvalidRequest: INVALID_NOTE_NAME if a name breaks a rule: the message has the rule, and
+            `details.suggestion` a path that would do.
+    """
+    extension = _EXTENSION.search(path.rpartition("/")[2])
+    _check(path, extension[0] if extension else "", existing, is_folder=False)
+
+
 def new_path(path: str, suffix: str = NOTE_SUFFIX, *, existing: int = 0) -> str:
     """Return the path of a file that may be created, in NFC and with its extension.
 
@@ -70,7 +103,7 @@ def new_path(path: str, suffix: str = NOTE_SUFFIX, *, existing: int = 0) -> str:
         InvalidRequest: INVALID_NOTE_NAME if a new name breaks a rule: the message has the rule, and
             `details.suggestion` a path that would do. INVALID_PATH if the path is malformed.
     """
-    return _checked(path, suffix, existing)
+    return _checked(path, suffix, existing, is_folder=False)
 
 
 def new_folder(path: str, *, existing: int = 0) -> str:
@@ -79,23 +112,27 @@ def new_folder(path: str, *, existing: int = 0) -> str:
     Raises:
         Forbidden, InvalidRequest: as `new_path`.
     """
-    return _checked(path, "", existing)
+    return _checked(path, "", existing, is_folder=True)
 
 
-def _checked(path: str, suffix: str, existing: int) -> str:
+def _checked(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
+    _validate(path, suffix, existing, is_folder=is_folder)
+    new = _check(path, suffix, existing, is_folder=is_folder)
+    validate(new)
+    return new
+
+
+def _validate(path: str, suffix: str, existing: int = 0, *, is_folder: bool = False) -> None:
     try:
         validate(path)
     except InvalidRequest:
         # A name that breaks a rule has a better message than the malformed path that it makes.
         if all(name.strip(" .") for name in path.split("/")):
-            _check(path, suffix, existing)
+            _check(path, suffix, existing, is_folder=is_folder)
         raise
-    new = _check(path, suffix, existing)
-    validate(new)
-    return new
 
 
-def _check(path: str, suffix: str, existing: int) -> str:
+def _check(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
     names = path.split("/")
     normal = [*names[:existing], *(unicodedata.normalize("NFC", each) for each in names[existing:])]
     what = _broken_extension(normal[-1], suffix)
@@ -104,10 +141,10 @@ def _check(path: str, suffix: str, existing: int) -> str:
         what = next(filter(None, (_broken(each, suffix) for each in normal[existing:])), "")
     if not what and _size("/".join(normal)) > MAX_PATH_BYTES:
         what = f"path is over {MAX_PATH_BYTES} bytes"
-    if not what and len(normal) - bool(suffix) > MAX_DEPTH:
+    if not what and len(normal) - (not is_folder) > MAX_DEPTH:
         what = f"path has over {MAX_DEPTH} folders"
     if what:
-        raise _refused(what, _suggestion(normal, suffix, existing))
+        raise _refused(what, _suggestion(normal, suffix, existing, MAX_DEPTH - is_folder))
     return "/".join(normal)
 
 
@@ -136,8 +173,8 @@ def _broken(name: str, suffix: str) -> str:
     return f"name is over {MAX_NAME_BYTES} bytes" if _size(name) > MAX_NAME_BYTES else ""
 
 
-def _suggestion(names: list[str], suffix: str, existing: int) -> str:
-    """Return a path like `names` that breaks no rule."""
+def _suggestion(names: list[str], suffix: str, existing: int, depth: int = MAX_DEPTH) -> str:
+    """Return a path like `names` that breaks no rule, below at most `depth` folders."""
     *folders, last = names
     if suffix and last.lower().endswith(suffix.lower()):
         last = last[: -len(suffix)]
@@ -148,8 +185,7 @@ def _suggestion(names: list[str], suffix: str, existing: int) -> str:
     mended = _mended(last, MAX_NAME_BYTES - len(suffix.encode()))
     # Too deep or too long: the innermost new folders are left out.
     while len(kept) > existing and (
-        len(kept) > MAX_DEPTH - (not suffix)
-        or _size("/".join([*kept, mended + suffix])) > MAX_PATH_BYTES
+        len(kept) > depth or _size("/".join([*kept, mended + suffix])) > MAX_PATH_BYTES
     ):
         kept.pop()
     return "/".join([*kept, mended + suffix])

@@ -314,6 +314,8 @@ class KernelOpener:
             with self._parent(path) as (folder, rest):
                 return openat2(folder, rest or ".", _LIST)
         except OSError as error:
+            if error.errno in (errno.ELOOP, errno.EXDEV):  # a link: another folder by now
+                raise CannotOpen(Cause.VANISHED) from None
             if error.errno not in (errno.EAGAIN, errno.ENAMETOOLONG):
                 raise cannot_open(error) from None
         return self._fallback.real_folder(path)

@@ -226,18 +226,20 @@ class VaultRoot:
         if path:
             _check_segments(path)
         fd = self._opener.real_folder(path)
-        return Folder(fd, path, os.path.join(self.path, *path.split("/")))  # noqa: PTH118
+        names = path.split("/") if path else ()
+        return Folder(fd, path, os.path.join(self.path, *names))  # noqa: PTH118
 
     def has(self, path: str) -> bool:
         """Whether there is anything at a path without links. It may be hidden or excluded."""
-        return self._status(path) is not None
+        return self.status(path) is not None
 
     def is_one_file(self, path: str, other: str) -> bool:
         """Whether two paths without links are names of one file or folder."""
-        one, two = self._status(path), self._status(other)
+        one, two = self.status(path), self.status(other)
         return one is not None and two is not None and os.path.samestat(one, two)
 
-    def _status(self, path: str) -> os.stat_result | None:
+    def status(self, path: str) -> os.stat_result | None:
+        """Return the `stat` of a path without links, or None if there is nothing."""
         folder, _, name = path.rpartition("/")
         try:
             with self.open_folder(folder) as opened:

@@ -215,15 +215,26 @@ class Replacer:
         """
         new = being_written(temporary)
         if mode is None:
-            mode = stat.S_IMODE(folder.stat(".").st_mode) & 0o666 if folder.fd is not None else 0
+            mode = stat.S_IMODE(folder.stat(".").st_mode) & 0o666
         folder.make(new, data, mode=mode)
         try:
             move_new(folder, new, folder, name)
-            folder.sync()
+            try:
+                folder.sync()
+            except OSError:
+                _take_back(folder, name, new, data)
+                raise
         except BaseException:
             with suppress(OSError):
                 folder.remove(new)
             raise
+
+
+def _take_back(folder: Folder, name: str, new: str, data: bytes) -> None:
+    """Give a new file its temporary name back, unless somebody has written it already."""
+    move_new(folder, name, folder, new)
+    if _hash_of(folder, new) != content_hash(data):
+        move_new(folder, new, folder, name)
 
 
 def move_new(folder: Folder, name: str, to_folder: Folder, to: str) -> None:

@@ -28,6 +28,7 @@ from vault_agent.wire.replies import (
     WarningData,
 )
 from vault_agent.wire.watch import RevisionData, WatchBatchData, WatchData, WatchReport
+from vault_agent.wire.write_state import write_health
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -87,6 +88,7 @@ def health_data(health: Health) -> HealthData:
         running_job=health.running_job,
         switched_on=health.switched_on,
         watch=watch_data(health.watch),
+        write=write_health(health.write),
     )
 
 

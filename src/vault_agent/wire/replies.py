@@ -12,6 +12,7 @@ from vault_agent.model.search import Mode, Reason
 from vault_agent.wire.base import Model
 from vault_agent.wire.compact import CompactRow, CompactVaultRow
 from vault_agent.wire.watch import WatchData
+from vault_agent.wire.write_state import WriteHealthData
 
 Data = TypeVar("Data")
 
@@ -89,6 +90,7 @@ class HealthData(Model):
         default=(), description="The settings of the features that are on: `watch.enabled`."
     )
     watch: WatchData | None = None
+    write: WriteHealthData | None = None
 
 
 # --- search and related -----------------------------------------------------------------------
@@ -219,6 +221,9 @@ class NoteData(Model):
     content: str
     content_type: str
     size: int = Field(description="Bytes of the file.")
+    content_hash: str = Field(
+        description="SHA-256 of the file's bytes, in hex: `expectedHash` of changes. Also the ETag."
+    )
     links: tuple[LinkData, ...]
     attachments: tuple[LinkData, ...]
     links_truncated: bool = Field(
@@ -280,6 +285,7 @@ class SummaryData(Model):
     embedded: int
     reused: int
     embedding_failed: int
+    write_id: str | None = Field(default=None, description="Of a move, for `undo`.")
 
 
 class JobErrorData(Model):

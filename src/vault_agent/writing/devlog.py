@@ -11,7 +11,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import edit
 from vault_agent.model.writing import Appended
 from vault_agent.text.names import slug, stem
-from vault_agent.vault.naming import NOTE_SUFFIX, new_path
+from vault_agent.vault.naming import NOTE_SUFFIX, note_path
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.scan import scan
 from vault_agent.vault.skipped import Skipped
@@ -57,13 +57,12 @@ def topic_path(folder: str, topic: str) -> str:
     """Return the path of a topic's note.
 
     Raises:
-        InvalidRequest: `INVALID_REQUEST` if the topic has no letters and no digits,
-            `INVALID_NOTE_NAME` if no note may have its name.
+        InvalidRequest: `INVALID_REQUEST` if the topic has no letters and no digits.
     """
     name = slug(topic)
     if not name:
         raise InvalidRequest("INVALID_REQUEST", "A topic needs letters or digits.")
-    return new_path(f"{folder}/{name}{NOTE_SUFFIX}", existing=folder.count("/") + 1)
+    return note_path(f"{folder}/{name}{NOTE_SUFFIX}")
 
 
 def entry_line(kind: Kind, day: date, text: str) -> str:

@@ -163,8 +163,7 @@ class Disk:
                     with suppress(FileExistsError):
                         move_new(to_folder, to, folder, name)
                     raise Changed  # noqa: TRY301 - new folders are removed
-                to_folder.sync()
-                folder.sync()
+                _synced_or_back(folder, name, to_folder, to)
                 return False
         except BaseException:
             remove_folders(root, made)
@@ -191,14 +190,23 @@ class Disk:
         """Remove the temporary files of a change, whose bytes are known."""
         if change.temporary is None:
             return
+        self.sweep_unfinished(root, change)
         with suppress(CannotOpen, FileNotFoundError), at(root, change.path) as (folder, _):
             for name in temporaries(change.temporary):
                 remove_temporary(folder, name)
 
+    def sweep_unfinished(self, root: VaultRoot, change: FileChange) -> None:
+        """Remove the temporary files of a change that were still being written."""
+        if change.temporary is None:
+            return
+        for path in filter(None, (change.path, change.target)):
+            with suppress(CannotOpen), at(root, path) as (folder, _):
+                remove_temporary(folder, being_written(change.temporary))
 
-def temporaries(temporary: str) -> tuple[str, str, str]:
-    """Return the names that the temporary files of one change may have."""
-    return temporary, set_aside(temporary), being_written(temporary)
+
+def temporaries(temporary: str) -> tuple[str, str]:
+    """Return the names that the complete temporary files of one change may have."""
+    return temporary, set_aside(temporary)
 
 
 def beside(path: str, name: str) -> str:
@@ -248,7 +256,7 @@ def _remove(folder: Folder, name: str, temporary: str, before: bytes) -> None:
         with suppress(FileExistsError):  # somebody has made a new one, which is newer
             move_new(folder, temporary, folder, name)
         raise Changed(None if not folder.exists(temporary) else content_hash(before))
-    folder.sync()
+    _synced_or_back(folder, name, folder, temporary)
 
 
 def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:
@@ -259,7 +267,17 @@ def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:
     except BaseException:
         move_new(folder, temporary, folder, name)
         raise
-    folder.sync()
+    _synced_or_back(folder, name, folder, to)
+
+
+def _synced_or_back(folder: Folder, name: str, to_folder: Folder, to: str) -> None:
+    """Make a rename durable, or take it back."""
+    try:
+        to_folder.sync()
+        folder.sync()
+    except OSError:
+        move_new(to_folder, to, folder, name)
+        raise
 
 
 def _copy(  # noqa: PLR0917 - two places, and what is between them

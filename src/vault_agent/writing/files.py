@@ -7,7 +7,7 @@ of them, so a move first brings it up to date.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from vault_agent.errors import (
@@ -18,17 +18,17 @@ from vault_agent.errors import (
     NotFound,
     TooLarge,
 )
-from vault_agent.model.identifiers import content_hash
+from vault_agent.model.writing import OWNER
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import links_taken
-from vault_agent.writing.move import MoveRequest, notice_of_links, plan_move
+from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
 from vault_agent.writing.placing import folder_exists, place_for_file, place_for_folder
 from vault_agent.writing.rename_heading import HeadingRequest, plan_heading
-from vault_agent.writing.transaction import MakeFolder, Move, Transaction
+from vault_agent.writing.transaction import MakeFolder, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,22 @@ if TYPE_CHECKING:
     from vault_agent.writing.write import Writing
 
     Plan = Callable[[Snapshot, VaultRoot], Transaction]
+
+
+@dataclass(frozen=True, slots=True)
+class MoveControl:
+    """How a move is watched and stopped.
+
+    Args:
+        at_once: the largest number of notes to rewrite, else `LargeMove` is raised.
+        stopped: whether to stop, asked in a thread until the move is logged.
+        on_plan: told in a thread how many notes are planned, of how many.
+    """
+
+    at_once: int | None = None
+    stopped: Callable[[], bool] = field(default=lambda: False)
+    on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
+
 
 AT_ONCE = 50
 """Notes that a move rewrites without being a job."""
@@ -79,38 +95,34 @@ class Files:
         write: Write,
         *,
         rewrite_links: bool = True,
-        at_once: int | None = None,
+        control: MoveControl | None = None,
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
         The hash of a file is required; a folder has none.
 
-        Args:
-            at_once: the largest number of notes to rewrite, else `LargeMove` is raised.
-
         Raises:
-            LargeMove: if the move must be a job.
+            LargeMove: if `control` wants a job for a move of this size.
+            MoveStopped: if it has stopped the move. Nothing was changed.
             VaultAgentError: as `plan_move` and `Writing.transact`.
         """
+        control = control or MoveControl()
         asked = MoveRequest(
             path,
             to,
             rewrite_links,
             lambda note: self.may_write(write.caller, note),
+            self._seen_by(write.caller),
             self.most_notes,
-            at_once,
+            control.at_once,
+            lambda digest: _check_hash(digest, write),
+            control.stopped,
+            control.on_plan,
         )
-
-        def plan(snapshot: Snapshot, root: VaultRoot) -> Transaction:
-            planned = plan_move(snapshot, root, asked)
-            moved = planned.changes[0] if planned.changes else None
-            if isinstance(moved, Move) and moved.before is not None:
-                _check_hash(moved.before, write)
-            return planned
 
         # The plan compares the hash, because a folder has none.
         own = replace(write, expected_hash=None, hash_required=False)
-        return await self._transact(own, plan)
+        return await self._transact(own, lambda snapshot, root: plan_move(snapshot, root, asked))
 
     async def rename_heading(self, path: str, write: Write, address: Address, text: str) -> Written:
         """Give a heading another text, and rewrite the links of all notes that name it.
@@ -153,7 +165,10 @@ class Files:
         if not lost:
             return written
         warning = notice_of_links(
-            "LINKS_BROKEN", f"{len(lost)} links lead to this file, and were not changed.", lost
+            "LINKS_BROKEN",
+            f"{len(lost)} links lead to this file, and were not changed.",
+            lost,
+            self._seen_by(write.caller),
         )
         return replace(written, broken_links=len(lost), warnings=(*written.warnings, warning))
 
@@ -165,6 +180,7 @@ class Files:
         """
 
         def plan() -> Transaction:
+            check_scope(lambda each: self.may_write(write.caller, each), path)
             with self.open_root() as root:
                 if folder_exists(root, path):
                     return Transaction(path, ())
@@ -181,6 +197,7 @@ class Files:
             TooLarge: `ATTACHMENT_TOO_LARGE` over 50 MiB.
             VaultAgentError: as `place_for_file` and `Writing.create`.
         """
+        check_scope(lambda each: self.may_write(write.caller, each), path)
         if len(content) > MAX_ATTACHMENT_BYTES:
             raise TooLarge(
                 "ATTACHMENT_TOO_LARGE",
@@ -200,7 +217,7 @@ class Files:
 
         return await self.writing.create(await in_thread(place), write, content)
 
-    async def with_bystanders(self, written: Written) -> Written:
+    async def with_bystanders(self, written: Written, caller: Writer = OWNER) -> Written:
         """Add a warning to the reply of a new file if links to other files now lead to it."""
         if not (written.created and written.changed):
             return written
@@ -211,8 +228,13 @@ class Files:
             "LINKS_LEAD_ELSEWHERE",
             f"{len(taken)} links to another file of this name now lead to the new one.",
             taken,
+            self._seen_by(caller),
         )
         return replace(written, warnings=(*written.warnings, warning))
+
+    def _seen_by(self, caller: Writer) -> Callable[[str], bool]:
+        """Return whether a reply to a caller may name a path: for an agent, what it may write."""
+        return lambda path: caller.is_owner or self.may_write(caller, path)
 
     async def _transact(self, write: Write, plan: Plan) -> Written:
         for _ in range(_ATTEMPTS):
@@ -246,14 +268,13 @@ class Files:
         return None
 
 
-def _check_hash(content: bytes, write: Write) -> None:
-    """Compare a file with what the caller expects, before its links are looked at.
+def _check_hash(current: str, write: Write) -> None:
+    """Compare the hash of a file with what the caller expects, before its links are looked at.
 
     Raises:
         InvalidRequest: `EXPECTED_HASH_REQUIRED`.
         Conflict: `HASH_MISMATCH`.
     """
-    current = content_hash(content).hex()
     if write.expected_hash is None:
         if write.hash_required and not write.dry_run:
             raise InvalidRequest("EXPECTED_HASH_REQUIRED", "A move needs the hash of the file.")

@@ -115,13 +115,10 @@ class Finisher:
 
     def _settle_move(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
         del logged
-        with at(root, change.path) as (folder, name):
-            if change.temporary and folder.exists(change.temporary):
-                parent, _, to = (change.target or "").rpartition("/")
-                if parent == folder.path and not folder.exists(to):
-                    move_new(folder, change.temporary, folder, to)
-                return True  # or copied to another file system, and removed here
-            return not folder.exists(name)
+        # Also true of a file that was copied to another file system and removed here.
+        return self._finish_respelling(root, change) or (
+            not _exists(root, change.path) and _exists(root, change.target or "")
+        )
 
     # --- several files, always finished ---------------------------------------------------------
 
@@ -155,7 +152,8 @@ class Finisher:
         try:
             if change.kind == EDIT:
                 return self._bring_edit(root, logged, position, change, plan)
-            if self._is_done(root, change):
+            self._disk.sweep_unfinished(root, change)  # a crash may have left them
+            if self.is_done(root, change):
                 pass
             elif self._disk.apply(root, change, before, after):
                 return True  # its temporary file is looked at later
@@ -167,7 +165,8 @@ class Finisher:
         self._log.sweep(logged.seq, position)
         return True
 
-    def _is_done(self, root: VaultRoot, change: FileChange) -> bool:
+    def is_done(self, root: VaultRoot, change: FileChange) -> bool:
+        """Whether a change that is no edit was carried out."""
         if change.kind == CREATE:
             return self._hash_at(root, change.path) == change.hash_after
         if change.kind == REMOVE:

@@ -225,12 +225,17 @@ class Journal:
 
     def _log(self, new: NewWrite, texts: Sequence[tuple[bytes | None, bytes | None]]) -> Logged:
         """Keep the bytes of a write and log it, durably."""
-        whole = new.state is WriteState.COMMITTED
-        for change, (before, after) in zip(new.changes, texts, strict=True):
-            if before is not None:
-                self.log.keep(before, durable=True)
-            if after is not None and change.kind != MOVE:
-                self.log.keep(after, durable=whole)
+        durable = [before for before, _ in texts if before is not None]
+        later = [
+            after
+            for change, (_, after) in zip(new.changes, texts, strict=True)
+            if after is not None and change.kind != MOVE
+        ]
+        if new.state is WriteState.COMMITTED:
+            durable, later = [*durable, *later], []
+        self.log.keep_all(durable)
+        for after in later:
+            self.log.keep(after, durable=False)
         return self.log.begin(new)
 
     def apply(

@@ -116,14 +116,28 @@ class Linger:
         with self._lock:
             return min((each.due for each in self._files), default=None)
 
-    def take_due(self) -> Lingering | None:
-        """Return the file that is to be looked at next, if it is due."""
+    @property
+    def due_path(self) -> str | None:
+        """The path of the note whose displaced file is to be looked at next, if it is due."""
         with self._lock:
-            first = min(self._files, key=lambda each: each.due, default=None)
-            if first is None or first.due > time.monotonic():
-                return None
-            self._files.remove(first)
+            first = self._first_due()
+        return None if first is None else first.change.path
+
+    def take_due(self, path: str | None = None) -> Lingering | None:
+        """Return the file that is to be looked at next, if it is due; of one note if given.
+
+        The path must be locked before, because a folder may be moved until then.
+        """
+        with self._lock:
+            first = self._first_due(path)
+            if first is not None:
+                self._files.remove(first)
         return first
+
+    def _first_due(self, path: str | None = None) -> Lingering | None:
+        files = (each for each in self._files if path in (None, each.change.path))
+        first = min(files, key=lambda each: each.due, default=None)
+        return first if first is not None and first.due <= time.monotonic() else None
 
     def look(
         self,

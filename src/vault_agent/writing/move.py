@@ -6,13 +6,16 @@ plan was made of.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import posixpath
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, TooLarge, explained
 from vault_agent.markdown.edit import spliced
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.text.names import is_note
@@ -25,7 +28,7 @@ from vault_agent.writing.placing import place_for_file, place_for_folder
 from vault_agent.writing.transaction import Edit, Move, Planned, Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.relinking import LinkFrom
@@ -33,12 +36,18 @@ if TYPE_CHECKING:
     from vault_agent.writing.affected import Affected
     from vault_agent.writing.transaction import Change, Plan
 
+MAX_KEPT_BYTES = 64 << 20
+"""A larger attachment is moved without keeping its bytes. The move does not change them."""
 MAX_LISTED = 50
 """Paths in the details of a warning or an error."""
 
 
 class LargeMove(Exception):
     """The move rewrites more notes than may be done at once. It must be a job."""
+
+
+class MoveStopped(Exception):
+    """The move was stopped before anything was changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +59,24 @@ class MoveRequest:
         to: the new path, with the name.
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
+        may_see: whether a reply to the caller may name a path.
         most_notes: the largest number of notes to rewrite.
         at_once: the largest number of notes to rewrite without a job; None for any.
-        needs_hash: check the bytes of a file against what the caller expects.
+        check_hash: called with the SHA-256 of a file, in hex. It raises if that is not expected.
+        stopped: whether to stop, asked between notes.
+        on_plan: told how many notes are planned, of how many.
     """
 
     path: str
     to: str
     rewrite_links: bool
     may_write: Callable[[str], bool]
+    may_see: Callable[[str], bool]
     most_notes: int
     at_once: int | None = None
+    check_hash: Callable[[str], object] = field(default=lambda digest: None)  # noqa: ARG005
+    stopped: Callable[[], bool] = field(default=lambda: False)
+    on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
 
 
 def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transaction:
@@ -68,34 +84,51 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
 
     Raises:
         LargeMove: if the move must be a job.
+        MoveStopped: if it was stopped.
         NotFound: `NOTE_NOT_FOUND`.
         InvalidRequest: `INVALID_PATH`, also for a folder into itself; `INVALID_NOTE_NAME`.
-        Forbidden: `PATH_OUTSIDE_VAULT`, `LINKS_OUTSIDE_SCOPE`.
+        Forbidden: `PATH_OUTSIDE_VAULT`, `WRITE_OUTSIDE_SCOPE`, `LINKS_OUTSIDE_SCOPE`.
         Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`, `LINK_NOT_EXPRESSIBLE`,
             `ENCODING_NOT_WRITABLE`.
         TooLarge: `MOVE_TOO_LARGE`.
         SnapshotOutdated: if the index has a later revision than the snapshot.
     """
     path = validate(asked.path)
+    for each in (path, asked.to):
+        check_scope(asked.may_write, each)
     is_folder = _is_folder(root, path)
     to = _place(root, path, asked.to, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
-    content = None if is_folder else read_file(root, path)
+    content = None if is_folder else _content(root, path, asked.check_hash)
     move = Move(path, to, content)
     with snapshot.unchanged_here() as connection:
         reader = LinkReader(connection)
         files = [file.path for file in reader.files_at(path)]
         change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
         found, known = affected(reader, change)
-        warnings = [*_surprises(found), *_canvases(root, reader, known)]
+        warnings = [*_surprises(found, asked), *_canvases(root, reader, known, asked)]
         edits: list[Change] = []
         if asked.rewrite_links:
             _check(found, asked)
-            edits = _edits(snapshot, root, found, known, change)
+            edits = _edits(snapshot, known, _read_notes(root, found, asked))
         elif found.links:
-            warnings.append(_broken(found))
+            warnings.append(_broken(found, asked))
+    if asked.stopped():
+        raise MoveStopped
+    asked.on_plan(len(edits), len(edits))
     return Transaction(to, (move, *edits), moved_from=path, warnings=tuple(warnings))
+
+
+def check_scope(may_write: Callable[[str], bool], path: str) -> None:
+    """Refuse a path outside the scope before the disk is looked at, so that it tells nothing.
+
+    Raises:
+        Forbidden: `WRITE_OUTSIDE_SCOPE`.
+    """
+    if not may_write(path):
+        what = "The path is outside the folders that may be written."
+        raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
 
 
 def read_file(root: VaultRoot, path: str) -> bytes:
@@ -110,6 +143,20 @@ def read_file(root: VaultRoot, path: str) -> bytes:
             return opened.read(name).data
     except (CannotOpen, OSError):
         raise _not_found() from None
+
+
+def _content(root: VaultRoot, path: str, check_hash: Callable[[str], object]) -> bytes | None:
+    """Return the bytes of a file, or None if it is too large to be kept in the log."""
+    if is_note(path) or root.resolve(path).stat.st_size <= MAX_KEPT_BYTES:
+        content = read_file(root, path)
+        check_hash(content_hash(content).hex())
+        return content
+    try:
+        with root.open_file(path) as file, os.fdopen(file.detach(), "rb") as opened:
+            check_hash(hashlib.file_digest(opened, "sha256").hexdigest())
+    except (CannotOpen, OSError):
+        raise _not_found() from None
+    return None
 
 
 def _is_folder(root: VaultRoot, path: str) -> bool:
@@ -157,10 +204,18 @@ def _check(found: Affected, asked: MoveRequest) -> None:
         raise LargeMove
 
 
-def _edits(
-    snapshot: Snapshot, root: VaultRoot, found: Affected, known: Known, change: PathChange
-) -> list[Change]:
-    notes = {source: read_file(root, source) for source in found.notes}
+def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[str, bytes]:
+    notes: dict[str, bytes] = {}
+    for source in found.notes:
+        if asked.stopped():
+            raise MoveStopped
+        notes[source] = read_file(root, source)
+        asked.on_plan(len(notes) - 1, len(found.notes))
+    return notes
+
+
+def _edits(snapshot: Snapshot, known: Known, notes: Mapping[str, bytes]) -> list[Change]:
+    change = known.change
     return [
         Edit(
             change.moved.get(source, source),
@@ -185,7 +240,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     return plan
 
 
-def _surprises(found: Affected) -> list[Notice]:
+def _surprises(found: Affected, asked: MoveRequest) -> list[Notice]:
     if not found.surprises:
         return []
     return [
@@ -193,19 +248,23 @@ def _surprises(found: Affected) -> list[Notice]:
             "LINKS_LEAD_ELSEWHERE",
             f"{len(found.surprises)} broken links now lead to a file by its new name.",
             found.surprises,
+            asked.may_see,
         )
     ]
 
 
-def _broken(found: Affected) -> Notice:
+def _broken(found: Affected, asked: MoveRequest) -> Notice:
     return notice_of_links(
         "LINKS_BROKEN",
         f"{len(found.links)} links no longer lead to their file.",
         found.links,
+        asked.may_see,
     )
 
 
-def _canvases(root: VaultRoot, reader: LinkReader, known: Known) -> list[Notice]:
+def _canvases(
+    root: VaultRoot, reader: LinkReader, known: Known, asked: MoveRequest
+) -> list[Notice]:
     found = canvases_with_links(root, reader, known)
     if not found:
         return []
@@ -216,12 +275,15 @@ def _canvases(root: VaultRoot, reader: LinkReader, known: Known) -> list[Notice]
                 "CANVAS_NOT_REWRITTEN",
                 f"{len(found)} canvases name files by their old paths, and were not changed.",
             ),
-            {"count": len(found), "paths": found[:MAX_LISTED]},
+            {"count": len(found), "paths": [*filter(asked.may_see, found)][:MAX_LISTED]},
         )
     ]
 
 
-def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> Notice:
-    """Return a warning with the places of some links."""
-    places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
+def notice_of_links(
+    code: str, what: str, links: Sequence[LinkFrom], may_see: Callable[[str], bool]
+) -> Notice:
+    """Return a warning with the number of links, and the places of some that may be named."""
+    shown = [row for row in links if may_see(row.source)]
+    places = [{"path": row.source, "line": row.link.line} for row in shown[:MAX_LISTED]]
     return Notice(code, explained(code, what), {"count": len(links), "links": places})

@@ -11,7 +11,7 @@ from vault_agent.markdown import edit, keys
 from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.warning import Warning as Notice
-from vault_agent.vault.naming import new_path
+from vault_agent.vault.naming import note_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ async def create(
         Forbidden: `PATH_OUTSIDE_VAULT`.
         VaultAgentError: as `Writing.create`.
     """
-    return await writing.create(new_path(path), write, whole(content, properties))
+    return await writing.create(note_path(path), write, whole(content, properties))
 
 
 async def append(
@@ -69,7 +69,7 @@ async def upsert(
     Raises as `create` and `append`.
     """
     written = await writing.upsert(
-        new_path(path),
+        note_path(path),
         write,
         whole(content, properties),
         lambda note: edit.append(note, content, blank_line=blank_line),

@@ -15,6 +15,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import WriteState, Written
 from vault_agent.text.names import is_note
+from vault_agent.vault.naming import check_new
 from vault_agent.vault.new import place_of_new
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
@@ -85,7 +86,11 @@ class OneFile:
                 return replies.unchanged(write, path, before, digest, *planned.warnings, **said)
             self._journal.check_size(real, after)
             change = file_change(EDIT, real, before, after, in_place=found.in_place)
-            said |= {"spans": len(planned.splices), "warnings": planned.warnings}
+            said |= {
+                "spans": len(planned.splices),
+                "created": planned.created,
+                "warnings": planned.warnings,
+            }
             return self._carry_out(
                 root, write, path, change, before, after, plan if write.retries else None, **said
             )
@@ -96,7 +101,8 @@ class OneFile:
             if replayed is not None:
                 return replayed
             self._journal.permission.check_path(write.caller, path)
-            real, _ = place_of_new(root, path)
+            real, existing = place_of_new(root, path)
+            check_new(real, existing)
             self._journal.permission.check_path(write.caller, real)
             self._journal.check_size(real, content)
             change = file_change(CREATE, real, None, content)

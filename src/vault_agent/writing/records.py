@@ -16,7 +16,7 @@ from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.yaml_values import written as as_yaml
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, slug
-from vault_agent.vault.naming import new_path
+from vault_agent.vault.naming import note_path
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.scan import scan
@@ -86,9 +86,7 @@ class Records:
                 names += [path.rpartition("/")[2] for path in await writing.paths_ever(below)]
             number = max(filter(None, map(_number, names)), default=0) + 1
             for attempt in range(_ATTEMPTS):
-                path = new_path(
-                    f"{folder}/ADR-{number + attempt:03}-{name}", existing=folder.count("/") + 1
-                )
+                path = note_path(f"{folder}/ADR-{number + attempt:03}-{name}.md")
                 text = _text(f"ADR-{number + attempt:03}: {title}", content, today)
                 try:
                     return await writing.create(path, write, text.encode())

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Conflict, Forbidden, TooLarge
 from vault_agent.markdown import section_edit
 from vault_agent.markdown.edit import editable, spliced
-from vault_agent.markdown.fragments import Headings, RenamedHeading
+from vault_agent.markdown.heading_links import Headings, RenamedHeading
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.sections import outline
 from vault_agent.store.index.relinking import LinkReader
 from vault_agent.writing.affected import Known, PathChange
-from vault_agent.writing.move import read_file
+from vault_agent.writing.move import check_scope, read_file
 from vault_agent.writing.sections import check_hash
 from vault_agent.writing.transaction import Edit, Transaction
 
@@ -52,6 +52,7 @@ def plan_heading(snapshot: Snapshot, root: VaultRoot, asked: HeadingRequest) -> 
         SnapshotOutdated: if the index has a later revision than the snapshot.
     """
     path = asked.path
+    check_scope(asked.may_write, path)
     note = read_file(root, path)
     edit = section_edit.edit_section(note, asked.address, "renameHeading", asked.text)
     check_hash(note, edit, asked.expected_hash)
@@ -63,15 +64,17 @@ def plan_heading(snapshot: Snapshot, root: VaultRoot, asked: HeadingRequest) -> 
         sources = [each for each in reader.notes_with_fragments(path) if each != path]
         notes = {source: read_file(root, source) for source in sources}
         links = _links_to(path, {path: note, **notes}, Known(reader, PathChange()))
+    _check_limits([source for source in notes if renamed.changes(links[source])], asked)
     own = sorted(
         (*edit.splices, *_splices(path, note, links[path], renamed)), key=lambda each: each.start
     )
     edits = [Edit(path, note, spliced(note, own), links=len(own) - len(edit.splices))]
     for source, content in notes.items():
+        if not links[source]:
+            continue
         splices = _splices(source, content, links[source], renamed)
         if splices:
             edits.append(Edit(source, content, spliced(content, splices), links=len(splices)))
-    _check_limits(edits[1:], asked)
     return Transaction(path, tuple(edits))
 
 
@@ -106,14 +109,15 @@ def _splices(
         raise Conflict(error.code, error.message, details, remedy="") from None
 
 
-def _check_limits(edits: list[Edit], asked: HeadingRequest) -> None:
-    if len(edits) > asked.most_notes:
+def _check_limits(sources: list[str], asked: HeadingRequest) -> None:
+    """Check that the caller may rewrite the links of all these notes, and that they are few."""
+    if len(sources) > asked.most_notes:
         raise TooLarge(
             "MOVE_TOO_LARGE",
-            f"The heading is named in {len(edits)} notes.",
-            {"notes": len(edits), "limit": asked.most_notes},
+            f"The heading is named in {len(sources)} notes.",
+            {"notes": len(sources), "limit": asked.most_notes},
         )
-    outside = sum(not asked.may_write(edit.path) for edit in edits)
+    outside = sum(not asked.may_write(source) for source in sources)
     if outside:
         raise Forbidden(
             "LINKS_OUTSIDE_SCOPE",

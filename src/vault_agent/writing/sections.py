@@ -49,16 +49,13 @@ async def edit_section(
             "Replacing a section needs its hash.",
             remedy="Read the section, then send its `sectionHash` as `expectedHash`.",
         )
-    created = False
 
     def plan(note: bytes) -> Planned:
-        nonlocal created
         found = section_edit.edit_section(
             note, address, action, content, create_if_missing=create_if_missing, deep=deep
         )
         check_hash(note, found, expected)
-        created = found.created
-        return Planned(found.splices, section_hash=found.hash_after)
+        return Planned(found.splices, section_hash=found.hash_after, created=found.created)
 
     appended = None
     if action == "append" and not allow_repeat:
@@ -74,8 +71,7 @@ async def edit_section(
         retries=action in ("append", "prepend", "insertBefore", "insertAfter"),
         appended=appended,
     )
-    written = await writing.edit(path, own, plan)
-    return replace(written, created=created) if created and written.changed else written
+    return await writing.edit(path, own, plan)
 
 
 def check_hash(note: bytes, found: SectionEdit, expected: str | None) -> None:

@@ -213,7 +213,10 @@ class Several:
             try:
                 self._journal.disk.apply(root, first, before, after)
             except BaseException:
-                self._journal.log.fail(logged.seq)
+                if self._journal.finisher.is_done(root, first):
+                    self._journal.is_interrupted = True  # the disk fails: it goes on later
+                else:
+                    self._journal.log.fail(logged.seq)
                 raise
         try:
             left = self._journal.finisher.finish(root, logged, plans)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable, explained
-from vault_agent.markdown import edit, task_edit
+from vault_agent.markdown import edit, task_edit, task_line
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.model.warning import Warning as Notice
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from datetime import date
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.markdown.task_edit import NewTask, Status, TaskEdit, Wanted
+    from vault_agent.markdown.task_edit import Status, TaskEdit, Wanted
+    from vault_agent.markdown.task_line import NewTask
     from vault_agent.model.writing import Write, Written
     from vault_agent.writing.write import Writing
 
@@ -46,16 +47,16 @@ async def add_task(
 
     def plan(note: bytes) -> Planned:
         text = edit.editable(note)
-        line = task_edit.new_line(text, task, form)
+        line = task_line.new_line(text, task, form)
         for splices in _additions(note, text, line, address):
-            number = task_edit.line_of(note, splices[0], line)
+            number = task_line.line_of(note, splices[0], line)
             if number is not None:
                 return Planned(splices, line=number)
         raise edit.not_proven("The new line would be no task there.")
 
     def ends(note: bytes) -> bool:
         text = edit.editable(note)
-        line = task_edit.new_line(text, task, form).rstrip()
+        line = task_line.new_line(text, task, form).rstrip()
         # What the section would get is behind the line itself.
         splice = next(iter(_additions(note, text, line, address)))[0]
         before = note[: splice.start].decode("utf-8", "ignore").rstrip()

@@ -9,7 +9,7 @@ from vault_agent.errors import NotFound
 from vault_agent.markdown.template import fill, variables
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, stem
-from vault_agent.vault.naming import new_path
+from vault_agent.vault.naming import note_path
 from vault_agent.vault.paths import lies_in
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.scan import scan
@@ -121,7 +121,7 @@ async def create_from_template(
             found = find_template(root, folder, template, scope)
         return fill(found.text, title=stem(place), now=now, values=values).encode()
 
-    place = new_path(path)
+    place = note_path(path)
     return await writing.create(place, write, await in_thread(filled))
 
 

@@ -19,6 +19,7 @@ class Planned:
     splices: Sequence[Splice]
     section_hash: str | None = None  # of the section after the edit
     line: int | None = None  # of a task, from 1
+    created: bool = False  # whether a section was made
     warnings: tuple[Warning, ...] = ()
 
 

@@ -102,7 +102,8 @@ def _taken_back(
     if before is None and change.hash_before is not None and change.kind != MOVE:
         raise _expired()
     path = change.path
-    now = later.read(change.target or path)
+    is_kept = change.kind != MOVE or change.hash_before is not None
+    now = later.read(change.target or path) if is_kept else None
     if change.kind == EDIT and before is not None:
         yield from _edit_back(log, change, before, now)
     elif change.kind == CREATE:

@@ -74,6 +74,7 @@ class Writing:
         self._several = Several(journal)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
+        self._looking = Threads(1, "look")  # writes that wait for a slow disk do not delay it
         self._refusal: VaultAgentError | None = Busy(
             "RECOVERY_PENDING", "Writes that a crash has interrupted are being finished."
         )
@@ -118,10 +119,11 @@ class Writing:
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
 
-        The caller has checked the name by the rules of `vault.naming`. A folder on the way that
-        exists in another spelling is used as it is.
+        The names of what does not exist are checked by the rules of `vault.naming`. A folder on the
+        way that exists in another spelling is used as it is.
 
         Raises:
+            InvalidRequest: `INVALID_NOTE_NAME`.
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
@@ -257,10 +259,12 @@ class Writing:
     async def look(self) -> None:
         """Look at the displaced files that are due."""
         journal = self._journal
-        while (lingering := journal.linger.take_due()) is not None:
-            path = lingering.change.path
+        while (path := journal.linger.due_path) is not None:
             async with self._locks.names(fold(path)):
-                saved = await self._threads.run(self._look, lingering)
+                lingering = journal.linger.take_due(path)
+                if lingering is None:
+                    continue  # a move of its folder has looked at it
+                saved = await self._looking.run(self._look, lingering)
             if saved:
                 await self._follow([path], 0)
 
@@ -272,6 +276,7 @@ class Writing:
             await self.look()
             if due <= time.monotonic() and len(self._journal.linger) >= before:
                 break  # the disk fails: the next start looks at them
+        self._looking.close()
         self._threads.close()
         self._journal.log.close()
 
@@ -372,11 +377,12 @@ class Writing:
 
     async def _followed(self, written: Written, write: Write) -> Written:
         """Announce a write, and wait until searches find it."""
-        if written.write_id is None or written.replayed:
+        if written.write_id is None:
             return written
-        logged = await self._threads.run(self._several.shown, written.write_id)
-        if logged is not None:
-            self._on_written(logged)
+        if not written.replayed:
+            logged = await self._threads.run(self._several.shown, written.write_id)
+            if logged is not None:
+                self._on_written(logged)
         named = [each for file in written.files for each in (file.path, file.before)]
         paths = [written.path, written.moved_from, *named]
         index = await self._follow(

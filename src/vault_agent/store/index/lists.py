@@ -176,7 +176,7 @@ async def tasks_with(
 
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 _FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
-_UPDATED = f"""CASE WHEN json_extract(metadata, '$.updated') GLOB {_DAY}
+UPDATED = f"""CASE WHEN json_extract(metadata, '$.updated') GLOB {_DAY}
     THEN substr(json_extract(metadata, '$.updated'), 1, 40) ELSE {_FILE_TIME} END"""
 _CREATED = f"""CASE WHEN json_extract(metadata, '$.created') GLOB {_DAY}
     THEN substr(json_extract(metadata, '$.created'), 1, 40)
@@ -187,7 +187,7 @@ _CREATED = f"""CASE WHEN json_extract(metadata, '$.created') GLOB {_DAY}
 _VALUES = {
     "path": ("''", False),
     "title": ("title COLLATE NOCASE", False),
-    "updated": (_UPDATED, True),
+    "updated": (UPDATED, True),
     "created": (_CREATED, True),
 }
 """The value of each order, and whether it is descending. Notes of one value are in path order."""
@@ -206,11 +206,11 @@ SELECT note, count(*) AS number FROM (
 """
 
 _UPDATED_OF = f"""
-SELECT rowid, {_UPDATED} FROM note WHERE rowid IN (SELECT value FROM json_each(?))
+SELECT rowid, {UPDATED} FROM note WHERE rowid IN (SELECT value FROM json_each(?))
 """
 
 _SORTED = f"""
-SELECT note.rowid, note.path, {{value}} AS value, {_UPDATED} FROM note
+SELECT note.rowid, note.path, {{value}} AS value, {UPDATED} FROM note
 WHERE {{conditions}} ORDER BY value {{direction}}, note.path LIMIT ?
 """
 

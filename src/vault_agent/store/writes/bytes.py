@@ -16,7 +16,7 @@ from vault_agent.system.files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
 
@@ -45,6 +45,20 @@ class KeptBytes:
             sync_file(path)
             sync_folder(self._folder)
         return digest
+
+    def keep_all(self, texts: Sequence[bytes]) -> None:
+        """Keep the bytes of several files, on the disk after this.
+
+        All are written before the first one is synced, which is several times faster.
+
+        Raises:
+            OSError: if they cannot be written.
+        """
+        digests = {self.keep(data, durable=False) for data in texts}
+        for digest in digests:
+            sync_file(self._path(digest))
+        if digests:
+            sync_folder(self._folder)
 
     def get(self, digest: bytes) -> bytes | None:
         """Return the bytes with this hash, or None if they are not kept, or damaged."""

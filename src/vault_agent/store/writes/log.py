@@ -19,7 +19,7 @@ from vault_agent.store.writes.bytes import KeptBytes
 from vault_agent.store.writes.record import Logged, change_of, logged_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from vault_agent.model.writing import LoggedWrite
@@ -73,6 +73,11 @@ class WriteLog:
         """Keep the bytes of a file and return their hash."""
         with _refused():
             return self._kept.keep(data, durable=durable)
+
+    def keep_all(self, texts: Sequence[bytes]) -> None:
+        """Keep the bytes of several files durably."""
+        with _refused():
+            self._kept.keep_all(texts)
 
     def bytes_of(self, digest: bytes | None) -> bytes | None:
         """Return the bytes with a hash, or None if they are not kept."""
@@ -199,11 +204,8 @@ class WriteLog:
             rows = connection.execute(
                 "SELECT seq, position FROM change WHERE swept = 0 ORDER BY seq, position"
             ).fetchall()
-        found = []
-        for seq, position in rows:
-            if (logged := self._one("seq = ?", seq)) is not None:
-                found.append((logged, position))
-        return found
+        writes = {seq: self._one("seq = ?", seq) for seq in {seq for seq, _ in rows}}
+        return [(logged, position) for seq, position in rows if (logged := writes[seq]) is not None]
 
     def hash_at(self, path: str) -> bytes | None:
         """Return the hash that the last write to a path has left there."""

@@ -149,6 +149,11 @@ class RenamedHeading:
                 raise not_expressible(link.line)
         return tuple(Splice(*span, text) for span, text in sorted(found.items()))
 
+    def changes(self, links: Iterable[Link]) -> bool:
+        """Whether any of these links must be rewritten."""
+        named = ((link, self.before.named(link.kind, link.fragment or "")) for link in links)
+        return any(found is not None and self._is_changed(link, found) for link, found in named)
+
     def _is_changed(self, link: Link, named: tuple[int, ...]) -> bool:
         """Whether a link has the old text, or would name another heading."""
         now = self.after.named(link.kind, link.fragment or "")

@@ -6,7 +6,7 @@ import pytest
 
 from vault_agent.errors import Conflict
 from vault_agent.markdown.edit import spliced
-from vault_agent.markdown.fragments import Headings, RenamedHeading
+from vault_agent.markdown.heading_links import Headings, RenamedHeading
 from vault_agent.markdown.parse import parse_note
 
 NOTE = """# Project

@@ -1,0 +1,60 @@
+"""The operation that recalls notes of earlier sessions."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from vault_agent.api.codes import INDEX_CODES
+from vault_agent.api.operation import Found, Operation
+from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.wire.convert import warnings_data
+from vault_agent.wire.memory import (
+    MemoryBody,
+    MemoryData,
+    RecalledNoteData,
+    RecallSignalsData,
+    RecallWeightsData,
+)
+from vault_agent.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+
+
+async def _memory(vault: OpenVault, _: Caller, sent: MemoryBody) -> Found:
+    """Recall the notes that matter for a task, as a text for an agent."""
+    assert vault.library is not None  # noqa: S101 - set when it was opened
+    async with AsyncExitStack() as stack:
+        if sent.project is not None:
+            named = vault.library.vault(f"project:{sent.project}")
+            vault = await stack.enter_async_context(named)
+        assert vault.library is not None  # noqa: S101 - as above
+        found = await vault.library.memory.recall(vault, sent.to_query())
+    data = MemoryData(
+        text=found.text,
+        tokens=found.tokens,
+        notes=[_note(each) for each in found.notes],
+        left_out=[_note(each) for each in found.left_out],
+        signals=RecallSignalsData(
+            files=found.files, tags=found.tags, prompt=found.used_mode is not None
+        ),
+        used_mode=found.used_mode,
+        weights=RecallWeightsData.model_validate(found.weights, from_attributes=True),
+    )
+    return Found(Reply[MemoryData](data=data, warnings=warnings_data(found.warnings)))
+
+
+def _note(note: object) -> RecalledNoteData:
+    return RecalledNoteData.model_validate(note, from_attributes=True)
+
+
+MEMORY = Operation(
+    "memory",
+    MemoryBody,
+    _memory,
+    (Reply[MemoryData],),
+    tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES))),
+    needs="memory.enabled",
+)

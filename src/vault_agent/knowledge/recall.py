@@ -1,0 +1,183 @@
+"""Candidates for a task among the notes of a vault, and the part of a note that matters."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.knowledge.score import Candidate, Frequencies, file_key
+from vault_agent.model.identifiers import identify
+from vault_agent.text.words import fold_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from vault_agent.store.index.facts import NoteFacts
+    from vault_agent.store.index.notes import StoredChunk
+
+NEWEST: Final = 20
+MAX_BY_FILE: Final = 200
+
+_FOLDERS: Final = {
+    "journals": "journal",
+    "decisions": "decision",
+    "adr": "decision",
+    "modules": "module",
+    "bugs": "bug",
+    "patterns": "pattern",
+    "snippets": "snippet",
+}
+_NEVER_TYPES = frozenset({"template"})
+_SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "journal": ("outcome", "key decisions", "open questions"),
+    "decision": ("decision",),
+    "module": ("purpose", "known issues"),
+    "bug": ("root cause", "fix"),
+}
+_HEADING = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*(?:\n|\Z))+")
+KINDS: Final[Mapping[str, str]] = {"journal": "Session"}
+"""What a preamble calls notes of a type, if not by the type itself."""
+
+
+class FactIndex:
+    """The notes of one revision of a vault, found by their files and tags."""
+
+    def __init__(self, notes: Sequence[NoteFacts]) -> None:
+        """Take all notes of the revision."""
+        self.notes = {note.rowid: note for note in notes if _may_be_remembered(note)}
+        self.ids = {identify(note.path): note.rowid for note in self.notes.values()}
+        self.files: dict[str, list[int]] = {}
+        self.tags: dict[str, list[int]] = {}
+        self._folders: dict[str, list[int]] = {}
+        self._names: dict[str, list[int]] = {}
+        for note in self.notes.values():
+            for file in dict.fromkeys(map(file_key, note.files)):
+                folder, _, name = file.rpartition("/")
+                self.files.setdefault(file, []).append(note.rowid)
+                self._names.setdefault(name, []).append(note.rowid)
+                if folder:
+                    self._folders.setdefault(folder, []).append(note.rowid)
+            for tag in dict.fromkeys(map(fold_words, note.tags)):
+                self.tags.setdefault(tag, []).append(note.rowid)
+        newest = sorted(self.notes.values(), key=lambda note: (note.updated, note.path))
+        self.newest = [note.rowid for note in newest[: -NEWEST - 1 : -1]]
+        self.size = len(self.notes)
+
+    def near(self, files: Iterable[str], tags: Iterable[str]) -> set[int]:
+        """Return the notes with one of the files, or one near it, or with one of the tags."""
+        found: dict[int, None] = {}
+        for file in map(file_key, files):
+            folder, _, name = file.rpartition("/")
+            groups = [self.files.get(file, ()), self._names.get(name, ())]
+            parts = file.split("/")
+            groups += [self.files.get("/".join(parts[:end]), ()) for end in range(1, len(parts))]
+            groups.append(self._folders.get(folder, ()) if folder else ())
+            for group in groups:
+                found |= dict.fromkeys(group)
+        near = set(list(found)[:MAX_BY_FILE])
+        for tag in map(fold_words, tags):
+            near.update(self.tags.get(tag, ())[:MAX_BY_FILE])
+        return near
+
+    def candidate(
+        self, rowid: int, *, vault: str, found: float | None, from_global: bool
+    ) -> Candidate:
+        """Return a note as it is scored."""
+        note = self.notes[rowid]
+        return Candidate(
+            vault=vault,
+            note_id=identify(note.path),
+            path=note.path,
+            title=note.title,
+            type=type_of(note),
+            tags=note.tags,
+            files=note.files,
+            updated=_day(note.updated),
+            found=found,
+            from_global=from_global,
+        )
+
+
+def frequencies(indexes: Sequence[FactIndex]) -> Frequencies:
+    """Return how often files and tags occur in several vaults together."""
+    files: dict[str, int] = {}
+    tags: dict[str, int] = {}
+    for index in indexes:
+        for name, rows in index.files.items():
+            files[name] = files.get(name, 0) + len(rows)
+        for name, rows in index.tags.items():
+            tags[name] = tags.get(name, 0) + len(rows)
+    return Frequencies(sum(index.size for index in indexes), files, tags)
+
+
+def type_of(note: NoteFacts) -> str:
+    """Return the type of a note: as it says, else by its folder, else `note`."""
+    if note.type:
+        return note.type.lower()
+    folder = note.path.partition("/")[0] if "/" in note.path else ""
+    return _FOLDERS.get(folder.lower(), "note")
+
+
+def named_files(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
+    """Return the files of notes that a prompt names by their path or by their name."""
+    words = {file_key(word.strip(".,;:!?()[]{}'\"`")) for word in prompt.split()}
+    found: dict[str, None] = {}
+    for index in known:
+        for file in index.files:
+            if file in words or ("." in file and file.rpartition("/")[2] in words):
+                found[file] = None
+    return tuple(found)
+
+
+def named_tags(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
+    """Return the tags of notes that are words of a prompt."""
+    words = set(re.findall(r"[^\s.,;:!?()\[\]{}'\"`#]+", fold_words(prompt)))
+    return tuple(sorted({tag for index in known for tag in words & index.tags.keys()}))
+
+
+def part_that_matters(
+    kind: str, chunks: Sequence[StoredChunk], best: int | None
+) -> tuple[str, str]:
+    """Return what a preamble shows of a note, and all its text.
+
+    That is the sections which say what came of a journal, decision, module or bug. Else it is the
+    chunk at the place `best`, or the first one.
+    """
+    whole = "\n".join(chunk.text for chunk in chunks)
+    wanted = _SECTIONS.get(kind, ())
+    parts = []
+    for section in wanted:
+        for chunk in chunks:
+            if any(fold_words(heading).strip(" :") == section for heading in chunk.heading_path):
+                text = _HEADING.sub("", chunk.text).strip()
+                if text:
+                    label = "" if section == wanted[0] else f"{section.capitalize()}: "
+                    parts.append(label + text)
+    if parts:
+        return "\n".join(parts), whole
+    ordered = sorted(chunks, key=lambda chunk: chunk.key)
+    shown = next((each for each in ordered if best is not None and each.key == best), None)
+    for chunk in [shown, *ordered] if shown is not None else ordered:
+        text = _HEADING.sub("", chunk.text).strip()
+        if text:
+            return text, whole
+    return "", whole
+
+
+def _may_be_remembered(note: NoteFacts) -> bool:
+    """Whether a note is no template, not superseded, and not excluded by its owner."""
+    folders = note.path.lower().split("/")[:-1]
+    return not (
+        "templates" in folders
+        or (note.type or "").lower() in _NEVER_TYPES
+        or (note.status or "").lower() == "superseded"
+        or (note.memory or "").lower() == "never"
+    )
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None

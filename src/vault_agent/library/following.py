@@ -1,0 +1,156 @@
+"""The index follows what this server writes, so that a reply can wait until searches find it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from vault_agent.errors import VaultAgentError
+from vault_agent.model.writing import PENDING, IndexState
+from vault_agent.vault.opening import CannotOpen
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from vault_agent.library.background import Background
+    from vault_agent.vault.root import VaultRoot
+
+GATHER_SECONDS = 0.02
+"""Writes within this time are one revision."""
+_REMEMBERED_SECONDS = 60.0
+_REMEMBERED = 10_000
+
+Status = tuple[int, int, int, int] | None
+"""Device, inode, size and time of change of a file; None if there is none."""
+
+
+class Run(Protocol):
+    """Updates the index for paths."""
+
+    async def __call__(
+        self, paths: Sequence[str], on_served: Callable[[IndexState], object]
+    ) -> None:
+        """Call `on_served` as soon as searches see the new revision. Raises VaultAgentError."""
+
+
+class Following:
+    """Runs of the index for the paths of writes, one after the other."""
+
+    def __init__(
+        self,
+        run: Run,
+        background: Background,
+        open_root: Callable[[], VaultRoot],
+        *,
+        on_failure: Callable[[Sequence[str]], object],
+        embed: Callable[[], Awaitable[object]] | None,
+        embed_delay: float,
+    ) -> None:
+        self._run = run
+        self._background = background
+        self._open_root = open_root
+        self._on_failure = on_failure
+        self._embed = embed
+        self._embed_delay = embed_delay
+        self._waiting: dict[str, None] = {}
+        self._served: asyncio.Future[IndexState] | None = None
+        self._is_working = False
+        self._embed_at: float | None = None
+        self._own: dict[str, tuple[Status, float]] = {}
+        self.count = 0  # changes whenever the index is about to change, or has changed
+
+    async def __call__(self, paths: Sequence[str], wait_ms: int) -> IndexState:
+        """Index paths, and return the revision that has them, or `PENDING` after `wait_ms`."""
+        self._remember(paths)
+        self.count += 1
+        self._waiting.update(dict.fromkeys(paths))
+        if self._served is None:
+            self._served = asyncio.get_running_loop().create_future()
+        served = self._served
+        if not self._is_working:
+            self._is_working = True
+            self._background.spawn(self._work)
+        if not wait_ms:
+            return PENDING
+        done, _ = await asyncio.wait([served], timeout=wait_ms / 1000)
+        return served.result() if done else PENDING
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether paths wait to be indexed, or are being indexed."""
+        return self._is_working
+
+    def is_own(self, path: str) -> bool:
+        """Whether a file is as a write of this server has left it, and indexed or about to be."""
+        known = self._own.get(path)
+        if known is None:
+            return False
+        try:
+            with self._open_root() as root:
+                return _status(root, path) == known[0]
+        except (VaultAgentError, CannotOpen, OSError):
+            return False
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting:
+                await anyio.sleep(GATHER_SECONDS)
+                await self._work_once()
+        finally:
+            self._is_working = False
+
+    async def _work_once(self) -> None:
+        paths, self._waiting = tuple(self._waiting), {}
+        served, self._served = self._served, None
+
+        def on_served(state: IndexState) -> None:
+            self.count += 1
+            if served is not None and not served.done():
+                served.set_result(state)
+
+        try:
+            await self._run(paths, on_served)
+        except VaultAgentError:
+            self._forget(paths)
+            self._on_failure(paths)
+        finally:
+            self.count += 1
+            if served is not None and not served.done():
+                served.set_result(PENDING)
+        if self._embed is not None and self._embed_at is None:
+            self._embed_at = time.monotonic() + self._embed_delay
+            self._background.spawn(self._embed_later)
+
+    async def _embed_later(self) -> None:
+        await anyio.sleep(self._embed_delay)
+        self._embed_at = None
+        if self._embed is not None:
+            await self._embed()
+
+    def _remember(self, paths: Iterable[str]) -> None:
+        now = time.monotonic()
+        for path, (_, at) in list(self._own.items()):
+            if at > now - _REMEMBERED_SECONDS and len(self._own) < _REMEMBERED:
+                break  # the oldest come first
+            del self._own[path]
+        try:
+            with self._open_root() as root:
+                for path in paths:
+                    self._own.pop(path, None)
+                    self._own[path] = _status(root, path), now
+        except (VaultAgentError, CannotOpen, OSError):
+            self._forget(paths)
+
+    def _forget(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self._own.pop(path, None)
+
+
+def _status(root: VaultRoot, path: str) -> Status:
+    found = root.status(path)
+    if found is None:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns

@@ -1,0 +1,69 @@
+"""The values of memory: what a task is about, and the notes that are remembered for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from vault_agent.model.search import Mode
+    from vault_agent.model.warning import Warning
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """What a task is about. Limits that are None are those of the settings."""
+
+    prompt: str = ""
+    files: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    max_notes: int | None = None
+    max_tokens: int | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledNote:
+    """A note that is remembered, or was left out: then `left_out` says why.
+
+    `match_type` is "tag", "semantic" or "both"; the parts are from 0 to 1. `reasons` are such as
+    "file:src/a.py", "tag:parsing" and "words", the best first.
+    """
+
+    vault: str
+    note_id: str
+    id: str | None
+    path: str
+    title: str
+    type: str
+    updated: str
+    score: float
+    match_type: str
+    tag: float
+    semantic: float
+    recency: float
+    reasons: tuple[str, ...]
+    left_out: str | None = None
+
+
+class RecallWeights(NamedTuple):
+    """The weights of the parts of a score. Only their proportion counts."""
+
+    tag: float = 0.4
+    semantic: float = 0.4
+    recency: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The text for an agent, its estimated tokens, and its notes in order."""
+
+    text: str
+    tokens: int
+    notes: tuple[RecalledNote, ...]
+    left_out: tuple[RecalledNote, ...]  # only if explained
+    used_mode: Mode | None  # None if the prompt was no signal
+    files: tuple[str, ...]  # the signals without the prompt
+    tags: tuple[str, ...]
+    weights: RecallWeights
+    warnings: tuple[Warning, ...] = field(default=())

@@ -1,0 +1,89 @@
+"""The request and the reply of `POST /memory`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from vault_agent.model.memory import RecallQuery
+from vault_agent.model.search import Mode
+from vault_agent.wire.base import Model
+
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class MemoryBody(Model):
+    """What a task is about."""
+
+    project: _Name | None = Field(
+        default=None, description="A project's name. By default the vault that the request is to."
+    )
+    prompt: Annotated[str, Field(max_length=20_000)] = ""
+    files: Annotated[tuple[_Name, ...], Field(max_length=20)] = Field(
+        default=(), description="Paths of files, relative to the project."
+    )
+    tags: Annotated[tuple[_Name, ...], Field(max_length=20)] = ()
+    max_notes: Annotated[int, Field(ge=1, le=20)] | None = None
+    max_tokens: Annotated[int, Field(ge=100, le=2_000)] | None = None
+    explain: bool = Field(default=False, description="Whether to say what was left out, and why.")
+
+    def to_query(self) -> RecallQuery:
+        """Return the domain value."""
+        return RecallQuery(
+            prompt=self.prompt,
+            files=self.files,
+            tags=self.tags,
+            max_notes=self.max_notes,
+            max_tokens=self.max_tokens,
+            explain=self.explain,
+        )
+
+
+class RecalledNoteData(Model):
+    """A note that is recalled, or was left out."""
+
+    vault: str
+    note_id: str
+    id: str | None
+    path: str
+    title: str
+    type: str
+    updated: str
+    score: float
+    match_type: Literal["tag", "semantic", "both"]
+    tag: float
+    semantic: float
+    recency: float
+    reasons: tuple[str, ...] = Field(description="Such as `file:src/a.py`, `tag:x` and `words`.")
+    left_out: str | None = Field(
+        default=None, description="Why: relevance, journals, duplicate, limit or budget."
+    )
+
+
+class RecallSignalsData(Model):
+    """What the notes were compared with, besides the prompt."""
+
+    files: tuple[str, ...]
+    tags: tuple[str, ...]
+    prompt: bool = Field(description="Whether the prompt says what it is about.")
+
+
+class RecallWeightsData(Model):
+    """The weights of the parts of a score."""
+
+    tag: float
+    semantic: float
+    recency: float
+
+
+class MemoryData(Model):
+    """The text for an agent, and the notes in it. The text is empty if nothing matters."""
+
+    text: str
+    tokens: int
+    notes: list[RecalledNoteData]
+    left_out: list[RecalledNoteData]
+    signals: RecallSignalsData
+    used_mode: Mode | None
+    weights: RecallWeightsData

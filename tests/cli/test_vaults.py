@@ -1,0 +1,239 @@
+"""`init`, `trust` and `vaults`, and searches from inside a project."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from vault_agent.config.project_file import path_of, read_project_file
+from vault_agent.wire.requests import SearchBody
+
+if TYPE_CHECKING:
+    from tests.cli.fake import FakeServer, Run
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes and links")
+UID = "0123456789abcdef" * 2
+
+
+@pytest.fixture
+def home(environment: dict[str, str]) -> Path:
+    return Path(os.path.realpath(environment["HOME"]))
+
+
+@pytest.fixture
+def project(home: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a repository, and run commands in a folder of it."""
+    folder = home / "work" / "shop"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "src").mkdir()
+    monkeypatch.chdir(folder / "src")
+    del environment
+    return folder
+
+
+def files(folder: Path) -> dict[str, bytes | None]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+def clone(project: Path, uid: str = UID) -> None:
+    """Write what a clone of somebody's repository may hold."""
+    vault = project / ".vault-agent" / "vault"
+    (vault / "decisions").mkdir(parents=True)
+    (vault / "decisions" / "a.md").write_text("# A\n")
+    (vault / "b.md").write_text("---\ntype: bug\n---\n# B\n")
+    path_of(project).write_text(
+        f'[vault]\nuid = "{uid}"\n[vaults]\nenabled = true\n[embedding]\nenabled = true\n'
+    )
+
+
+def searched(server: FakeServer) -> tuple[str, tuple[str, ...]]:
+    """Return the path and the vaults of the last request."""
+    _, path, body = server.asked[-1]
+    assert isinstance(body, SearchBody)
+    return path, body.vaults
+
+
+async def listed(run: Run) -> list[dict[str, str]]:
+    ended = await run("vaults", "list", "--json")
+    assert ended.code == 0, ended.err
+    return orjson.loads(ended.out)["data"]["vaults"]
+
+
+async def test_init_makes_what_a_project_needs_and_says_how_to_undo_it(
+    run: Run, project: Path, home: Path
+):
+    ended = await run("init", "--yes")
+    assert ended.code == 0, ended.err
+    vault = project / ".vault-agent" / "vault"
+    assert vault.is_dir()
+    assert read_project_file(project).name == "shop"
+    assert [each["name"] for each in await listed(run)] == ["project:shop", "global"]
+    assert (await run("config", "get", "vaults.enabled")).out == "true\n"
+    for undo in ("vaults forget project:shop", "vaults forget global", "vaults.enabled false"):
+        assert undo in ended.out
+    assert str(vault) in ended.out
+    assert "Nothing was added to git" in ended.err
+    if sys.platform != "win32":
+        for folder in (home / ".vault-agent", home / ".vault-agent" / "vault"):
+            assert folder.stat().st_mode & 0o777 == 0o700
+    before = files(home)
+    again = await run("init", "--yes")
+    assert (again.code, again.out) == (0, "")
+    assert "Nothing was changed" in again.err
+    assert files(home) == before
+
+
+async def test_init_without_consent_turns_nothing_on(run: Run, project: Path):
+    ended = await run("init")
+    assert ended.code == 0, ended.err
+    assert "vault-agent config set vaults.enabled true" in ended.err
+    assert (await run("config", "get", "vaults.enabled")).out == "false\n"
+    assert (project / ".vault-agent" / "vault").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("option", "line"), [("--private", "*"), ("--private-journals", "vault/journals/")]
+)
+async def test_init_keeps_a_private_vault_out_of_git(
+    run: Run, project: Path, option: str, line: str
+):
+    for _ in range(2):
+        assert (await run("init", "--yes", option)).code == 0
+    assert (project / ".vault-agent" / ".gitignore").read_text() == f"{line}\n"
+
+
+async def test_init_refuses_the_home_folder(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(home)
+    ended = await run("init", "--yes")
+    assert ended.code == 2
+    assert ended.err.startswith("CONFIG_INVALID: Your home folder is no project.")
+    assert not (home / ".vault-agent").exists()
+
+
+@POSIX
+async def test_init_refuses_a_vault_that_leads_out_of_the_project(
+    run: Run, project: Path, home: Path
+):
+    (home / "secrets").mkdir()
+    (project / ".vault-agent").mkdir()
+    (project / ".vault-agent" / "vault").symlink_to(home / "secrets")
+    ended = await run("init", "--yes")
+    assert ended.code == 1
+    assert ended.err.startswith("VAULT_NOT_TRUSTED:")
+    assert await listed(run) == []
+
+
+async def test_a_clone_is_described_before_it_is_trusted(run: Run, project: Path):
+    clone(project)
+    for command in ("trust", "init"):
+        asked = await run(command)
+        assert asked.code == 2
+        assert "2 notes (1 bug, 1 decision)" in asked.out
+        assert "add --yes" in asked.err
+    assert await listed(run) == []
+    trusted = await run("trust", "--yes")
+    assert trusted.code == 0, trusted.err
+    assert "PROJECT_CONFIG_IGNORED" in trusted.err
+    (entry,) = await listed(run)
+    assert (entry["name"], entry["uid"], entry["state"]) == ("project:shop", UID, "ok")
+    assert "already" in (await run("trust")).err
+
+
+async def test_a_clone_cannot_switch_anything_on(run: Run, project: Path):
+    clone(project)
+    await run("trust", "--yes")
+    for name in ("vaults.enabled", "embedding.enabled"):
+        assert (await run("config", "get", name)).out == "false\n"
+
+
+async def test_another_project_in_the_same_folder_must_be_trusted_again(run: Run, project: Path):
+    clone(project)
+    await run("trust", "--yes")
+    path_of(project).write_text(f'[vault]\nuid = "{UID[::-1]}"\n')
+    assert [each["state"] for each in await listed(run)] == ["not trusted"]
+    checked = await run("vaults", "check")
+    assert checked.code == 1
+    assert "vault-agent trust" in checked.out
+    assert (await run("trust", "--yes")).code == 0
+    assert (await run("vaults", "check")).code == 0
+    assert len(await listed(run)) == 1
+
+
+async def test_outside_a_project_there_is_nothing_to_trust(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (home / "plain").mkdir()
+    monkeypatch.chdir(home / "plain")
+    ended = await run("trust", "--yes")
+    assert ended.code == 4
+    assert ended.err == (
+        "VAULT_UNKNOWN: This folder is in no project with a vault. Run `vault-agent init` to make"
+        " one.\n"
+    )
+
+
+async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
+    (home / "Recipes").mkdir()
+    assert (await run("vaults", "add", str(home / "Recipes"))).code == 0
+    assert [each["name"] for each in await listed(run)] == ["Recipes"]
+    assert (await run("vaults", "add", str(home / "Recipes"), "--name", "global")).code == 2
+    assert (await run("vaults", "add", str(home / "nothing"))).code == 2
+    assert (await run("vaults", "forget", "recipes")).code == 4
+    assert (await run("vaults", "forget", "Recipes")).code == 0
+    assert await listed(run) == []
+    assert (home / "Recipes").is_dir()
+
+
+async def test_a_missing_vault_is_reported_with_what_to_do(run: Run, home: Path):
+    (home / "Recipes").mkdir()
+    await run("vaults", "add", str(home / "Recipes"))
+    (home / "Recipes").rmdir()
+    checked = await run("vaults", "check", "--json")
+    assert checked.code == 1
+    (problem,) = orjson.loads(checked.out)["data"]["problems"]
+    assert problem["vault"] == "Recipes"
+    assert "vault-agent vaults forget Recipes" in problem["problem"]
+    assert "(missing)" in (await run("vaults")).out
+
+
+async def test_a_search_names_the_vaults_of_the_project(
+    run: Run, project: Path, server: FakeServer
+):
+    await run("init", "--yes")
+    await run("search", "flour")
+    assert searched(server) == ("/search", ("project:shop", "global"))
+    await run("search", "flour", "--all-vaults")
+    assert searched(server) == ("/search", ("default", "project:shop", "global"))
+    assert (await run("search", "flour", "--all-vaults", "--vault", "global")).code == 2
+    await run("search", "flour", "--vault", "project:shop")
+    assert searched(server) == ("/vaults/project%3Ashop/search", ())
+    await run("search", "flour", VAULT_AGENT_VAULTS_ENABLED="false")
+    assert searched(server) == ("/search", ())
+    assert project.is_dir()
+
+
+async def test_a_vault_that_is_not_trusted_is_not_searched(
+    run: Run, project: Path, server: FakeServer
+):
+    clone(project)
+    ended = await run("search", "flour", VAULT_AGENT_VAULTS_ENABLED="true")
+    assert searched(server) == ("/search", ())
+    assert ended.err.count("VAULT_NOT_TRUSTED") == 1
+
+
+async def test_outside_a_project_the_default_vault_is_searched(
+    run: Run, home: Path, project: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+):
+    await run("init", "--yes")
+    monkeypatch.chdir(home)
+    await run("search", "flour")
+    assert searched(server) == ("/search", ())
+    assert project.is_dir()

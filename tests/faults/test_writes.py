@@ -1,0 +1,150 @@
+"""Nothing that a person wrote is lost: kills, editors, failing disks, swapped folders."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.faults.disk import ROOT, Point, build, compiler
+from tests.faults.failing_writes import OPERATIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="forks, or needs Linux's own calls")
+NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
+
+
+def account(module: str, *arguments: object) -> dict[str, Any]:
+    """Run a program of this folder, and return what it prints."""
+    ended = subprocess.run(
+        [sys.executable, "-m", f"tests.faults.{module}", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    found: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    print(f"\n{module}:", found)
+    return found
+
+
+# --- kills ------------------------------------------------------------------------------------
+
+
+@LINUX
+def test_a_few_killed_writers_leave_old_files_or_new_ones(tmp_path: Path):
+    found = account("killed_writes", tmp_path, 10, 1)
+    assert found["wrong"] == []
+    assert found["kills"] == 10
+
+
+@LINUX
+@pytest.mark.long
+def test_two_thousand_killed_writers_leave_old_files_or_new_ones(tmp_path: Path):
+    found = account("killed_writes", tmp_path, 2_000, 7)
+    assert found["wrong"] == []
+    assert found["amid"] > 1_000
+
+
+# --- editors ----------------------------------------------------------------------------------
+
+
+def test_what_a_person_saves_at_the_same_time_is_never_lost(tmp_path: Path):
+    found = account("saves", tmp_path, 120, 60, 1, 0.05)
+    assert found["lost"] == []
+    assert found["rounds"] >= 60
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_saves_at_the_same_time_are_never_lost(tmp_path: Path):
+    """As many rounds as an hour has, at most a hundred thousand."""
+    found = account("saves", tmp_path, 100_000, 3_600, 2, 0.05)
+    assert found["lost"] == []
+
+
+@pytest.mark.long
+def test_what_an_editor_saves_after_a_second_is_never_lost(tmp_path: Path):
+    found = account("saves", tmp_path, 2_000, 900, 3, 1.0)
+    assert found["lost"] == []
+
+
+# --- the disk ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the library that makes calls fail."""
+    return build(tmp_path_factory.mktemp("failing"))
+
+
+def failed(
+    library: Path, folder: Path, operation: str, error: int, *, step: int, start: int = 1
+) -> list[Point]:
+    """Fail every `step`th call of a write, and return the outcomes."""
+    folder.mkdir(exist_ok=True)
+    arguments = [operation, str(folder), str(error), str(step), str(start)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.faults.failing_writes", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    points = [Point(**json.loads(line)) for line in ended.stdout.splitlines()]
+    assert ended.returncode == 0, (ended.stderr[-3000:], points[-1:])
+    for point in points:
+        assert point.wrong == [], point
+    return points
+
+
+@NEEDS_COMPILER
+@pytest.mark.parametrize(
+    ("operation", "error", "start"),
+    [("append", errno.ENOSPC, 1), ("move", errno.EIO, 2), ("linked", errno.ENOSPC, 3)],
+)
+def test_a_failing_call_of_the_disk_leaves_the_old_file_or_the_new_one(
+    library: Path, tmp_path: Path, operation: str, error: int, start: int
+):
+    """A sample of the calls. The long test below covers all."""
+    points = failed(library, tmp_path, operation, error, step=6, start=start)
+    assert len({point.outcome for point in points}) > 1
+
+
+@NEEDS_COMPILER
+@pytest.mark.long
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
+def test_each_failing_call_of_the_disk_leaves_the_old_file_or_the_new_one(
+    library: Path, tmp_path: Path, operation: str, error: int
+):
+    points = failed(library, tmp_path, operation, error, step=1)
+    outcomes = Counter(point.outcome for point in points)
+    print(f"\n{operation}, {errno.errorcode[error]}: {len(points)} fault points,", outcomes)
+    assert len(points) > 20
+
+
+# --- folders that are swapped -----------------------------------------------------------------
+
+
+@LINUX
+def test_a_folder_that_becomes_a_link_to_outside_leads_nothing_there(tmp_path: Path):
+    found = account("swapped", tmp_path, 300, 1)
+    assert found["outside"] == []
+    assert found["swaps"] > 20
+
+
+@LINUX
+@pytest.mark.long
+def test_fifty_thousand_swaps_lead_nothing_outside(tmp_path: Path):
+    found = account("swapped", tmp_path, 50_000, 2)
+    assert found["outside"] == []
+    assert found["swaps"] > 10_000

@@ -1,0 +1,421 @@
+"""Tools that write, on a real server: what is listed, what they do, what they reply."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import threading
+import time
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.mcp.conftest import META, Agent
+from tests.mcp.test_relay import relay
+
+from vault_agent.mcp.relay import _READING_TOOLS, Relay, ServerAt
+from vault_agent.mcp.toolsets import TOOLSETS
+from vault_agent.model.writing import Right
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "k" * 40
+BREAD = "---\ntags: [baking]\n---\n# Bread\n\nFlour. See [[Starter]].\n\n## Crust\n\nSteam.\n"
+CONFIG = f"""
+[server]
+api_key = "{KEY}"
+[mcp]
+enabled = true
+[write]
+enabled = true
+folders = ["."]
+allow = ["create", "append", "edit", "overwrite", "move", "delete"]
+quiet_seconds = 0
+[agents.own]
+folder = "claude"
+write = ["create", "append"]
+deny = ["claude/private"]
+[agents.reader]
+[agents.new]
+folder = "made/later"
+write = ["create"]
+[agents.iso]
+toolset = "agentiso"
+write = ["create", "append", "edit", "overwrite", "delete"]
+[agents.third]
+toolset = "obsidian-vault-mcp"
+folder = "claude"
+write = ["create", "append", "edit", "delete"]
+"""
+
+
+class Writers(Agent):
+    """A server that may change notes, and agents with other rights."""
+
+    def ask(self, agent: str, method: str, **params: Any) -> dict[str, Any]:
+        headers = {
+            "Authorization": f"Bearer {KEY}",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": method,
+            "User-Agent": "some-client/1.0",
+        }
+        if "name" in params:
+            headers["Mcp-Name"] = params["name"]
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": META}}
+        _, reply, _ = self.post(body, headers, f"/mcp/{agent}" if agent else "/mcp")
+        assert reply is not None
+        return reply
+
+    def use(self, agent: str, name: str, **arguments: Any) -> str:
+        """Return the text of a tool's reply."""
+        result = self.ask(agent, "tools/call", name=name, arguments=arguments)["result"]
+        text = str(result["content"][0]["text"])
+        assert result["isError"] is False, text
+        return text
+
+    def refuse(self, agent: str, name: str, **arguments: Any) -> str:
+        """Return the text of a tool's error."""
+        result = self.ask(agent, "tools/call", name=name, arguments=arguments)["result"]
+        assert result["isError"] is True
+        return str(result["content"][0]["text"])
+
+    def tools(self, agent: str) -> dict[str, Any]:
+        listed = self.ask(agent, "tools/list")["result"]["tools"]
+        return {tool["name"]: tool for tool in listed}
+
+    def text(self, path: str) -> str:
+        return (self.vault / path).read_text()
+
+    def shown_hash(self, path: str, **more: str) -> str:
+        """Return the hash that reading shows."""
+        found = re.search(
+            r"[hH]ash: (\w{16})$", self.use("", "vault_read", path=path, **more), re.MULTILINE
+        )
+        assert found
+        return found[1]
+
+
+@pytest.fixture(scope="module")
+def writers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
+    made = Writers(tmp_path_factory.mktemp("writers"))
+    made.private.add("the key", KEY)
+    made.write("Notes/Bread.md", BREAD)
+    made.write("Notes/Starter.md", "# Starter\n")
+    made.write("claude/log.md", "# Log\n")
+    made.write("claude/private/secret.md", "# Secret\n")
+    config = made.home / "config.toml"
+    config.write_text(CONFIG)
+    made.variables = {"VAULT_AGENT_CONFIG": str(config)}
+    made.start()
+    while (
+        "[ERR]" in (text := made.ask("", "tools/call", name="vault_list", arguments={}))
+        or (text["result"]["isError"])
+    ):
+        time.sleep(0.1)  # the first index is being built
+    yield made
+    made.close()
+
+
+# --- what is listed ---------------------------------------------------------------------------
+
+
+def test_only_tools_are_listed_that_the_client_may_use(writers: Writers):
+    every = writers.tools("")
+    assert len(every) == 15
+    own = writers.tools("own")
+    assert list(own)[6:] == ["vault_write", "task_add"]
+    assert own["vault_write"]["inputSchema"]["properties"]["mode"]["enum"] == [
+        "create",
+        "append",
+        "upsert",
+    ]
+    assert len(writers.tools("reader")) == 6
+    prompts = writers.ask("reader", "prompts/list")["result"]["prompts"]
+    assert [each["name"] for each in prompts] == ["ask_vault", "task_context"]
+    assert len(writers.ask("own", "prompts/list")["result"]["prompts"]) == 4
+
+
+def test_an_unlisted_tool_does_not_exist(writers: Writers):
+    error = writers.ask("own", "tools/call", name="vault_undo", arguments={})["error"]
+    assert error["code"] == -32602
+    assert error["message"].startswith("No such tool. There are: vault_search, ")
+
+
+def test_annotations_say_what_a_tool_can_destroy(writers: Writers):
+    every = writers.tools("")
+    for name in list(every)[6:]:
+        assert every[name]["annotations"]["readOnlyHint"] is False
+        assert every[name]["annotations"]["openWorldHint"] is False
+    destroys = {name for name in list(every)[6:] if every[name]["annotations"]["destructiveHint"]}
+    assert destroys == set(list(every)[6:]) - {"task_add", "task_set"}
+    repeats = {name for name in list(every)[6:] if every[name]["annotations"]["idempotentHint"]}
+    assert repeats == {"vault_frontmatter", "vault_tags", "vault_delete", "task_set"}
+
+
+def test_all_schemas_fit_into_2400_tokens(writers: Writers):
+    # 4.4 characters a token, as measured with o200k_base on these schemas.
+    assert len(json.dumps(list(writers.tools("").values()))) / 4.4 < 2_400
+
+
+def test_a_restarted_relay_knows_which_tools_only_read():
+    for make in TOOLSETS.values():
+        for rights in (frozenset(), frozenset(Right)):
+            for tool in make(rights):
+                if tool.name in _READING_TOOLS:
+                    assert not tool.writes, tool.name
+
+
+# --- what the tools do ------------------------------------------------------------------------
+
+
+def test_a_note_is_created_appended_to_and_taken_back(writers: Writers):
+    text = writers.use(
+        "", "vault_write", path="Notes/New.md", content="# New\n", frontmatter={"a": 1}
+    )
+    assert re.fullmatch(
+        r"created Notes/New\.md · 19 bytes · hash: [0-9a-f]{16} · writeId: \w+", text
+    )
+    assert writers.text("Notes/New.md") == "---\na: 1\n---\n# New\n"
+    text = writers.use("", "vault_write", path="Notes/New.md", content="more", mode="append")
+    first, *diff = text.splitlines()
+    assert first.startswith("changed Notes/New.md · 19 -> 23 bytes · hash: ")
+    assert "+more" in diff
+    again = writers.use("", "vault_write", path="Notes/New.md", content="more", mode="append")
+    assert again.startswith("unchanged Notes/New.md")
+    assert "! APPEND_ALREADY_THERE: " in again
+    writers.use("", "vault_undo", writeId=first.rpartition(" ")[2])
+    assert writers.text("Notes/New.md") == "---\na: 1\n---\n# New\n"
+
+
+def test_the_hash_that_reading_shows_allows_to_overwrite(writers: Writers):
+    writers.use("", "vault_write", path="Over.md", content="one\n")
+    refused = writers.refuse("", "vault_write", path="Over.md", content="x", mode="overwrite")
+    assert refused.startswith("EXPECTED_HASH_REQUIRED: read the note or section first")
+    known = writers.shown_hash("Over.md")
+    (writers.vault / "Over.md").write_text("theirs\n")
+    sent = {"path": "Over.md", "content": "two\n", "mode": "overwrite"}
+    assert writers.refuse("", "vault_write", **sent, expectedHash=known).startswith("HASH_MISMATCH")
+    writers.use("", "vault_write", **sent, expectedHash=writers.shown_hash("Over.md"))
+    assert writers.text("Over.md") == "two\n"
+
+
+def test_the_hash_of_a_section_is_good_for_that_section_only(writers: Writers):
+    writers.write("Parts.md", "# Parts\n\n## A\n\none\n\n## B\n\ntwo\n")
+    writers.use("", "vault_write", path="Parts.md", content="- x\n", mode="append", section="A")
+    known = writers.shown_hash("Parts.md", section="A")
+    whole = {"path": "Parts.md", "content": "all", "mode": "overwrite"}
+    refused = writers.refuse("", "vault_write", **whole, expectedHash=known)
+    assert refused.startswith("HASH_MISMATCH")
+    sent = {"path": "Parts.md", "content": "## A\n\nnew\n\n", "mode": "overwrite", "section": "A"}
+    assert writers.refuse("", "vault_write", **sent).startswith("EXPECTED_HASH_REQUIRED")
+    assert "sectionHash: " in writers.use("", "vault_write", **sent, expectedHash=known)
+    assert writers.text("Parts.md") == "# Parts\n\n## A\n\nnew\n\n## B\n\ntwo\n"
+    missing = writers.refuse(
+        "", "vault_write", path="Parts.md", content="x", mode="append", section="C"
+    )
+    assert missing.startswith("HEADING_NOT_FOUND: ")
+    assert "\n- ## " in missing
+    writers.use("", "vault_write", path="Parts.md", content="x\n", mode="upsert", section="C")
+    assert "C\n" in writers.text("Parts.md")
+
+
+def test_text_keys_and_tags_are_changed(writers: Writers):
+    bread = "Notes/Bread.md"
+    writers.use("", "vault_replace", path=bread, search="Flour", replace="Rye")
+    count = writers.refuse("", "vault_replace", path=bread, search="e", replace="E")
+    assert count.startswith("MATCH_COUNT_MISMATCH: ")
+    dry = writers.use("", "vault_replace", path=bread, search="Rye", replace="Oat", dryRun=True)
+    assert "dry run, nothing was written" in dry
+    writers.use("", "vault_frontmatter", path=bread, action="set", key="nums", value=[1, None])
+    writers.use("", "vault_frontmatter", path=bread, action="set", key="empty", value=None)
+    got = writers.use("", "vault_frontmatter", path="bread", action="get", key="nums")
+    assert got.splitlines()[1] == "[1, null]"
+    writers.use("", "vault_frontmatter", path=bread, action="delete", key="empty")
+    writers.use("", "vault_tags", path=bread, action="add", tag="#x")
+    assert writers.use("", "vault_tags", path=bread, action="list") == "#baking\n#x"
+    assert writers.text(bread).startswith(
+        "---\ntags: [baking, x]\nnums: [1, null]\n---\n# Bread\n\nRye"
+    )
+
+
+def test_a_task_of_a_list_is_completed(writers: Writers):
+    writers.write("Tasks.md", "# Tasks\n\n- [ ] First\n")
+    added = writers.use("", "task_add", path="Tasks.md", text="Second", due="2026-12-24")
+    assert added.startswith("changed Tasks.md:4 · ")
+    assert "Tasks.md:4: [ ] Second · due 2026-12-24" in writers.use("", "task_list")
+    sent = {"path": "Tasks.md", "line": 4, "text": "Second", "status": "done"}
+    writers.use("", "task_set", **sent)
+    assert "- [x] Second 📅 2026-12-24 ✅ " in writers.text("Tasks.md")
+    assert writers.use("", "task_set", **sent).startswith("unchanged Tasks.md")
+    wrong = writers.refuse("", "task_set", **{**sent, "text": "Third"})
+    assert wrong.startswith("TASK_NOT_FOUND: ")
+
+
+def test_a_note_is_moved_and_deleted_by_its_hash(writers: Writers):
+    writers.write("Lamp.md", "# Lamp\n")
+    writers.use("", "vault_write", path="About lamps.md", content="See [[Lamp]].\n")
+    assert writers.refuse("", "vault_move", path="Lamp.md", to="Old/Lamp 1.md").startswith(
+        "EXPECTED_HASH_REQUIRED"
+    )
+    known = writers.shown_hash("Lamp.md")
+    moved = writers.use("", "vault_move", path="Lamp.md", to="Old/Lamp 1.md", expectedHash=known)
+    assert moved.startswith("moved Lamp.md -> Old/Lamp 1.md · ")
+    assert "1 link changed in 1 note" in moved
+    assert writers.text("About lamps.md") == "See [[Lamp 1]].\n"
+    sent = {"path": "Old/Lamp 1.md", "expectedHash": known}
+    assert writers.refuse("", "vault_delete", **sent, confirm=False).startswith("CONFIRM_REQUIRED")
+    assert writers.use("", "vault_delete", **sent, confirm=True).startswith("deleted Old/Lamp 1.md")
+    assert (writers.vault / ".trash/Old/Lamp 1.md").exists()
+    writers.use("", "vault_undo")
+    assert (writers.vault / "Old/Lamp 1.md").exists()
+
+
+def test_paths_are_exact_for_writing(writers: Writers):
+    refused = writers.refuse("", "vault_write", path="notes/bread", content="x", mode="append")
+    assert refused == (
+        "NOTE_NOT_FOUND: no such note. Writing takes the exact path:\n- Notes/Bread.md"
+    )
+
+
+def test_arguments_of_other_tools_are_explained(writers: Writers):
+    refused = writers.refuse("", "vault_replace", path="a.md", old_string="x", new_string="y")
+    assert "`old_string` is called `search`" in refused
+    assert "`new_string` is called `replace`" in refused
+
+
+# --- agents -----------------------------------------------------------------------------------
+
+
+def test_an_agent_writes_in_its_folder_only(writers: Writers):
+    writers.use("own", "vault_write", path="day.md", content="x\n")
+    assert writers.text("claude/day.md") == "x\n"
+    for path in ("../Notes/Bread.md", "/Notes/Bread.md", "..", "a/../../b.md"):
+        refused = writers.refuse("own", "vault_write", path=path, content="x", mode="upsert")
+        assert refused.partition(":")[0] in ("INVALID_PATH", "PATH_OUTSIDE_VAULT")
+    denied = writers.refuse(
+        "own", "vault_write", path="private/secret.md", content="x", mode="append"
+    )
+    unknown = writers.refuse("own", "vault_write", path="nowhere.md", content="x", mode="append")
+    assert denied.splitlines()[0].partition(".")[0] == unknown.splitlines()[0].partition(".")[0]
+    assert "secret" not in denied
+
+
+def test_the_folder_of_an_agent_is_made_at_its_first_write(writers: Writers):
+    assert not (writers.vault / "made").exists()
+    writers.use("new", "vault_write", path="first.md", content="x\n")
+    assert writers.text("made/later/first.md") == "x\n"
+
+
+def test_the_log_names_the_agent_and_its_program(writers: Writers):
+    writers.use("own", "vault_write", path="logged.md", content="x\n")
+    request = urllib.request.Request(
+        writers.endpoint + "/writes?limit=1", headers={"Authorization": f"Bearer {KEY}"}
+    )
+    with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+        (entry,) = json.loads(reply.read())["data"]["writes"]
+    assert (entry["agent"], entry["client"]) == ("own", "mcp:some-client")
+    assert entry["files"][0]["path"] == "claude/logged.md"
+
+
+# --- the tools of other servers ---------------------------------------------------------------
+
+
+def test_agentiso_creates_with_every_mode_and_needs_no_hash(writers: Writers):
+    writers.use("iso", "vault_write", path="iso.md", content="one\n")
+    writers.use("iso", "vault_write", path="iso.md", content="two two\n", mode="overwrite")
+    writers.use("iso", "vault_write", path="iso.md", content="end\n", mode="append")
+    writers.use("iso", "vault_write", path="iso.md", content="top\n", mode="prepend")
+    writers.use("iso", "vault_replace", path="iso.md", search="two", replace="2")
+    assert writers.text("iso.md") == "top\n2 2\nend\n"
+    writers.use("iso", "vault_frontmatter", path="iso.md", action="set", key="k", value=3)
+    assert writers.use("iso", "vault_frontmatter", path="iso.md") == '{"k": "3"}'
+    writers.use("iso", "vault_tags", path="iso.md", action="add", tag="q")
+    assert writers.use("iso", "vault_tags", path="iso.md") == "#q"
+    writers.use("iso", "vault_delete", path="iso.md", confirm=True)
+    assert not (writers.vault / "iso.md").exists()
+
+
+def test_obsidian_vault_mcp_keeps_its_shapes(writers: Writers):
+    def ask(name: str, **arguments: Any) -> Any:
+        result = writers.ask(
+            "third", "tools/call", name=name, arguments={"repository_name": "shop", **arguments}
+        )["result"]
+        assert result["isError"] is False, result
+        return result["structuredContent"]
+
+    note = {"path": "devlog/lamp.md"}
+    assert ask("note_upsert", **note, content="one", frontmatter={"topic": "lamp"}) == {
+        "created": True
+    }
+    assert ask("note_upsert", **note, content="two", frontmatter={"x": 1}) == {"created": False}
+    assert writers.text("claude/shop/devlog/lamp.md") == "---\ntopic: lamp\n---\none\ntwo"
+    assert ask("task_add", **note, text="Buy a fuse") == {**note, "line": 6}
+    assert ask("task_done", **note, line=6) == {**note, "line": 6, "changed": True}
+    assert ask("devlog_append", kind="impl", topic="Wiring", text="done")["path"] == (
+        "devlog/wiring.md"
+    )
+    assert ask("adr_new", title="Use steel") == {"path": "adr/ADR-001-use-steel.md"}
+    assert ask("note_delete", **note) == {"deleted": True}
+    assert ask("note_delete", **note) == {"deleted": False}
+
+
+# --- the relay --------------------------------------------------------------------------------
+
+
+def test_the_relay_writes_for_an_agent(writers: Writers):
+    writers.variables["VAULT_AGENT_SERVER_ENDPOINT"] = writers.endpoint
+    with relay(writers, "--agent", "own") as pipe:
+        text = pipe.call(1, "vault_write", path="by relay.md", content="x" * 100_000)
+    assert text.startswith("created by relay.md · 100,000 bytes")
+
+
+class Dying:
+    """A server that closes each connection after it has read a request, and may reply before."""
+
+    def __init__(self, replies: int) -> None:
+        self.replies = replies
+        self.asked = 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            connection, _ = self._listener.accept()
+            with connection:
+                connection.recv(65536)
+                self.asked += 1
+                if self.asked > self.replies:
+                    continue
+                body = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
+                head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n"
+                connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+
+
+def through(server: Dying, tool: str) -> str:
+    """Return the line that a relay replies to a call."""
+    to_relay, ours = os.pipe()
+    theirs, from_relay = os.pipe()
+    running = Relay(lambda _: ServerAt(server.endpoint, None), "/mcp", to_relay, from_relay)
+    threading.Thread(target=running.run, daemon=True).start()
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool}}
+    os.write(ours, json.dumps(call).encode() + b"\n")
+    with os.fdopen(theirs, "rb") as replies:
+        line = replies.readline().decode()
+    os.close(ours)
+    return line
+
+
+def test_a_write_is_not_repeated_when_the_server_dies():
+    server = Dying(replies=0)
+    reply = json.loads(through(server, "vault_write"))
+    assert reply["result"]["isError"] is True
+    assert reply["result"]["content"][0]["text"].startswith("WRITE_OUTCOME_UNKNOWN: ")
+    assert server.asked == 1
+    reading = Dying(replies=0)
+    assert "SERVER_UNAVAILABLE" in through(reading, "vault_read")
+    assert reading.asked == 2

@@ -1,0 +1,343 @@
+"""Notes are changed by the real program: by commands and over HTTP."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.product.conftest import small_vault
+from tests.product.program import Program
+from tests.product.written import KEY, Written
+
+from vault_agent.server.routes import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HASH = "0" * 64
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+    made = Written(tmp_path_factory.mktemp("changing"))
+    small_vault(made)
+    made.start()
+    made.index()
+    yield made
+    made.close()
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# --- commands ---------------------------------------------------------------------------------
+
+
+def test_a_new_note_is_found_at_once(server: Written):
+    shown = server.done("write", "Inbox/Zebra", "-t", "# Zebra\n\nStripes.\n", "--set", "a=[1]")
+    assert shown.startswith("created Inbox/Zebra.md  +6 -0  ")
+    assert server.text("Inbox/Zebra.md") == "---\na: [1]\n---\n# Zebra\n\nStripes.\n"
+    assert server.search("stripes").data["results"][0]["path"] == "Inbox/Zebra.md"
+    again = server.run("write", "Inbox/Zebra", "-t", "x")
+    assert (again.returncode, again.stderr.split(":")[0]) == (1, "NOTE_EXISTS")
+
+
+def test_text_comes_from_a_file(server: Written, tmp_path):
+    (tmp_path / "text").write_bytes(b"Line\r\n")
+    server.done("write", "From file", "--file", str(tmp_path / "text"))
+    assert (server.vault / "From file.md").read_bytes() == b"Line\r\n"
+    missing = server.run("write", "From file", "--file", str(tmp_path / "no"))
+    assert missing.returncode == 2
+
+
+def test_a_dry_run_shows_the_difference_and_writes_nothing(server: Written):
+    server.write("Dry.md", "one\ntwo\n")
+    server.index()
+    ended = server.run("replace", "Dry", "two", "three", "--dry-run")
+    assert ended.stdout == "--- Dry.md\n+++ Dry.md\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
+    assert "Nothing was written" in ended.stderr
+    assert server.text("Dry.md") == "one\ntwo\n"
+
+
+def test_each_command_changes_what_it_says(server: Written):
+    server.write("Each.md", "# Each\n\nold text\n\n## Log\n\n- one\n")
+    server.index()
+    server.done("write", "Each", "--mode", "append", "-t", "end\n")
+    server.done("section", "Each", "--heading", "Log", "-t", "- two\n")
+    server.done("replace", "Each", "OLD", "new", "-i")
+    server.done("replace", "Each", r"(\w+) text", r"\1 words", "--regex", "--yes")
+    server.done("frontmatter", "set", "Each", "status", "done")
+    server.done("tags", "add", "Each", "#a/b", "c")
+    server.done("tags", "remove", "Each", "c")
+    assert server.text("Each.md") == (
+        "---\nstatus: done\ntags: [a/b]\n---\n# Each\n\nnew words\n\n## Log\n\n- one\nend\n- two\n"
+    )
+    assert server.done("frontmatter", "get", "Each", "STATUS") == '"done"\n'
+    assert server.done("tags", "list", "Each") == "a/b\n"
+    server.done("frontmatter", "delete", "Each", "status")
+    server.done("section", "Each", "--heading", "Log", "--action", "rename", "-t", "Diary")
+    assert "## Diary\n" in server.text("Each.md")
+    assert "Diary  h:1:" in server.done("section", "Each")
+
+
+def test_a_move_takes_the_links_along_and_undo_brings_all_back(server: Written):
+    server.write("Lamp.md", "# Lamp\n")
+    server.write("About.md", "See [[Lamp]].\n")
+    server.index()
+    shown = server.done("move", "Lamp", "Things/Old lamp", "--yes")
+    assert shown.startswith("moved Lamp.md -> Things/Old lamp.md  (1 link in 1 note)  ")
+    assert server.text("About.md") == "See [[Old lamp]].\n"
+    server.done("undo")
+    assert server.text("About.md") == "See [[Lamp]].\n"
+    assert server.text("Lamp.md") == "# Lamp\n"
+    assert not (server.vault / "Things/Old lamp.md").exists()
+
+
+def test_a_deleted_note_is_in_the_trash_until_it_is_undone(server: Written):
+    server.write("Gone/Note.md", "x\n")
+    server.index()
+    assert "deleted Gone/Note.md -> .trash/Gone/Note.md" in server.done(
+        "delete", "Gone/Note.md", "--yes"
+    )
+    assert server.text(".trash/Gone/Note.md") == "x\n"
+    listed = server.done("writes", "-n", "1")
+    assert " delete Gone/Note.md -> .trash/Gone/Note.md" in listed
+    server.done("undo", listed.split()[0])
+    assert server.text("Gone/Note.md") == "x\n"
+    server.done("delete", "Gone/Note.md", "--missing-ok", "--yes", "--permanent")
+    assert not (server.vault / ".trash/Gone/Note.md").exists()
+
+
+def test_forgotten_writes_cannot_be_undone(server: Written):
+    server.done("write", "Forgotten", "-t", "x\n")
+    write_id = server.done("writes", "-n", "1").split()[0]
+    assert server.done("writes", "forget", write_id) == "The bytes of 1 write are deleted.\n"
+    refused = server.run("undo", write_id)
+    assert (refused.returncode, refused.stderr.split(":")[0]) == (4, "UNDO_EXPIRED")
+    assert "Forgotten.md" in server.done("writes", "show", write_id)
+
+
+def test_what_can_hide_text_is_not_done_without_an_answer(server: Written):
+    server.write("Asked.md", "one\n")
+    server.index()
+    for command in (
+        ("write", "Asked", "--mode", "overwrite", "-t", "x"),
+        ("delete", "Asked"),
+        ("move", "Asked", "Other"),
+        ("replace", "Asked", "o.e", "x", "--regex"),
+    ):
+        refused = server.run(*command)
+        assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "CONFIRM_REQUIRED")
+    assert server.text("Asked.md") == "one\n"
+
+
+def test_at_a_terminal_the_difference_is_shown_before_the_question(server: Written):
+    server.write("Shown.md", "one\ntwo\n")
+    server.index()
+    command = ("write", "Shown", "--mode", "overwrite", "-t", "one\nthree\n")
+    code, shown = server.at_a_terminal(*command, answers=["n\n"])
+    assert code == 1
+    assert shown.index("-two") < shown.index("+three") < shown.index("Overwrite Shown? [y/N]")
+    assert "Nothing was changed." in shown
+    assert server.text("Shown.md") == "one\ntwo\n"
+    code, shown = server.at_a_terminal(*command, answers=["y\n"])
+    assert code == 0, shown
+    assert server.text("Shown.md") == "one\nthree\n"
+
+
+def test_only_what_was_shown_is_overwritten(server: Written):
+    note = server.write("Race.md", "one\ntwo\n")
+    server.index()
+    code, shown = server.at_a_terminal(
+        *("write", "Race", "--mode", "overwrite", "-t", "mine\n"),
+        answers=[lambda: note.write_text("one\nand theirs\n"), "y\n"],
+    )
+    assert code == 7
+    assert "It has changed since it was shown:" in shown
+    assert "+and theirs" in shown
+    assert "HASH_MISMATCH" in shown
+    assert server.text("Race.md") == "one\nand theirs\n"
+
+
+# --- HTTP -------------------------------------------------------------------------------------
+
+
+def test_the_hash_of_a_note_is_its_etag_and_goes_into_if_match(server: Written):
+    server.write("Tag.md", "one\n")
+    server.index()
+    note = server.send("GET", "/resolve?name=Tag.md").data["notes"][0]["noteId"]
+    assert server.send("GET", f"/notes/{note}").data["contentHash"] == sha("one\n")
+    body = {"noteId": note, "mode": "overwrite", "content": "two\n"}
+    assert server.post("note", **body).code == "EXPECTED_HASH_REQUIRED"
+    stale = server.send("POST", "/write/note", body, {"If-Match": f'"{HASH}"'})
+    assert (stale.status, stale.code) == (412, "HASH_MISMATCH")
+    assert stale.body["error"]["details"]["currentHash"] == sha("one\n")
+    odd = server.send("POST", "/write/note", body, {"If-Match": "*"})
+    assert odd.code == "INVALID_REQUEST"
+    two = {**body, "expectedHash": HASH}
+    both = server.send("POST", "/write/note", two, {"If-Match": f'"{sha("x")}"'})
+    assert both.code == "INVALID_REQUEST"
+    done = server.send("POST", "/write/note", body, {"If-Match": f'"{sha("one" + chr(10))[:16]}"'})
+    assert done.data["hashAfter"] == sha("two\n")
+
+
+def test_a_part_of_a_note_has_no_hash_of_the_whole(server: Written):
+    server.write("Part.md", "# A\n\none\n\n# B\n\ntwo\n")
+    server.index()
+    note = server.send("GET", "/resolve?name=Part.md").data["notes"][0]["noteId"]
+    outline = server.send("GET", f"/notes/{note}/outline").data
+    assert "contentHash" not in outline
+    first = outline["headings"][0]
+    assert first["sectionHash"] == sha("# A\n\none\n\n")
+    body = {"path": "Part.md", "heading": "A", "action": "replace", "content": "# A\n\nnew\n\n"}
+    assert server.post("section", **body).code == "EXPECTED_HASH_REQUIRED"
+    assert server.post("section", **body, expectedHash=HASH).code == "HASH_MISMATCH"
+    whole = {"path": "Part.md", "mode": "overwrite", "content": "x"}
+    assert server.post("note", **whole, expectedHash=first["sectionHash"]).code == "HASH_MISMATCH"
+    server.post("section", **body, expectedHash=first["sectionHash"])
+    assert server.text("Part.md") == "# A\n\nnew\n\n# B\n\ntwo\n"
+
+
+def test_the_same_key_writes_once(server: Written):
+    key = {"Idempotency-Key": "once-1"}
+    body = {"path": "Once.md", "mode": "upsert", "content": "line\n", "allowRepeat": True}
+    first = server.send("POST", "/write/note", body, key).data
+    again = server.send("POST", "/write/note", body, key).data
+    assert again.pop("index")["state"] == first.pop("index")["state"] == "indexed"
+    assert again == {**first, "replayed": True}
+    assert server.text("Once.md") == "line\n"
+    other = server.send("POST", "/write/note", {**body, "content": "other\n"}, key)
+    assert (other.status, other.code) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
+def test_an_attachment_is_added_once(server: Written):
+    octets = {"Content-Type": "application/octet-stream"}
+    content = bytes(range(256)) * 500  # more than a JSON body may have
+    path = "/write/attachment?path=Pictures/a%20b.png"
+    assert server.send("POST", path, content, octets).data["path"] == "Pictures/a b.png"
+    assert (server.vault / "Pictures/a b.png").read_bytes() == content
+    assert server.send("POST", path, b"x", octets).code == "NOTE_EXISTS"
+    assert server.send("POST", path, b"x").code == "UNSUPPORTED_MEDIA_TYPE"
+    note = server.send("POST", "/write/attachment?path=a.md", b"x", octets)
+    assert note.code == "INVALID_NOTE_NAME"
+
+
+def test_a_write_may_be_larger_than_other_requests(server: Written):
+    large = server.post("note", path="Large.md", content="x" * 200_000)
+    assert large.data["bytesAfter"] == 200_000
+    assert server.post("note", path="Larger.md", content="x" * 1_100_000).code == "BODY_TOO_LARGE"
+    assert server.send("POST", "/search", {"query": "x" * 70_000}).code == "BODY_TOO_LARGE"
+
+
+def test_the_log_names_who_wrote(server: Written):
+    server.done("write", "By command", "-t", "x")
+    server.post("note", path="By HTTP.md", content="x")
+    writes = server.send("GET", "/writes?limit=2").data
+    assert [each["client"] for each in writes["writes"]] == ["http", "cli"]
+    more = server.send("GET", f"/writes?limit=2&cursor={writes['nextCursor']}").data["writes"]
+    assert not {each["writeId"] for each in writes["writes"]} & {each["writeId"] for each in more}
+    one = server.send("GET", f"/writes/{writes['writes'][0]['writeId']}").data
+    assert one["changedSince"] is False
+    (server.vault / "By HTTP.md").write_text("y")
+    one = server.send("GET", f"/writes/{writes['writes'][0]['writeId']}").data
+    assert one["changedSince"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("../out.md", "PATH_OUTSIDE_VAULT"),
+        ("/out.md", "PATH_OUTSIDE_VAULT"),
+        (".obsidian/app.md", "WRITE_OUTSIDE_SCOPE"),
+        (".trash/x.md", "WRITE_OUTSIDE_SCOPE"),
+        ("con.md", "INVALID_NOTE_NAME"),
+        ("a/./b.md", "INVALID_PATH"),
+        ("n" * 300 + ".md", "INVALID_NOTE_NAME"),
+        ("a.txt", "INVALID_NOTE_NAME"),
+    ],
+)
+def test_bad_paths_are_refused_and_leave_nothing(server: Written, path: str, code: str):
+    before = sorted(server.vault.rglob("*"))
+    refused = server.post("note", path=path, content="x")
+    assert refused.code == code
+    assert refused.status in (400, 403)
+    assert sorted(server.vault.rglob("*")) == before
+
+
+# --- rights -----------------------------------------------------------------------------------
+
+
+def test_while_writing_is_off_nothing_of_it_runs(tmp_path):
+    program = Program(tmp_path)
+    small_vault(program)
+    program.start()
+    try:
+        writing = [route for route in ROUTES if route.operation.needs == "write.enabled"]
+        assert len(writing) > 15
+        for route in writing:
+            path = route.path.replace("{writeId}", "x")
+            refused = program.call(route.method, path, {} if route.method == "POST" else None)
+            if not route.octets:
+                assert (refused.status, refused.code) == (403, "FEATURE_DISABLED"), path
+                assert refused.body["error"]["details"]["setting"] == "write.enabled"
+        refused = program.run("write", "x", "-t", "y")
+        assert refused.returncode == 2
+        assert "vault-agent config set write.enabled true" in refused.stderr
+        assert not list(program.indexes.rglob("writes*"))
+    finally:
+        program.close()
+
+
+def test_what_is_not_allowed_is_refused(tmp_path):
+    program = Written(tmp_path, allow="create,append")
+    program.variables["VAULT_AGENT_WRITE_FOLDERS"] = "claude"
+    small_vault(program)
+    program.start()
+    try:
+        program.index()
+        outside = program.post("note", path="Bread.md", mode="append", content="x")
+        assert (outside.status, outside.code) == (403, "WRITE_OUTSIDE_SCOPE")
+        inside = program.post("note", path="claude/a.md", content="x")
+        assert inside.data["created"] is True
+        edit = program.post("replace", path="claude/a.md", search="x", replace="y")
+        assert (edit.status, edit.code) == (403, "WRITE_NOT_ALLOWED")
+        assert edit.body["error"]["details"]["right"] == "edit"
+    finally:
+        program.close()
+
+
+def test_the_first_start_makes_a_key(tmp_path):
+    program = Program(tmp_path)
+    small_vault(program)
+    program.variables = {
+        "VAULT_AGENT_WRITE_ENABLED": "true",
+        "VAULT_AGENT_WRITE_FOLDERS": ".",
+    }
+    program.start()
+    try:
+        assert program.call("GET", "/health").status == 401
+        key = json.loads(program.run("--json", "config", "reveal-api-key").stdout)["data"]
+        assert KEY not in str(key)
+        assert program.run("status").returncode == 0  # takes the key from the config file
+    finally:
+        program.close()
+
+
+def test_a_move_of_many_links_is_a_job(server: Written):
+    server.write("Hub.md", "# Hub\n")
+    for number in range(60):
+        server.write(f"spokes/{number}.md", "See [[Hub]].\n")
+    server.index()
+    shown = server.done("move", "Hub", "Centre", "--yes")
+    assert shown.startswith("moved, 60 links in 60 notes changed")
+    assert server.text("spokes/7.md") == "See [[Centre]].\n"
+    body = {"path": "Centre.md", "to": "Hub.md", "expectedHash": sha("# Hub\n")}
+    started = server.post("move", **body)
+    assert started.status == 202
+    job = server.finish(started.data["job"]["id"])
+    assert (job["kind"], job["state"], job["summary"]["links"]) == ("move", "succeeded", 60)
+    server.done("undo", job["summary"]["writeId"])
+    assert server.text("spokes/7.md") == "See [[Centre]].\n"

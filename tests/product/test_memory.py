@@ -1,0 +1,114 @@
+"""What is recalled for a task, over HTTP and from the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.product.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+JOURNAL = """\
+---
+id: journal-2026-02-13-abc12345
+type: journal
+title: Refactored cost tracker
+updated: 2026-02-13T10:00:00Z
+files: [src/cost.py, ui/panel.py]
+tags: [parsing]
+---
+# Refactored cost tracker
+
+## Goal
+
+Make it faster.
+
+## Outcome
+
+Added streaming output parsing for the cost tracker.
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    made = Program(tmp_path)
+    made.write("journals/Session.md", JOURNAL)
+    made.write("decisions/Beds.md", "# Beds\n\n## Decision\n\nFleece at dusk for seedlings.\n")
+    made.write(
+        "decisions/Old.md", "---\nstatus: superseded\n---\n# Old\n\nStreaming cost parser.\n"
+    )
+    made.write("templates/bug.md", "# Streaming cost parser template\n")
+    made.variables["VAULT_AGENT_MEMORY_ENABLED"] = "true"
+    yield made
+    made.close()
+
+
+def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
+    program.start()
+    program.index()
+    found = program.call("POST", "/memory", {"prompt": "streaming cost updates in the tracker"})
+    [note] = found.data["notes"]
+    assert (note["id"], note["matchType"]) == ("journal-2026-02-13-abc12345", "semantic")
+    assert note["reasons"] == ["words"]
+    text = found.data["text"]
+    assert "  Added streaming output parsing for the cost tracker.\n" in text
+    assert "Make it faster" not in text
+    assert "Note: journal-2026-02-13-abc12345" in text
+    by_file = program.call("POST", "/memory", {"files": ["src/cost.py"]}).data
+    assert [note["reasons"] for note in by_file["notes"]] == [["file:src/cost.py"]]
+    named = program.call("POST", "/memory", {"prompt": "look at panel.py"}).data
+    assert named["signals"] == {"files": ["ui/panel.py"], "tags": [], "prompt": False}
+    tagged = program.call("POST", "/memory", {"prompt": "parsing"}).data
+    assert tagged["notes"][0]["reasons"] == ["tag:parsing"]
+
+
+def test_what_no_note_is_about_recalls_nothing(program: Program):
+    program.start()
+    program.index()
+    for prompt in ("", "continue", "wedding cake recipe with frosting"):
+        found = program.call("POST", "/memory", {"prompt": prompt, "explain": True}).data
+        assert (found["text"], found["notes"], found["tokens"]) == ("", [], 0)
+        assert {note["leftOut"] for note in found["leftOut"]} == {"relevance"}
+        assert not {note["path"] for note in found["leftOut"]} & {
+            "decisions/Old.md",
+            "templates/bug.md",
+        }
+
+
+def test_the_budget_and_the_number_of_notes_are_kept(program: Program):
+    for number in range(12):
+        program.write(
+            f"notes/{number}.md", f"# Tracker {number}\n\nStreaming cost {number} " + "x " * 500
+        )
+    program.start()
+    program.index()
+    asked = {"prompt": "streaming cost tracker", "maxTokens": 300, "maxNotes": 4}
+    found = program.call("POST", "/memory", asked).data
+    assert 0 < len(found["notes"]) <= 4
+    assert found["tokens"] <= 300
+
+
+def test_the_command_shows_the_text_and_why(program: Program):
+    program.start()
+    program.index()
+    shown = program.run("memory", "show", "streaming cost tracker", "--explain")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("[Vault Memory] ")
+    assert "journals/Session.md  words" in shown.stderr
+    assert "left out: relevance" in shown.stderr
+    nothing = program.run("memory", "show", "wedding cake")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr.startswith("Nothing is recalled")
+
+
+def test_off_it_says_how_to_turn_it_on(program: Program):
+    del program.variables["VAULT_AGENT_MEMORY_ENABLED"]
+    program.start()
+    refused = program.call("POST", "/memory", {})
+    assert (refused.status, refused.code) == (403, "FEATURE_DISABLED")
+    ended = program.run("memory", "show", "x")
+    assert ended.returncode == 2
+    assert "vault-agent config set memory.enabled true" in ended.stderr

@@ -1,0 +1,114 @@
+"""A program whose vault may be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+from tests.clocks import PATIENCE
+from tests.product.program import PROGRAM, Program, Reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "k" * 40
+ALL = "create,append,edit,overwrite,move,delete,permanent"
+
+
+class Written(Program):
+    """A server that may change the notes of its vault, with a key."""
+
+    def __init__(self, folder: Path, allow: str = ALL) -> None:
+        super().__init__(folder)
+        self.private.add("the key", KEY)
+        self.variables = {
+            "VAULT_AGENT_WRITE_ENABLED": "true",
+            "VAULT_AGENT_WRITE_FOLDERS": ".",
+            "VAULT_AGENT_WRITE_ALLOW": allow,
+            "VAULT_AGENT_WRITE_QUIET_SECONDS": "0",
+            "VAULT_AGENT_SERVER_API_KEY": KEY,
+        }
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: dict[str, str] | None = None,
+    ) -> Reply:
+        """Send a request with the key."""
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        given = {"Authorization": f"Bearer {KEY}"}
+        if data is not None:
+            given["Content-Type"] = "application/json"
+        request = urllib.request.Request(
+            self.endpoint + path, method=method, data=data, headers={**given, **(headers or {})}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+                return Reply(reply.status, json.loads(reply.read()))
+        except urllib.error.HTTPError as error:
+            with error:
+                content = error.read()
+            self.private.examine("an error reply", content)
+            return Reply(error.code, json.loads(content))
+
+    def call(self, method: str, path: str, body: object = None) -> Reply:
+        """Send a request with the key."""
+        return self.send(method, path, body)
+
+    def post(self, operation: str, **body: Any) -> Reply:
+        """Change notes."""
+        return self.send("POST", f"/write/{operation}", body)
+
+    def text(self, path: str) -> str:
+        """Return the text of a file of the vault."""
+        return (self.vault / path).read_bytes().decode()
+
+    def done(self, *arguments: str) -> str:
+        """Run a command that must succeed, and return what it prints."""
+        ended = self.run(*arguments)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def at_a_terminal(self, *arguments: str, answers: list[Any]) -> tuple[int, str]:
+        """Run a command at a terminal. An answer that can be called is called first.
+
+        Return its exit code and what the terminal shows.
+        """
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [*PROGRAM, *arguments], env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
+        )
+        os.close(theirs)
+        shown = b""
+        deadline = time.monotonic() + PATIENCE
+        try:
+            while time.monotonic() < deadline:
+                ready, _, _ = select.select([ours], [], [], 0.1)
+                try:
+                    part = os.read(ours, 4096) if ready else b""
+                except OSError:  # the end of a terminal
+                    break
+                if ready and not part:
+                    break
+                shown += part
+                if shown.endswith(b"[y/N] ") and answers:
+                    answer = answers.pop(0)
+                    if callable(answer):
+                        answer()
+                        continue
+                    os.write(ours, answer.encode())
+                    shown += b" "
+            return process.wait(PATIENCE), shown.decode()
+        finally:
+            os.close(ours)
+            if process.poll() is None:
+                process.kill()

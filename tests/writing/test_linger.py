@@ -1,0 +1,121 @@
+"""An editor that has a note open over our write, and saves: its text is never lost."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import PATIENCE
+
+from vault_agent.writing import linger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.writing.opened import Vault
+
+
+@pytest.fixture(autouse=True)
+def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at displaced files sooner."""
+    monkeypatch.setattr(linger, "SECONDS", 0.4)
+    monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not holds():  # noqa: ASYNC110 - files announce nothing
+            await asyncio.sleep(0.02)
+
+
+async def settled(vault: Vault) -> None:
+    await until(lambda: not vault.temporaries())
+
+
+async def test_an_append_is_made_of_what_the_editor_saved(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b") as editor:
+        await vault.append("A.md", "ours\n")
+        await vault.append("A.md", "ours too\n")
+        assert file.read_bytes() == b"one\nours\nours too\n"
+        editor.write(b"one, edited by a person\n")
+    await settled(vault)
+    assert file.read_bytes() == b"one, edited by a person\nours\nours too\n"
+    assert vault.tree().keys() == {"A.md"}
+    assert vault.followed.count("A.md") == 3
+
+
+async def test_an_editor_that_saves_again_and_again(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b", buffering=0) as editor:
+        await vault.append("A.md", "ours\n")
+        for number in range(4):
+            text = f"one\nsave {number}\n".encode()
+            editor.seek(0)
+            editor.write(text)
+            await until(lambda text=text: file.read_bytes() == text + b"ours\n")
+    await settled(vault)
+    assert vault.tree() == {"A.md": b"one\nsave 3\nours\n"}
+
+
+async def test_an_edit_that_cannot_be_made_again_is_kept_beside(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b") as editor:
+        await vault.overwrite("A.md", "all ours\n")
+        editor.write(b"all theirs\n")
+    await settled(vault)
+    assert vault.tree() == {"A.md": b"all theirs\n", "A (conflict).md": b"all ours\n"}
+    (_, first) = await vault.writing.writes()
+    assert first.warning == "WRITE_CONFLICT"
+    assert vault.writing.health().conflicts == 1
+    assert vault.writing.health().conflict_paths == ("A.md",)
+
+
+async def test_edits_of_other_lines_are_merged(vault: Vault):
+    file = vault.put("A.md", "one\ntwo\nthree\n")
+    with file.open("r+b") as editor:
+        await vault.overwrite("A.md", "ONE\ntwo\nthree\n")
+        editor.write(b"one\ntwo\nTHREE\n")
+    await settled(vault)
+    assert vault.tree() == {"A.md": b"ONE\ntwo\nTHREE\n"}
+
+
+async def test_a_note_that_somebody_else_saved_meanwhile_keeps_both_texts(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b") as editor:
+        await vault.append("A.md", "ours\n")
+        file.write_bytes(b"a third text\n")
+        editor.write(b"an edited text\n")
+    await settled(vault)
+    assert vault.tree() == {"A.md": b"a third text\n", "A (conflict).md": b"an edited text\n"}
+
+
+async def test_a_note_that_is_gone_leaves_the_editors_text(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b") as editor:
+        await vault.append("A.md", "ours\n")
+        file.unlink()
+        editor.write(b"an edited text\n")
+    await settled(vault)
+    assert vault.tree() == {"A (conflict).md": b"an edited text\n"}
+
+
+async def test_a_removed_note_that_an_editor_saves_is_kept(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b") as editor:
+        await vault.remove("A.md", permanent=True)
+        editor.write(b"an edited text\n")
+    await settled(vault)
+    assert vault.tree() == {"A (conflict).md": b"an edited text\n"}
+
+
+async def test_the_next_start_looks_at_what_was_displaced(closed: Vault):
+    file = closed.put("A.md", "one\ntwo\n")
+    async with closed.opened(close=False):
+        await closed.append("A.md", "ours\n")
+    [temporary] = closed.temporaries()
+    (closed.root / temporary).write_bytes(b"one, edited\ntwo\n")
+    async with closed.opened():
+        await settled(closed)
+        assert file.read_bytes() == b"one, edited\ntwo\nours\n"

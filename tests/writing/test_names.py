@@ -1,0 +1,66 @@
+"""Names of notes that are created."""
+
+from __future__ import annotations
+
+import pytest
+from tests.writing.opened import Vault, write
+
+from vault_agent.errors import VaultAgentError
+from vault_agent.markdown.edit import append
+from vault_agent.model.writing import Right, WriteLimits
+from vault_agent.writing import notes
+
+CREATE = write("create", Right.CREATE)
+
+
+@pytest.fixture
+def closed(tmp_path) -> Vault:
+    return Vault(tmp_path, WriteLimits(folders=("",), quiet_seconds=0))
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("../x", "PATH_OUTSIDE_VAULT"),
+        ("..%2fx", "PATH_OUTSIDE_VAULT"),
+        ("/x", "PATH_OUTSIDE_VAULT"),
+        (".obsidian/app.json", "INVALID_NOTE_NAME"),
+        (".obsidian/app", "WRITE_OUTSIDE_SCOPE"),
+        (".trash/x", "WRITE_OUTSIDE_SCOPE"),
+        ("con.md", "INVALID_NOTE_NAME"),
+        ("new/con.md", "INVALID_NOTE_NAME"),
+        ("a/./b", "INVALID_PATH"),
+        ("a.md/", "INVALID_PATH"),
+        ("a/" + "n" * 300, "INVALID_NOTE_NAME"),
+        ("new#/a", "INVALID_NOTE_NAME"),
+        ("new/a?", "INVALID_NOTE_NAME"),
+        ("d/" * 21 + "a", "INVALID_NOTE_NAME"),
+        ("E\u0301TE\u0301", "NAME_COLLISION"),
+        ("été", "NOTE_EXISTS"),
+    ],
+)
+async def test_a_refused_name_leaves_nothing(vault: Vault, path: str, code: str):
+    vault.put("été.md", "mine")
+    with pytest.raises(VaultAgentError) as refused:
+        await notes.create(vault.writing, path, CREATE, "text", None)
+    assert refused.value.code == code
+    assert vault.tree() == {"été.md": b"mine"}
+    assert [each.name for each in vault.root.iterdir()] == ["été.md"]
+
+
+async def test_a_folder_that_exists_may_have_any_name(vault: Vault):
+    vault.put("C# [notes]/What?.md", "old\n")
+    made = await notes.create(vault.writing, "c# [Notes]/New", CREATE, "text", None)
+    assert made.path == "C# [notes]/New.md"
+    appended = await notes.upsert(
+        vault.writing, "C# [notes]/What?.md", CREATE, "new\n", None, blank_line=False
+    )
+    assert not appended.created
+    assert vault.bytes("C# [notes]/What?.md") == b"old\nnew\n"
+    await vault.writing.edit("C# [notes]/What?.md", CREATE, lambda note: append(note, "x"))
+
+
+async def test_a_new_name_is_written_in_nfc(vault: Vault):
+    made = await notes.create(vault.writing, "e\u0301te\u0301/A\u0308", CREATE, "text", None)
+    assert made.path == "été/Ä.md"
+    assert list(vault.tree()) == ["été/Ä.md"]

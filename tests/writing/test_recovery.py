@@ -1,0 +1,195 @@
+"""What a crash has interrupted is finished at the next start, from the files and the log alone."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.writing.opened import Vault, save_by_rename, write
+
+from vault_agent.model.writing import Right, WriteState
+from vault_agent.writing.disk import Disk
+from vault_agent.writing.transaction import Create, Edit, Move, Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def crash(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
+    """Return what lets the change number `at` be the last one: before it, or right after it."""
+
+    def chosen(at: int, after: bool) -> None:
+        applied = Disk.apply
+        count = 0
+
+        def apply(self, root, change, old, new):
+            nonlocal count
+            count += 1
+            if count == at and not after:
+                raise Crash
+            done = applied(self, root, change, old, new)
+            if count == at:
+                raise Crash
+            return done
+
+        monkeypatch.setattr(Disk, "apply", apply)
+        monkeypatch.setattr("vault_agent.writing.journal.Journal._settled", lambda *_: None)
+        monkeypatch.setattr("vault_agent.store.writes.log.WriteLog.fail", lambda *_: None)
+
+    return chosen
+
+
+async def crashed(vault: Vault, monkeypatch: pytest.MonkeyPatch, work) -> None:
+    """Write until the crash, and leave the log as a killed process does."""
+    async with vault.opened(close=False):
+        with pytest.raises(Crash):
+            await work()
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("after", [False, True])
+async def test_an_edit_was_made_or_not(closed: Vault, crash, monkeypatch, after: bool):
+    closed.put("A.md", "one\n")
+    crash(1, after)
+    await crashed(
+        closed, monkeypatch, lambda: closed.append("A.md", "two\n", key="k", request=b"r")
+    )
+    assert len(closed.temporaries()) == after
+    async with closed.opened():
+        assert closed.tree() == {"A.md": b"one\ntwo\n" if after else b"one\n"}
+        again = await closed.append("A.md", "two\n", key="k", request=b"r")
+        assert again.replayed == after
+        assert closed.bytes("A.md") == b"one\ntwo\n"
+
+
+async def test_a_save_that_was_displaced_gets_its_name_back(closed: Vault, crash, monkeypatch):
+    """The process was killed after the exchange, before it looked at what it had displaced."""
+    closed.put("A.md", "one\n")
+    crash(1, True)
+    await crashed(closed, monkeypatch, lambda: closed.append("A.md", "two\n"))
+    [displaced] = closed.temporaries()
+    (closed.root / displaced).write_bytes(b"saved by a person\n")
+    async with closed.opened():
+        assert closed.tree() == {"A.md": b"saved by a person\n"}
+        assert await closed.writing.writes() == []
+
+
+async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, crash, monkeypatch):
+    file = closed.put("A.md", "one\n")
+    crash(1, True)
+    await crashed(closed, monkeypatch, lambda: closed.append("A.md", "two\n"))
+    [displaced] = closed.temporaries()
+    (closed.root / displaced).write_bytes(b"saved by a person\n")
+    save_by_rename(file, b"saved later\n")
+    async with closed.opened():
+        assert closed.tree() == {
+            "A.md": b"saved later\n",
+            "A (conflict).md": b"saved by a person\n",
+        }
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("permanent", [False, True])
+async def test_a_removal_was_made_or_not(
+    closed: Vault, crash, monkeypatch, after: bool, permanent: bool
+):
+    closed.put("A.md", "one\n")
+    crash(1, after)
+    await crashed(closed, monkeypatch, lambda: closed.remove("A.md", permanent=permanent))
+    async with closed.opened():
+        gone = {} if permanent else {".trash/A.md": b"one\n"}
+        assert closed.tree() == (gone if after else {"A.md": b"one\n"})
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("after", [False, True])
+async def test_several_changes_are_always_finished(
+    closed: Vault, crash, monkeypatch, at: int, after: bool
+):
+    closed.put("Old/A.md", "a\n")
+    closed.put("B.md", "[[Old/A]]\n")
+    changes = (
+        Move("Old", "New", None),
+        Edit("New/A.md", b"a\n", b"a, moved\n"),
+        Edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n"),
+        Create("C.md", b"c\n"),
+    )
+    crash(at, after)
+    made = write("move", Right.MOVE)
+    await crashed(
+        closed,
+        monkeypatch,
+        lambda: closed.writing.transact(made, lambda: Transaction("New", changes)),
+    )
+    async with closed.opened():
+        assert closed.tree() == {"New/A.md": b"a, moved\n", "B.md": b"[[New/A]]\n", "C.md": b"c\n"}
+        assert [each.state for each in await closed.writing.writes()] == [WriteState.DONE]
+
+
+async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, crash, monkeypatch):
+    closed.put("A.md", "a\nb\nc\n")
+    closed.put("B.md", "[[A]]\n")
+    changes = (
+        Create("C.md", b"c\n"),
+        Edit("A.md", b"a\nb\nc\n", b"A\nb\nc\n"),
+        Edit("B.md", b"[[A]]\n", b"[[C]]\n"),
+    )
+    crash(1, True)
+    made = write("move", Right.EDIT)
+    await crashed(
+        closed,
+        monkeypatch,
+        lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)),
+    )
+    closed.put("A.md", "a\nb\nc, by a person\n")
+    closed.put("B.md", "all new\n")
+    async with closed.opened():
+        [logged] = await closed.writing.writes()
+        assert logged.warning == "RECOVERY_CONFLICT"
+    assert closed.tree() == {
+        "A.md": b"A\nb\nc, by a person\n",
+        "B.md": b"all new\n",
+        "C.md": b"c\n",
+    }
+
+
+async def test_a_file_with_two_names_is_finished_in_its_place(closed: Vault, crash, monkeypatch):
+    file = closed.put("A.md", "one\ntwo\nthree\n")
+    os.link(file, closed.root / "B.md")
+    crash(1, False)
+    await crashed(closed, monkeypatch, lambda: closed.overwrite("A.md", "1\n2\n3\n4\n5\n6\n7\n8\n"))
+    with file.open("r+b") as half:
+        half.write(b"1\n2\n3\n")
+    async with closed.opened():
+        assert closed.bytes("B.md") == b"1\n2\n3\n4\n5\n6\n7\n8\n"
+    assert file.stat().st_nlink == 2
+
+
+async def test_unfinished_temporaries_are_removed(closed: Vault, crash, monkeypatch):
+    closed.put("A.md", "one\n")
+    crash(1, False)
+    await crashed(closed, monkeypatch, lambda: closed.create("B.md", "two\n"))
+    log = closed.journal().log
+    [logged] = log.unfinished()
+    log.close()
+    half = (logged.changes[0].temporary or "").replace(".tmp", ".new")
+    closed.put(half, "tw")
+    async with closed.opened():
+        assert closed.tree() == {"A.md": b"one\n"}
+
+
+async def test_a_damaged_log_is_set_aside(closed: Vault):
+    closed.put("A.md", "one\n")
+    async with closed.opened():
+        await closed.append("A.md", "two\n")
+    (closed.data / "writes.db").write_bytes(b"SQLite format 3\0" + b"damage" * 1000)
+    async with closed.opened():
+        assert await closed.writing.writes() == []
+        await closed.append("A.md", "three\n")
+    assert (closed.data / "writes.damaged").exists()

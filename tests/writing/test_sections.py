@@ -1,0 +1,127 @@
+"""Writes of sections and tags: hashes, repetitions, what the reply says."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.writing.opened import write
+
+from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.markdown.address import Address
+from vault_agent.model.writing import Right
+from vault_agent.writing.sections import edit_section
+from vault_agent.writing.tags import change_tags
+
+if TYPE_CHECKING:
+    from tests.writing.opened import Vault
+
+    from vault_agent.model.writing import Written
+
+NOTE = "# A\n\n## Log\n\none\n\n## Next\n"
+LOG = sha256(b"## Log\n\none\n\n").hexdigest()
+
+
+async def edited(vault: Vault, action: Any, content: str, *heading: str, **options: Any) -> Written:
+    extra = {name: options.pop(name) for name in ("expected_hash", "dry_run") if name in options}
+    return await edit_section(
+        vault.writing,
+        "a.md",
+        write("section", Right.EDIT, **extra),
+        Address(heading or ("Log",)),
+        action,
+        content=content,
+        **options,
+    )
+
+
+async def test_a_section_is_edited_and_the_reply_has_its_hash(vault: Vault):
+    vault.put("a.md", NOTE)
+    written = await edited(vault, "append", "two")
+    assert vault.bytes("a.md") == NOTE.replace("one\n", "one\ntwo\n").encode()
+    assert written.changed
+    assert not written.created
+    assert written.spans == 1
+    assert written.section_hash == sha256(b"## Log\n\none\ntwo\n\n").hexdigest()
+
+
+async def test_the_undo_of_a_section_edit_gives_the_bytes_before(vault: Vault):
+    vault.put("a.md", NOTE)
+    written = await edited(vault, "replace", "new", expected_hash=LOG)
+    await vault.undo(written.write_id)
+    assert vault.bytes("a.md") == NOTE.encode()
+
+
+@pytest.mark.parametrize("digits", [16, 64])
+async def test_the_hash_is_that_of_the_section_or_of_the_note(vault: Vault, digits: int):
+    for known in (LOG, sha256(NOTE.encode()).hexdigest()):
+        vault.put("a.md", NOTE)
+        await edited(vault, "replace", "new", expected_hash=known[:digits])
+        assert b"new" in vault.bytes("a.md")
+
+
+async def test_another_hash_changes_nothing(vault: Vault):
+    vault.put("a.md", NOTE)
+    for action in ("append", "replace", "renameHeading"):
+        with pytest.raises(Conflict) as error:
+            await edited(vault, action, "new", expected_hash="0" * 16)
+        assert error.value.code == "HASH_MISMATCH"
+        assert error.value.details["currentSectionHash"] == LOG
+    assert vault.bytes("a.md") == NOTE.encode()
+
+
+async def test_the_hash_of_a_section_still_fits_after_a_change_elsewhere(vault: Vault):
+    vault.put("a.md", NOTE.replace("## Next\n", "## Next\nmore\n"))
+    await edited(vault, "replace", "new", expected_hash=LOG)
+    assert vault.bytes("a.md").endswith(b"\n\nnew\n\n## Next\nmore\n")
+
+
+async def test_replacing_needs_a_hash_except_in_a_dry_run(vault: Vault):
+    vault.put("a.md", NOTE)
+    with pytest.raises(InvalidRequest) as error:
+        await edited(vault, "replace", "new")
+    assert error.value.code == "EXPECTED_HASH_REQUIRED"
+    written = await edited(vault, "replace", "new", dry_run=True)
+    assert "-one" in written.diff
+    assert vault.bytes("a.md") == NOTE.encode()
+
+
+async def test_text_that_was_just_appended_is_not_appended_again(vault: Vault):
+    vault.put("a.md", NOTE.replace("\n", "\r\n"))
+    await edited(vault, "append", "two\nthree\n")
+    again = await edited(vault, "append", "two\nthree\n")
+    assert not again.changed
+    assert [each.code for each in again.warnings] == ["APPEND_ALREADY_THERE"]
+    assert vault.bytes("a.md").count(b"two\r\nthree\r\n") == 1
+    await edited(vault, "append", "two\nthree\n", allow_repeat=True)
+    assert vault.bytes("a.md").count(b"two\r\nthree\r\n") == 2
+
+
+async def test_a_heading_is_made_only_if_asked_for(vault: Vault):
+    vault.put("a.md", NOTE)
+    with pytest.raises(NotFound) as error:
+        await edited(vault, "append", "x", "Log", "Todo")
+    assert error.value.code == "HEADING_NOT_FOUND"
+    assert vault.bytes("a.md") == NOTE.encode()
+    written = await edited(vault, "append", "x", "Log", "Todo", create_if_missing=True)
+    assert written.created
+    assert vault.bytes("a.md") == NOTE.replace("one\n", "one\n\n### Todo\nx\n").encode()
+    written = await edited(vault, "append", "y", "Log", "Todo", create_if_missing=True)
+    assert not written.created
+
+
+async def test_tags_are_one_write(vault: Vault):
+    vault.put("a.md", "---\ntags: [a]\n---\ntext #b\n")
+    made = write("tags", Right.EDIT, retries=True)
+    written = await change_tags(
+        vault.writing, "a.md", made, add=["c"], remove=["a", "b"], where="both"
+    )
+    assert vault.bytes("a.md") == b"---\ntags: [c]\n---\ntext\n\n#c\n"
+    assert written.changed
+    again = await change_tags(
+        vault.writing, "a.md", made, add=["c"], remove=["a", "b"], where="both"
+    )
+    assert not again.changed
+    await vault.undo(written.write_id)
+    assert vault.bytes("a.md") == b"---\ntags: [a]\n---\ntext #b\n"

@@ -1,0 +1,169 @@
+"""Undo: every write can be taken back, and never over what somebody has written since."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.writing.opened import QUIET, Vault, write
+
+from vault_agent.errors import Conflict, NotFound
+from vault_agent.model.writing import Right, Writer, WriteState
+from vault_agent.writing.transaction import Create, Edit, MakeFolder, Move, Transaction
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AGENT = Writer("scribe", "mcp:scribe")
+
+
+async def test_every_write_can_be_undone_and_done_again(vault: Vault):
+    vault.put("A.md", b"\xef\xbb\xbfone\r\n")
+    before = vault.tree()
+    for change in (
+        lambda: vault.append("A.md", "two\n"),
+        lambda: vault.overwrite("A.md", "other"),
+        lambda: vault.create("B/C.md", "new"),
+        lambda: vault.remove("A.md"),
+        lambda: vault.remove("A.md", permanent=True),
+    ):
+        await change()
+        after = {path: data for path, data in vault.tree().items() if ".va-" not in path}
+        undone = await vault.undo()
+        assert undone.operation == "undo"
+        assert vault.bytes("A.md") == before["A.md"]
+        assert not (vault.root / "B/C.md").exists()
+        await vault.undo(undone.write_id)
+        again = {path: data for path, data in vault.tree().items() if ".va-" not in path}
+        assert again == after
+        (last, *_) = await vault.writing.writes(limit=1)
+        await vault.undo(last.write_id)
+
+
+async def test_undo_goes_back_write_by_write(vault: Vault):
+    vault.put("A.md", "0\n")
+    for number in (1, 2, 3):
+        await vault.append("A.md", f"{number}\n")
+    await vault.undo()
+    await vault.undo()
+    assert vault.bytes("A.md") == b"0\n1\n"
+    states = [each.state for each in await vault.writing.writes() if each.operation == "append"]
+    assert states == [WriteState.UNDONE, WriteState.UNDONE, WriteState.DONE]
+
+
+async def test_what_somebody_wrote_since_stays(vault: Vault):
+    vault.put("A.md", "one\ntwo\n")
+    await vault.append("A.md", "ours\n")
+    vault.put("A.md", "one, changed\ntwo\nours\nand more\n")
+    undone = await vault.undo()
+    assert vault.bytes("A.md") == b"one, changed\ntwo\nand more\n"
+    assert undone.changed
+
+
+async def test_what_somebody_changed_in_our_text_is_not_undone(vault: Vault):
+    vault.put("A.md", "one\n")
+    await vault.append("A.md", "ours\n")
+    vault.put("A.md", "one\nours, and theirs\n")
+    with pytest.raises(Conflict, match="UNDO_CONFLICT"):
+        await vault.undo()
+    assert vault.tree().keys() - set(vault.temporaries()) == {"A.md"}
+    with pytest.raises(Conflict, match="UNDO_CONFLICT") as caught:
+        await vault.undo(copy=True)
+    assert caught.value.details["path"] == "A (before undo).md"
+    assert vault.bytes("A (before undo).md") == b"one\n"
+    assert vault.bytes("A.md") == b"one\nours, and theirs\n"
+
+
+async def test_a_new_note_that_somebody_changed_stays(vault: Vault):
+    made = await vault.create("A.md", "ours\n")
+    vault.put("A.md", "ours and theirs\n")
+    with pytest.raises(Conflict, match="UNDO_CONFLICT"):
+        await vault.undo(made.write_id)
+    gone = await vault.remove("A.md")
+    vault.put("A.md", "a new one\n")
+    with pytest.raises(Conflict, match="UNDO_CONFLICT"):
+        await vault.undo(gone.write_id)
+    assert vault.bytes("A.md") == b"a new one\n"
+
+
+async def test_agents_undo_only_their_own_writes(vault: Vault):
+    mine = await vault.create("A.md", "mine\n")
+    theirs = await vault.create("B.md", "theirs\n", caller=AGENT)
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
+        await vault.undo(mine.write_id, caller=AGENT)
+    await vault.undo(caller=AGENT)
+    assert not (vault.root / "B.md").exists()
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
+        await vault.undo(caller=AGENT)
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
+        await vault.undo(theirs.write_id)  # taken back already
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
+        await vault.undo("nothing")
+
+
+async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
+    vault.put("Old/A.md", "a\n")
+    vault.put("B.md", "[[Old/A]]\n")
+    before = vault.tree()
+    changes = (
+        MakeFolder("Empty"),
+        Move("Old", "New", None),
+        Edit("New/A.md", b"a\n", b"a, moved\n"),
+        Edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n", links=1),
+        Create("C.md", b"c\n"),
+    )
+    made = write("move", Right.MOVE)
+    moved = await vault.writing.transact(
+        made, lambda: Transaction("New", changes, moved_from="Old")
+    )
+    assert (moved.path, moved.moved_from, moved.file_count) == ("New", "Old", 4)
+    held = {path: data for path, data in vault.tree().items() if ".va-" not in path}
+    assert held == {"New/A.md": b"a, moved\n", "B.md": b"[[New/A]]\n", "C.md": b"c\n"}
+    await vault.undo()
+    assert {path: data for path, data in vault.tree().items() if ".va-" not in path} == before
+    assert not (vault.root / "Empty").exists()
+
+
+async def test_bytes_are_kept_only_so_long(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, undo_writes=2))
+    vault.put("A.md", "0\n")
+    async with vault.opened():
+        made = [await vault.append("A.md", f"{number}\n") for number in range(4)]
+    async with vault.opened():
+        shown = await vault.writing.writes()
+        assert [each.undoable for each in shown] == [True, True, False, False]
+        with pytest.raises(NotFound, match="UNDO_EXPIRED"):
+            await vault.undo(made[1].write_id)
+        await vault.undo(made[3].write_id)
+    kept = {path.read_bytes() for path in (vault.data / "writes/before").iterdir()}
+    assert b"0\n0\n" not in kept
+    vault.limits = replace(QUIET, undo_bytes=0)
+    async with vault.opened():
+        assert not any(each.undoable for each in await vault.writing.writes())
+    assert list((vault.data / "writes/before").iterdir()) == []
+
+
+async def test_with_no_days_nothing_is_kept(tmp_path: Path):
+    vault = Vault(tmp_path, replace(QUIET, undo_days=0))
+    vault.put("A.md", "secret canary\n")
+    async with vault.opened():
+        await vault.overwrite("A.md", "x\n")
+        await vault.writing.close()
+    async with vault.opened():
+        pass
+    assert list((vault.data / "writes/before").iterdir()) == []
+
+
+async def test_bytes_can_be_forgotten(vault: Vault):
+    vault.put("A.md", "0\n")
+    first = await vault.append("A.md", "1\n")
+    second = await vault.append("A.md", "2\n")
+    assert await vault.writing.forget(write_id=first.write_id) == 1
+    with pytest.raises(NotFound, match="UNDO_EXPIRED"):
+        await vault.undo(first.write_id)
+    assert await vault.writing.forget(older_than_days=1) == 0
+    await vault.undo(second.write_id)
+    assert await vault.writing.forget() == 2
+    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
+        await vault.writing.forget(write_id="nothing")

@@ -1,0 +1,211 @@
+"""The ways of writing where the strongest one does not exist, and disks that refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.writing.opened import Vault, save_by_rename
+
+from vault_agent.errors import Conflict, Failed, Forbidden, Unavailable
+from vault_agent.vault import write as writing
+from vault_agent.vault.folder import Folder
+from vault_agent.vault.mounts import file_system, is_remote
+from vault_agent.vault.root import Strategy
+from vault_agent.vault.write import Way
+from vault_agent.writing import linger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WEAKER = [Way.LINK, Way.RENAME]
+
+
+def refuse(*_: object) -> None:
+    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+
+@pytest.fixture(autouse=True)
+def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linger, "SECONDS", 0.2)
+    monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[Way], None]:
+    """Return what takes the calls away that a stronger way needs."""
+
+    def chosen(way: Way) -> None:
+        monkeypatch.setattr(writing, "exchange", refuse)
+        monkeypatch.setattr("vault_agent.vault.probe.exchange", refuse)
+        monkeypatch.setattr("vault_agent.vault.folder.rename_new", refuse)
+        if way is Way.RENAME:
+            monkeypatch.setattr(Folder, "link", refuse)
+
+    return chosen
+
+
+@pytest.mark.parametrize("way", WEAKER)
+async def test_the_strongest_way_is_found_out_at_the_start(closed: Vault, without, way: Way):
+    without(way)
+    async with closed.opened() as writes:
+        assert writes.health().atomicity == way
+        await closed.create("New/A.md", "one\n")
+        await closed.append("New/A.md", "two\n")
+        with pytest.raises(Conflict, match="NOTE_EXISTS"):
+            await closed.create("New/A.md", "three\n")
+        gone = await closed.remove("New/A.md")
+        await closed.undo(gone.write_id)
+        await closed.remove("New/A.md", permanent=True)
+        await closed.undo()
+        await closed.undo((await closed.writing.writes())[-2].write_id)
+    assert closed.tree() == {"New/A.md": b"one\n"}
+
+
+async def test_a_mount_without_an_exchange_is_found_out_at_the_write(vault: Vault, without):
+    vault.put("A.md", "one\n")
+    without(Way.LINK)
+    await vault.append("A.md", "two\n")
+    assert vault.bytes("A.md") == b"one\ntwo\n"
+    assert vault.writing.health().atomicity == "link"
+
+
+@pytest.mark.parametrize("save", ["in place", "rename"])
+@pytest.mark.parametrize("way", [Way.EXCHANGE, *WEAKER])
+async def test_a_save_between_our_read_and_our_write_stays(
+    vault: Vault, without, monkeypatch, way: Way, save: str
+):
+    if way is not Way.EXCHANGE:
+        without(way)
+    file = vault.put("A.md", "one\n")
+    make = writing._make_temporary
+    saves = iter([b"saved by a person\n"])
+
+    def made(*arguments: object) -> None:
+        make(*arguments)
+        for text in saves:
+            file.write_bytes(text) if save == "in place" else save_by_rename(file, text)
+
+    monkeypatch.setattr(writing, "_make_temporary", made)
+    with pytest.raises(Conflict, match="WRITE_CONFLICT"):
+        await vault.overwrite("A.md", "ours\n")
+    assert vault.bytes("A.md") == b"saved by a person\n"
+    await vault.append("A.md", "ours\n")
+    assert vault.bytes("A.md") == b"saved by a person\nours\n"
+
+
+async def test_an_editor_that_has_the_linked_old_file_open_loses_nothing(vault: Vault, without):
+    without(Way.LINK)
+    file = vault.put("A.md", "one\n")
+    with file.open("r+b") as editor:
+        await vault.append("A.md", "ours\n")
+        editor.write(b"one, edited\n")
+    async with asyncio.timeout(PATIENCE):
+        while vault.temporaries():  # noqa: ASYNC110 - files announce nothing
+            await asyncio.sleep(0.02)
+    assert vault.tree() == {"A.md": b"one, edited\nours\n"}
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+async def test_writes_work_however_files_are_opened(closed: Vault, strategy: Strategy):
+    closed.strategy = strategy
+    outside = closed.root.parent / "outside"
+    outside.mkdir()
+    closed.put("Real/A.md", "one\n")
+    (closed.root / "Link").symlink_to("Real")
+    (closed.root / "Out").symlink_to(outside)
+    async with closed.opened():
+        await closed.append("Link/A.md", "two\n")
+        await closed.create("Link/Deep/B.md", "new\n")
+        with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+            await closed.create("Out/C.md", "new\n")
+        await closed.remove("Real/A.md")
+        await closed.undo()
+    assert list(outside.iterdir()) == []
+    assert closed.bytes("Real/A.md") == b"one\ntwo\n"
+    assert closed.bytes("Real/Deep/B.md") == b"new\n"
+    assert not closed.temporaries()
+
+
+async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeypatch):
+    vault.put("A.md", "one\n")
+    vault.writing._journal.disk.remote = True
+    good = await vault.append("A.md", "two\n")
+    assert [each.code for each in good.warnings] == ["WRITE_NOT_DURABLE"]
+    names = Folder.names
+    monkeypatch.setattr(Folder, "names", lambda self: [*names(self), "A.md"])
+    with pytest.raises(Failed, match="WRITE_NOT_VERIFIED"):
+        await vault.append("A.md", "three\n")
+    monkeypatch.undo()
+    (last, _) = await vault.writing.writes()
+    assert last.warning == "WRITE_NOT_VERIFIED"
+    await vault.undo(last.write_id)
+    assert vault.bytes("A.md") == b"one\ntwo\n"
+
+
+def test_drives_of_networks_and_clouds_are_known(tmp_path: Path):
+    assert all(map(is_remote, ("nfs4", "cifs", "fuse.rclone", "fuse.sshfs", "vfat")))
+    assert not any(map(is_remote, ("ext4", "btrfs", "apfs", "overlay", "fuseblk", "")))
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        found = file_system(folder, str(tmp_path))
+    finally:
+        os.close(folder)
+    if sys.platform == "linux":
+        expected = subprocess.check_output(["stat", "-f", "-c", "%T", tmp_path], text=True)
+        assert found[:3] == expected.strip()[:3]
+
+
+async def test_a_vault_that_cannot_be_written_says_so(closed: Vault, monkeypatch):
+    monkeypatch.setattr(Folder, "make", refuse)
+    async with closed.opened() as writes:
+        assert writes.health().state == "unsupported"
+        assert [each.code for each in writes.warnings()] == ["WRITE_UNSUPPORTED_HERE"]
+        with pytest.raises(Unavailable, match="WRITE_UNSUPPORTED_HERE"):
+            await closed.create("A.md", "one\n")
+
+
+def immutable(file: Path, change: str) -> bool:
+    """Make a file immutable, or not. Return whether that worked."""
+    return not subprocess.run(["chattr", change, file], check=False, capture_output=True).returncode
+
+
+@pytest.mark.skipif(shutil.which("chattr") is None, reason="needs chattr")
+async def test_an_immutable_file_stays(vault: Vault):
+    file = vault.put("A.md", "one\n")
+    if not immutable(file, "+i"):
+        pytest.skip("the file system has no such flag, or it may not be set")
+    try:
+        for attempt in (vault.append("A.md", "x\n"), vault.remove("A.md")):
+            with pytest.raises(Forbidden, match=r"FILE_NOT_WRITABLE|FILE_READ_ONLY"):
+                await attempt
+    finally:
+        immutable(file, "-i")
+    assert vault.tree() == {"A.md": b"one\n"}
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+async def test_a_file_of_another_owner_in_a_sticky_folder_keeps_its_owner(vault: Vault):
+    file = vault.put("Shared/A.md", "one\n")
+    os.chown(file, 1234, 1234)
+    file.parent.chmod(0o1777)
+    await vault.append("Shared/A.md", "two\n")
+    assert (file.stat().st_uid, file.stat().st_gid) == (1234, 1234)
+
+
+async def test_what_is_no_file_is_not_written(vault: Vault):
+    (vault.root / "Folder.md").mkdir()
+    os.mkfifo(vault.root / "Pipe.md")
+    for path in ("Folder.md", "Pipe.md"):
+        with pytest.raises(Exception, match="NOTE_NOT_FOUND"):
+            await vault.append(path, "x\n")
+        with pytest.raises(Conflict, match="NOTE_EXISTS"):
+            await vault.create(path, "x\n")
