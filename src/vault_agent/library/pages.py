@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import TooLarge
