@@ -103,6 +103,7 @@ def test_reading(visit: Callable[..., Page], note_id: Callable[..., str]):
 
 def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable[..., str]):
     page = visit(f"/notes/{note_id('Frost alarm')}")
+    expect(page.locator(".prose math")).to_be_visible()  # nothing above moves any more
     page.locator(".toc a", has_text="Follow-up").click()
     scrolled = page.locator(".read").evaluate("each => each.scrollTop")
     assert scrolled > 100
