@@ -54,7 +54,7 @@ new MutationObserver((_, self) => {
 # Each sets something off and resolves with the milliseconds until it was painted.
 _UNTIL_PAINTED = """
 const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-const until = async (is) => { while (!is()) await new Promise((done) => setTimeout(done, 1)); await painted(); };
+const until = async (is) => { const end = performance.now() + 3000; while (!is() && performance.now() < end) await new Promise((done) => setTimeout(done, 1)); await painted(); };
 """
 _SEARCH = (
     """async ([text, asset]) => {"""
