@@ -54,6 +54,8 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/devlog"): ("/devlog?topic=frost", None, 200),
     ("GET", "/decisions"): ("/decisions", None, 200),
     ("POST", "/context"): ("/context", b'{"queries": [{"query": "frost"}]}', 200),
+    ("POST", "/memory"): ("/memory", b"{}", 403),  # switched off
+    ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
     ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything
     ("GET", "/ui"): ("/ui", None, 403),
     ("GET", "/ui/assets/{path}"): ("/ui/assets/0/app/main.js", None, 403),
