@@ -362,8 +362,12 @@ class Check:
         after = self.edit(f"section: {action}", edit_section, address, action, TEXT)
         between(self.note, after, start, end)
         text = after.removeprefix(BOM).decode()
-        names = [(each.level, each.text) for each in outline(text).sections]
-        check(right=(section.level, section.text) in names, what="the heading is gone")
+        # Its lines, not its text: that may depend on a definition in the section.
+        lines = self.text[section.start : section.content].strip()
+        found = (
+            (each.level, text[each.start : each.content].strip()) for each in outline(text).sections
+        )
+        check(right=(section.level, lines) in found, what="the heading is gone")
 
     def rename(self, section: Any, start: int) -> None:
         """Rename a heading, and back."""

@@ -223,11 +223,12 @@ class Killer:
         """Start a writer, kill it at a random moment, recover and check."""
         gc.collect()
         reading, writing = os.pipe()
+        seed = self._chance.randrange(10**9)
         pid = os.fork()
         if not pid:
             try:
                 os.close(reading)
-                _child(self._folder, self._chance.randrange(10**9), dict(self.files), writing)
+                _child(self._folder, seed, dict(self.files), writing)
             finally:
                 os._exit(1)
         os.close(writing)

@@ -11,7 +11,7 @@ from tests.vault.spellings import SECRET, refused
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
 from vault_agent.vault.attachments import DOWNLOAD_LIMIT, _info, describe, open_attachment
-from vault_agent.vault.media import media_type
+from vault_agent.vault.media import media_type, shown_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,3 +164,34 @@ def test_hostile_paths_are_refused_and_not_quoted(root: VaultRoot) -> None:
 )
 def test_the_media_type_depends_on_the_name(name: str, expected: str) -> None:
     assert media_type(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "media"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8", "image/webp"),
+        (b"\0\0\0\x1cftypavif", "image/avif"),
+        (b"<svg xmlns='x'>", "image/svg+xml"),
+        (b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- a -->\n<!DOCTYPE svg>\n<svg>", "image/svg+xml"),
+        (b"ID3\x04", "audio/mpeg"),
+        (b"\xff\xfb\x90\x64", "audio/mpeg"),
+        (b"OggS", "audio/ogg"),
+        (b"RIFF\0\0\0\0WAVE", "audio/wav"),
+        (b"\0\0\0\x1cftypM4A ", "audio/mp4"),
+        (b"\0\0\0\x1cftypisom", "video/mp4"),
+        (b"\x1aE\xdf\xa3\x01B\x82\x84webm", "video/webm"),
+        (b"%PDF-1.7", "application/pdf"),
+        (b"<html><script>", None),
+        (b"<!-- <svg> --><script>", None),
+        (b" %PDF-1.7", None),
+        (b"<svgx>", None),
+        (b"RIFF\0\0\0\0AVI ", None),
+        (b"MZ", None),
+        (b"", None),
+    ],
+)
+def test_the_first_bytes_tell_what_browsers_may_show(first: bytes, media: str | None):
+    assert shown_type(first) == media

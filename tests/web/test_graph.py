@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+from tests.web.conftest import serve
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:
@@ -140,16 +141,23 @@ def test_strange_replies_are_no_frozen_tab(visit: Callable[..., Page], reply: st
         )
 
 
-def test_jobs_with_progress_and_history(visit: Callable[..., Page], own_site: Program):
-    own_site.fill(400)
-    page = visit("/jobs", program=own_site)
+@pytest.fixture
+def unwatched(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve a vault in which no change starts a job."""
+    folder = tmp_path_factory.mktemp("unwatched")
+    yield from serve(folder, more=0, VAULT_AGENT_WATCH_ENABLED="false")
+
+
+def test_jobs_with_progress_and_history(visit: Callable[..., Page], unwatched: Program):
+    unwatched.fill(400)
+    page = visit("/jobs", program=unwatched)
     page.get_by_role("button", name="Rebuild the index").click()
     expect(page.get_by_role("progressbar").first).to_be_visible()
     page.locator(".card").get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel the job").click()
-    expect(page.locator(".card").last).to_contain_text("Rebuild")
+    expect(page.locator(".card").last).to_contain_text("Rebuild", timeout=20_000)
     expect(page.get_by_role("button", name="Index changes")).to_be_enabled()
-    assert own_site.call("GET", "/jobs").data["jobs"][0]["state"] in ("cancelled", "succeeded")
+    assert unwatched.call("GET", "/jobs").data["jobs"][0]["state"] in ("cancelled", "succeeded")
 
 
 @pytest.fixture(scope="module")

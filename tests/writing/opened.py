@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import LoggedWrite, Written
 
 QUIET = WriteLimits(quiet_seconds=0)
-TEMPORARY = re.compile(r"\.va-")
 
 
 class Vault:
@@ -91,7 +89,8 @@ class Vault:
 
     def temporaries(self) -> list[str]:
         """Return the paths of temporary files."""
-        return [path for path in self.tree() if TEMPORARY.search(path)]
+        found = self.root.rglob(".va-*")
+        return [path.relative_to(self.root).as_posix() for path in found]
 
     # --- writes ---------------------------------------------------------------------------------
 

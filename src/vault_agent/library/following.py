@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +23,8 @@ GATHER_SECONDS = 0.02
 """Writes within this time are one revision."""
 _REMEMBERED_SECONDS = 60.0
 _REMEMBERED = 10_000
+_REMEMBERED_AT_ONCE = 500
+"""Of one write. The watch may look at the others again, which finds nothing."""
 
 Status = tuple[int, int, int, int] | None
 """Device, inode, size and time of change of a file; None if there is none."""
@@ -138,7 +141,7 @@ class Following:
             del self._own[path]
         try:
             with self._open_root() as root:
-                for path in paths:
+                for path in itertools.islice(paths, _REMEMBERED_AT_ONCE):
                     self._own.pop(path, None)
                     self._own[path] = _status(root, path), now
         except (VaultAgentError, CannotOpen, OSError):

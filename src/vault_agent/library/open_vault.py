@@ -9,7 +9,6 @@ import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import quote
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import Failed, IndexUnavailable
@@ -159,7 +158,7 @@ class OpenVault:
         self.typing = TypingHelp(self._read, self._open_vault, background)
         self.outlines = Outlines(self._read, self._open_vault)
         self.pages = Pages(
-            self._read, self._open_vault, self.secret, task.vault, lambda: self.prefix
+            self._read, self._open_vault, self.secret, task.vault, lambda: self.address
         )
         self.texts = Texts(self._read, self._open_vault, warnings=self.warnings)
         self.lists = Lists(
@@ -199,11 +198,6 @@ class OpenVault:
     def workplace(self) -> Path:
         """The folder of the index, for files that live as long as a request."""
         return self._directory.path
-
-    @property
-    def prefix(self) -> str:
-        """What the paths of this vault's routes begin with."""
-        return "" if self.address == DEFAULT else f"/vaults/{quote(self.address, safe=':')}"
 
     # --- reading -------------------------------------------------------------------------------
 

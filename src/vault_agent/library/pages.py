@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import TooLarge
 from vault_agent.library.file_keys import FileKeys
 from vault_agent.search.html import Look, html_of_note, html_of_text, note_file
@@ -30,7 +32,7 @@ class Pages:
         open_vault: opens the vault's folder.
         secret: what addresses of files are signed with.
         vault: the identity of the vault.
-        prefix: returns what the paths of its routes begin with.
+        address: returns what requests call the vault.
     """
 
     def __init__(
@@ -39,11 +41,11 @@ class Pages:
         open_vault: Callable[[], VaultRoot],
         secret: Secret,
         vault: str,
-        prefix: Callable[[], str],
+        address: Callable[[], str],
     ) -> None:
         self._read = read
         self._open_vault = open_vault
-        self._keys = FileKeys(secret, vault, prefix)
+        self._keys = FileKeys(secret, vault, lambda: _prefix(address()))
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""
@@ -88,3 +90,8 @@ class Pages:
             return opened
 
         return await open_in_thread(open_it)
+
+
+def _prefix(address: str) -> str:
+    """Return what the paths of a vault's routes begin with."""
+    return "" if address == DEFAULT else f"/vaults/{quote(address, safe=':')}"

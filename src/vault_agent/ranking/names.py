@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from rapidfuzz.fuzz import WRatio
+from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
 from vault_agent.text.names import fold
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 MAX_QUERY = 200
 MAX_NAME = 300
-MAX_HITS = 2_000
+MAX_HITS = 500
 """The most names that one way of matching finds."""
 ENOUGH = 20
 """With fewer hits, similar names are searched too."""
 SIMILAR_NAMES = 4_000
-_SIMILAR = 75.0  # of 100
+_SIMILAR = 70.0  # of 100
 _FIRST = "\n"
 _BREAKS = str.maketrans(dict.fromkeys("-_/.,:;()[]{}'\"+&\t\n\r\\", " "))
 
@@ -45,11 +45,11 @@ class NameIndex:
         initials = ["".join(word[0] for word in name.split()) for name in self._names]
         self._initials, self._initial_starts = _joined(initials)
 
-    def find(self, query: str) -> list[Hit]:
-        """Return the names that match a query, best first."""
+    def find(self, query: str, limit: int = MAX_HITS) -> list[Hit]:
+        """Return the names that match a query, best first, at most `limit`."""
         wanted = " ".join(_normal(query[:MAX_QUERY]).split())
         if not wanted:
-            return [Hit(number, 0, ()) for number in range(min(len(self._names), MAX_HITS))]
+            return [Hit(number, 0, ()) for number in range(min(len(self._names), limit))]
         ranks: dict[int, int] = {}
         ways = (
             (self._text, self._starts, f"{_FIRST}{wanted}{_FIRST}"),
@@ -67,10 +67,11 @@ class NameIndex:
                 ranks.setdefault(number, len(ways))
         if len(ranks) < ENOUGH and len(wanted) > 2:
             recent = self._names[:SIMILAR_NAMES]
-            for _, _, number in extract(wanted, recent, scorer=WRatio, score_cutoff=_SIMILAR):
+            similar = extract(wanted, recent, scorer=ratio, score_cutoff=_SIMILAR, limit=2 * ENOUGH)
+            for _, _, number in similar:
                 ranks.setdefault(number, len(ways) + 1)
         order = sorted(ranks, key=lambda each: (ranks[each], len(self._names[each]), each))
-        return [Hit(number, ranks[number], self._ranges(number, words)) for number in order]
+        return [Hit(number, ranks[number], self._ranges(number, words)) for number in order[:limit]]
 
     def _with_all(self, words: Sequence[str]) -> Iterator[int]:
         longest = max(words, key=len)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
 
 MAX_OUTLINE_BYTES = 4 << 20
+_NAMES_OF_A_NOTE = 8
+"""Names that are looked at for each suggestion: a note has several."""
 _PATH_RANK = 4  # how much a match of the whole path counts less than one of a name
 _NOT_IN_LINKS = re.compile(r"[\[\]|#^%\\]+")
 
@@ -113,7 +115,7 @@ def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
     found: list[tuple[int, Suggestion]] = []
     if "note" in query.kinds:
         seen: set[int] = set()
-        hits = known.index.find(query.text)
+        hits = known.index.find(query.text, _NAMES_OF_A_NOTE * query.limit)
         ranked = sorted(hits, key=lambda hit: _rank(known, hit)) if query.text.strip() else hits
         for hit in ranked:
             number, what = known.owners[hit.number]
@@ -124,7 +126,7 @@ def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
     for kind in query.kinds:
         if kind in known.others:
             texts, index = known.others[kind]
-            for hit in index.find(query.text)[: query.limit]:
+            for hit in index.find(query.text, query.limit):
                 text = texts[hit.number]
                 found.append((hit.rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
     found.sort(key=lambda each: each[0])  # stable: within a rank in the order of the kinds

@@ -79,6 +79,7 @@ class Writing:
             "RECOVERY_PENDING", "Writes that a crash has interrupted are being finished."
         )
         self._state = "recovering"
+        self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
         self._ready = anyio.Event()
 
     # --- writing --------------------------------------------------------------------------------
@@ -266,6 +267,7 @@ class Writing:
                     continue  # a move of its folder has looked at it
                 saved = await self._looking.run(self._look, lingering)
             if saved:
+                await self._read_conflicts()
                 await self._follow([path], 0)
 
     async def close(self) -> None:
@@ -283,15 +285,14 @@ class Writing:
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
         disk = self._journal.disk
-        conflicts = self._journal.log.conflicts()
-        paths = [file.path for each in conflicts for file in each.files[:1]]
+        paths = [file.path for each in self._conflicts for file in each.files[:1]]
         return WriteHealth(
             enabled=True,
             state=self._state,
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=not disk.remote,
             lingering=len(self._journal.linger),
-            conflicts=len(conflicts),
+            conflicts=len(self._conflicts),
             conflict_paths=tuple(dict.fromkeys(paths)),
         )
 
@@ -326,9 +327,14 @@ class Writing:
             except Exception as error:  # noqa: BLE001 - a defect, and writing stays off
                 self._on_crash(describe_crash(error))
                 return False
+        await self._read_conflicts()
         self._refusal, self._state = None, "ready"
         self._ready.set()
         return True
+
+    async def _read_conflicts(self) -> None:
+        with suppress(VaultAgentError):
+            self._conflicts = await self._looking.run(self._journal.log.conflicts)
 
     def _recover(self) -> None:
         self._journal.prepare()
@@ -383,6 +389,8 @@ class Writing:
             logged = await self._threads.run(self._several.shown, written.write_id)
             if logged is not None:
                 self._on_written(logged)
+                if logged.warning is not None:
+                    await self._read_conflicts()
         named = [each for file in written.files for each in (file.path, file.before)]
         paths = [written.path, written.moved_from, *named]
         index = await self._follow(

@@ -51,6 +51,7 @@ export function go(changes, { replace = false } = {}) {
   if ("note" in changes && !("edit" in changes)) next.edit = "";
   const text = written(next);
   if (text === written(address.peek())) return;
+  if (!replace) leaving();
   if (replace) history.replaceState(history.state, "", text);
   else history.pushState({}, "", text);
   arrival.value = "go";
@@ -62,6 +63,12 @@ export function go(changes, { replace = false } = {}) {
 export function remember(values) {
   history.replaceState({ ...history.state, ...values }, "");
 }
+
+/** What to do before the address changes, such as to remember the scroll. */
+let leaving = () => {};
+/** @param {() => void} run */
+export const beforeLeaving = (run) => void (leaving = run);
+addEventListener("click", (event) => event.target instanceof Element && event.target.closest('a[href^="#"]') && leaving(), true);
 
 addEventListener("popstate", () => {
   arrival.value = "back";

@@ -1,7 +1,7 @@
 // The commands of every view.
 
 import { add } from "../../parts/commands.js";
-import { copy, toast } from "../../parts/say.js";
+import { toast } from "../../parts/say.js";
 import { sentence } from "../../parts/fault.js";
 import { go } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
@@ -35,7 +35,6 @@ export function addEverywhere() {
     { id: "settings", name: words.commands.settings, icon: "gear", run: () => go({ view: "settings" }) },
     { id: "theme", name: words.commands.theme, icon: "sun", run: nextTheme },
     { id: "index", name: words.commands.index, icon: "jobs", run: () => void index() },
-    { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href) },
     { id: "search", name: words.commands.search, icon: "search", keys: ["Mod+Shift+f"], run: () => { go({ view: "notes" }); setTimeout(() => document.getElementById("find")?.focus(), 60); } },
     { id: "keys", name: words.commands.keys, icon: "key", keys: ["?"], run: () => (overlay.value = { name: "keys" }) },
     { id: "palette", name: words.commands.palette, keys: ["Mod+k", "Mod+p"], run: () => (overlay.value = { name: "palette" }), hidden: true },

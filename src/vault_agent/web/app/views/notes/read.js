@@ -6,7 +6,7 @@ import { Empty, Trouble } from "../../parts/fault.js";
 import { copy } from "../../parts/say.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
-import { address, arrival, changed, go, remember, remembered } from "../../state/address.js";
+import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
 import { note, noteFault, reopen } from "../../state/note.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine } from "./anchor.js";
@@ -37,6 +37,10 @@ export function Read({ drawer, onSide }) {
     if (read) document.title = `${plain(read.title, 80)} · vault-agent`;
   }, [read?.id, read?.title]);
 
+  useEffect(() => {
+    beforeLeaving(() => box.current && remember({ scroll: Math.round(box.current.scrollTop) }));
+    return () => beforeLeaving(() => {});
+  }, []);
   const scrolled = () => {
     const top = box.current?.scrollTop ?? 0;
     if (moved.peek() !== top > 8) moved.value = top > 8;

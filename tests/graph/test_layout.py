@@ -1,0 +1,102 @@
+"""Positions for the drawing of the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.clocks import assert_linear
+
+from vault_agent.graph.layout import Edges, lay_out
+
+
+def graph(size: int, groups: int = 4, seed: int = 1) -> tuple[int, Edges, np.ndarray]:
+    """Return a graph with most links inside its groups."""
+    random = np.random.default_rng(seed)
+    group = np.sort(random.integers(0, groups, size))
+    sources = random.integers(0, size, 2 * size)
+    near = np.clip(sources + random.integers(-9, 10, 2 * size), 0, size - 1)
+    targets = np.where(random.random(2 * size) < 0.1, random.integers(0, size, 2 * size), near)
+    return size, Edges(sources, targets, np.ones(2 * size, np.float32)), group
+
+
+def distances(places: np.ndarray) -> np.ndarray:
+    return np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
+
+
+def test_the_same_graph_has_the_same_picture():
+    first, second = lay_out(*graph(400)), lay_out(*graph(400))
+    assert first.dtype == np.float32
+    assert (first == second).all()
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 50])
+def test_small_graphs_and_graphs_without_links_are_laid_out(size: int):
+    none = np.zeros(0, np.int64)
+    places = lay_out(size, Edges(none, none, np.zeros(0, np.float32)), np.zeros(size, np.int64))
+    assert places.shape == (size, 2)
+    assert np.isfinite(places).all()
+    assert len({tuple(each) for each in places.tolist()}) == size
+
+
+def test_linked_notes_are_near_and_groups_apart():
+    size, edges, groups = graph(400)
+    far = distances(lay_out(size, edges, groups))
+    assert far[edges.sources, edges.targets].mean() < 0.6 * far.mean()
+    same = groups[:, None] == groups[None]
+    assert far[same].mean() < 0.8 * far[~same].mean()
+
+
+def test_notes_are_not_drawn_on_each_other():
+    places = lay_out(*graph(2_000, groups=20))
+    far = distances(places)
+    np.fill_diagonal(far, np.inf)
+    assert np.median(far.min(axis=1)) > 3
+
+
+def test_one_note_with_thousands_of_links_is_in_the_middle_of_them():
+    size = 3_000
+    edges = Edges(np.zeros(size - 1, np.int64), np.arange(1, size), np.ones(size - 1, np.float32))
+    places = lay_out(size, edges, np.zeros(size, np.int64))
+    assert np.isfinite(places).all()
+    assert np.hypot(*places[0]) < 0.3 * np.hypot(*places.T).max()
+
+
+def test_known_notes_stay_while_few_are_new():
+    size, edges, groups = graph(1_000)
+    before = lay_out(size, edges, groups)
+    known = before.copy()
+    fresh = np.arange(0, size, 25)  # 4 %
+    known[fresh] = np.nan
+    after = lay_out(size, edges, groups, known)
+    kept = np.setdiff1d(np.arange(size), fresh)
+    assert (after[kept] == before[kept]).all()
+    assert np.isfinite(after).all()
+
+
+def test_a_new_note_begins_at_the_middle_of_its_neighbours():
+    size, edges, groups = graph(500)
+    before = lay_out(size, edges, groups)
+    width = np.ptp(before, axis=0).max()
+    more = Edges(
+        np.append(edges.sources, [size, size]),
+        np.append(edges.targets, [3, 4]),
+        np.ones(len(edges.sources) + 2, np.float32),
+    )
+    known = np.vstack([before, [[np.nan, np.nan]]]).astype(np.float32)
+    after = lay_out(size + 1, more, np.append(groups, 0), known)
+    assert np.hypot(*(after[size] - before[[3, 4]].mean(axis=0))) < 0.25 * width
+
+
+def test_a_picture_that_is_mostly_known_stays_alike():
+    size, edges, groups = graph(1_000)
+    before = lay_out(size, edges, groups)
+    known = before.copy()
+    known[::5] = np.nan
+    after = lay_out(size, edges, groups, known)
+    moved = np.hypot(*(after - before).T)
+    kept = np.arange(size) % 5 != 0
+    assert np.median(moved[kept]) < 0.1 * np.ptp(before, axis=0).max()
+
+
+def test_the_time_grows_with_the_number_of_notes():
+    assert_linear(lambda times: graph(10_000 * times), lambda made: lay_out(*made))
