@@ -29,6 +29,7 @@ from vault_agent.vault.naming import MAX_NAME_BYTES, check_new, new_folder, new_
         ("a'b & c, (d) + e=f!", "a'b & c, (d) + e=f!.md"),
         ("n" * 237, "n" * 237 + ".md"),
         ("/".join(["d"] * 20) + "/n", "/".join(["d"] * 20) + "/n.md"),
+        ("a .md/n", "a .md/n.md"),  # a folder has no extension
     ],
 )
 def test_a_portable_name_is_kept(path: str, created: str):
@@ -78,6 +79,20 @@ def test_a_refusal_names_the_rule_and_a_name_that_would_do(path, rule, suggestio
     assert refused.value.details["suggestion"] == suggestion
     assert f"Use {refused.value.details['name']} instead." in refused.value.message
     assert new_path(suggestion) == suggestion
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("dir./n", "dir"),
+        ("x/a?/b/n", "a-"),
+        ("x/n?", "n-.md"),
+    ],
+)
+def test_a_refusal_shows_the_name_of_the_folder_that_is_wrong(path: str, shown: str):
+    with pytest.raises(InvalidRequest) as refused:
+        new_path(path)
+    assert refused.value.details["name"] == shown
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.writing.opened import Vault, write
 
-from vault_agent.errors import VaultAgentError
+from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import append
 from vault_agent.model.writing import Right, WriteLimits
 from vault_agent.writing import notes
@@ -64,3 +64,10 @@ async def test_a_new_name_is_written_in_nfc(vault: Vault):
     made = await notes.create(vault.writing, "e\u0301te\u0301/A\u0308", CREATE, "text", None)
     assert made.path == "été/Ä.md"
     assert list(vault.tree()) == ["été/Ä.md"]
+
+
+async def test_a_file_in_the_place_of_a_folder_is_named_as_the_reason(vault: Vault):
+    vault.put("a.md", "a")
+    with pytest.raises(InvalidRequest, match="A file is where the path has a folder"):
+        await vault.create("a.md/b.md", "b")
+    assert vault.tree() == {"a.md": b"a"}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.writing.opened import Vault, save_by_rename, write
 
+from vault_agent.errors import Failed
 from vault_agent.model.writing import Right, WriteState
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Create, Edit, Move, Transaction
@@ -193,3 +196,30 @@ async def test_a_damaged_log_is_set_aside(closed: Vault):
         assert await closed.writing.writes() == []
         await closed.append("A.md", "three\n")
     assert (closed.data / "writes.damaged").exists()
+
+
+async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vault, monkeypatch):
+    vault.put("A.md", "a\n")
+    vault.put("B.md", "[[A]]\n")
+    applied = Disk.apply
+
+    def apply(self, root, change, old, new):
+        if change.kind == "edit":
+            raise OSError(errno.ENOSPC, "full")
+        return applied(self, root, change, old, new)
+
+    changes = (Move("A.md", "C.md", b"a\n"), Edit("B.md", b"[[A]]\n", b"[[C]]\n"))
+    monkeypatch.setattr(Disk, "apply", apply)
+    with pytest.raises(Failed, match="finished as soon as there is room") as full:
+        await vault.writing.transact(
+            write("move", Right.MOVE), lambda: Transaction("C.md", changes, moved_from="A.md")
+        )
+    assert full.value.code == "DISK_FULL"
+    assert "nothing was written" not in full.value.message
+    monkeypatch.undo()
+    for _ in range(100):
+        if vault.bytes("B.md") == b"[[C]]\n":
+            break
+        await asyncio.sleep(0.1)
+    assert vault.bytes("B.md") == b"[[C]]\n"
+    assert vault.bytes("C.md") == b"a\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,25 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     await vault.undo()
     assert {path: data for path, data in vault.tree().items() if ".va-" not in path} == before
     assert not (vault.root / "Empty").exists()
+
+
+async def test_what_is_displaced_in_a_folder_does_not_move_back_with_it(closed: Vault):
+    note = closed.put("old/A.md", "[[old/A]]\n")
+
+    def plan() -> Transaction:
+        edit = Edit("new/A.md", b"[[old/A]]\n", b"[[new/A]]\n")
+        return Transaction("new", (Move("old", "new", None), edit), moved_from="old")
+
+    async with closed.opened():
+        await closed.writing.transact(write("move", Right.MOVE), plan)
+        while closed.temporaries():  # noqa: ASYNC110 - files tell nobody
+            await asyncio.sleep(0.1)
+        with (closed.root / "new/A.md").open("ab") as editor:
+            await closed.undo()
+            editor.write(b"what a person saves late\n")
+        while closed.temporaries():  # noqa: ASYNC110 - files tell nobody
+            await asyncio.sleep(0.1)
+    assert note.read_bytes() == b"[[old/A]]\nwhat a person saves late\n"
 
 
 async def test_bytes_are_kept_only_so_long(tmp_path: Path):

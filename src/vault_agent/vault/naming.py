@@ -136,15 +136,20 @@ def _check(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
     names = path.split("/")
     normal = [*names[:existing], *(unicodedata.normalize("NFC", each) for each in names[existing:])]
     what = _broken_extension(normal[-1], suffix)
+    place = len(normal) - 1
     if not what:
         normal[-1] = _with_suffix(normal[-1], suffix)
-        what = next(filter(None, (_broken(each, suffix) for each in normal[existing:])), "")
+        for place in range(existing, len(normal)):
+            what = _broken(normal[place], suffix if place == len(normal) - 1 else "")
+            if what:
+                break
     if not what and _size("/".join(normal)) > MAX_PATH_BYTES:
         what = f"path is over {MAX_PATH_BYTES} bytes"
     if not what and len(normal) - (not is_folder) > MAX_DEPTH:
         what = f"path has over {MAX_DEPTH} folders"
     if what:
-        raise _refused(what, _suggestion(normal, suffix, existing, MAX_DEPTH - is_folder))
+        suggestion = _suggestion(normal, suffix, existing, MAX_DEPTH - is_folder)
+        raise _refused(what, suggestion, place)
     return "/".join(normal)
 
 
@@ -200,8 +205,10 @@ def _mended(name: str, limit: int) -> str:
     return name or "Untitled"
 
 
-def _refused(what: str, suggestion: str) -> InvalidRequest:
-    shown = suggestion.rpartition("/")[2]
+def _refused(what: str, suggestion: str, place: int = -1) -> InvalidRequest:
+    """Return the error that shows the name at one place of the suggestion."""
+    names = suggestion.split("/")
+    shown = names[place] if place < len(names) else names[-1]
     if len(shown) > _LONGEST_SHOWN:
         shown = f"{shown[:_LONGEST_SHOWN]}…"
     return InvalidRequest(

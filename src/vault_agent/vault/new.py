@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import stat
 import unicodedata
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Conflict
+from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ def place_of_new(root: VaultRoot, path: str) -> tuple[str, int]:
     Folders that exist keep their spelling, and links among them are followed. The rest is in NFC.
 
     Raises:
-        CannotOpen: if a link leads to where nothing may be written, or a file is in the way.
+        CannotOpen: if a link leads to where nothing may be written.
+        InvalidRequest: `INVALID_PATH` if a file is where the path has a folder.
         Conflict: `NOTE_EXISTS`; `NAME_COLLISION` with `details.path` if the name exists in another
             spelling; `NOTE_NOT_LOCAL`.
     """
@@ -30,6 +32,8 @@ def place_of_new(root: VaultRoot, path: str) -> tuple[str, int]:
             rest = [unicodedata.normalize("NFC", part) for part in (*folders[number:], name)]
             return "/".join((*filter(None, (real,)), *rest)), number
         place = root.resolve(f"{real}/{spelled}" if real else spelled)
+        if not stat.S_ISDIR(place.stat.st_mode):
+            raise InvalidRequest("INVALID_PATH", "A file is where the path has a folder.")
         real = place.path
     taken = _spelled(root, real, name)
     prefix = f"{real}/" if real else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import (
     Conflict,
+    Failed,
     NotFound,
 )
 from vault_agent.model.identifiers import content_hash
@@ -16,7 +17,7 @@ from vault_agent.store.writes.record import FileChange, shown
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
 from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE
-from vault_agent.writing.failures import coded
+from vault_agent.writing.failures import coded, coded_error
 from vault_agent.writing.finish import new_beside
 from vault_agent.writing.journal import (
     Disturbed,
@@ -220,8 +221,15 @@ class Several:
                 raise
         try:
             left = self._journal.finisher.finish(root, logged, plans)
-        except BaseException:
+        except BaseException as error:
             self._journal.is_interrupted = True
+            if isinstance(error, OSError) and coded_error(error).code == "DISK_FULL":
+                raise Failed(
+                    "DISK_FULL",
+                    "There is no room in the vault for the rest of the change. It is finished as"
+                    " soon as there is room.",
+                    remedy="Free some space. Do not repeat the change.",
+                ) from error
             raise
         for position, change in enumerate(logged.changes):
             if change.kind == EDIT and position not in left:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import NotFound
@@ -62,7 +63,29 @@ def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: Logged) -> Tr
             changes.append(back)
             later.change(back)
     first = logged.changes[0]
-    return Transaction(first.path, tuple(changes))
+    return Transaction(first.path, tuple(_edits_after_folders(changes)))
+
+
+def _edits_after_folders(changes: list[Change]) -> list[Change]:
+    """Return the changes with each edit after the move of its folder, at its new path.
+
+    What an edit displaces stays beside the note for some seconds. A move right after it would carry
+    that away, with what an editor has saved into it.
+    """
+    ordered: list[Change] = []
+    for change in changes:
+        if not isinstance(change, Move) or change.before is not None:
+            ordered.append(change)
+            continue
+        inside: list[Edit] = []
+        others: list[Change] = []
+        for each in ordered:
+            if isinstance(each, Edit) and lies_in(each.path, change.path):
+                inside.append(replace(each, path=change.to + each.path[len(change.path) :]))
+            else:
+                others.append(each)
+        ordered = [*others, change, *inside]
+    return ordered
 
 
 class _Later:
