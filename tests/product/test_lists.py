@@ -180,7 +180,7 @@ def test_tasks_are_listed_and_paged(served: Program):
         ("notes?tasks=done", "INVALID_FILTER"),
         ("notes?after=today", "INVALID_FILTER"),
         (f"notes?cursor={'e' * 10_000}", "INVALID_CURSOR"),
-        ("notes?status=open", "INVALID_REQUEST"),
+        ("notes?state=open", "INVALID_REQUEST"),
         ("tasks?limit=201", "INVALID_LIMIT"),
         ("tasks?status=doing", "INVALID_FILTER"),
         ("tasks?dueAfter=today", "INVALID_FILTER"),

@@ -92,10 +92,21 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
         ("/jobs/{jobId}", "GET", f"/jobs/{once}", None),
         ("/jobs/{jobId}", "DELETE", f"/jobs/{once}", None),
         ("/jobs/{jobId}/events", "GET", f"/jobs/{once}/events", None),
+        ("/writes/{writeId}", "GET", f"/writes/{once}", None),
+        ("/ui/files/{path}", "GET", f"/ui/files/{once}?k=1", None),
+        ("/ui/assets/{path}", "GET", f"/ui/assets/{once}", None),
     ]
     found += [
         (f"/notes/{{noteId}}/{part}", "GET", f"/notes/{once}/{part}", None)
-        for part in ("links", "backlinks", "mentions", "graph")
+        for part in (
+            "links",
+            "backlinks",
+            "mentions",
+            "graph",
+            "html",
+            "outline",
+            "frontmatter",
+        )
     ]
     body = {"query": "frost", "filters": {"paths": [spelling]}}
     found += [

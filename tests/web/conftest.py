@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Elsewhere]:
     """Stand in for all other computers."""
     proxy = Elsewhere()
@@ -26,7 +26,7 @@ def elsewhere() -> Iterator[Elsewhere]:
     proxy.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
     """Start the machine's own browser, once for each test process."""
     found = find_browser()
@@ -46,7 +46,7 @@ def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve the vault of the browser tests, with its index made. It is only read."""
     yield from serve(tmp_path_factory.mktemp("site"), more=230)

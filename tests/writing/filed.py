@@ -12,6 +12,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, WriteLimits
 from vault_agent.store.current import CurrentIndex
 from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.write import TEMPORARY
 from vault_agent.writing.files import Files
 
 if TYPE_CHECKING:
@@ -63,12 +64,10 @@ class Vault(opened.Vault):
 
     def tree(self) -> dict[str, bytes]:
         """Return all files with their bytes, without displaced ones."""
-        return {
-            path: data for path, data in super().tree().items() if not opened.TEMPORARY.search(path)
-        }
+        return {path: data for path, data in super().tree().items() if not TEMPORARY.search(path)}
 
     def temporaries(self) -> list[str]:
-        return [path for path in super().tree() if opened.TEMPORARY.search(path)]
+        return [path for path in super().tree() if TEMPORARY.search(path)]
 
     def hash(self, path: str) -> str:
         return content_hash(self.bytes(path)).hex()

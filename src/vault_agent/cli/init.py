@@ -66,7 +66,7 @@ class Report:
 @click.option("--yes", is_flag=True, help="Do not ask: turn on what it needs.")
 @click.pass_obj
 async def command(invocation: Invocation, private: bool, private_journals: bool, yes: bool) -> None:
-    """Make a vault for the project of the current folder, and let the server open it.
+    """Make a vault for the project of the current folder.
 
     It also makes the global vault if you have none, and offers to turn on what both need. It prints
     what it wrote and how to undo it. Run again, it changes nothing.

@@ -19,7 +19,7 @@ from vault_agent.errors import NotFound
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 async def command(invocation: Invocation, yes: bool) -> None:
-    """Allow the vault of this project to be indexed and given to agents.
+    """Allow the vault of this project to be indexed.
 
     Its notes become part of what agents read. Look at them first if others have written them. A
     project that was moved must be allowed again.

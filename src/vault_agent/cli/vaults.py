@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.group("vaults", cls=Group, invoke_without_command=True)
 @click.pass_context
 async def command(context: click.Context) -> None:
-    """List, add and forget the vaults that the server may open besides `vault.root`."""
+    """List, add and forget vaults besides `vault.root`."""
     if context.invoked_subcommand is None:
         _list(context.obj)
 

@@ -11,7 +11,6 @@ import anyio
 import orjson
 
 from vault_agent.errors import NotFound
-from vault_agent.graph.adjacency import Adjacency
 from vault_agent.graph.paths import NoPath, near, shortest_path
 from vault_agent.model.graph import Community, GraphNote, Listed, LocalGraph, Page
 from vault_agent.model.identifiers import identify
@@ -26,6 +25,7 @@ from vault_agent.system.cancelling import in_thread
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from vault_agent.graph.adjacency import Adjacency
     from vault_agent.store.current import Snapshot
 
 _CENTRAL = 5  # notes shown of a community
@@ -70,6 +70,9 @@ class Graphs:
 def _graph(
     revision: str, order: Iterable[tuple[int, str]], links: tuple[list[int], list[int]]
 ) -> Graph:
+    # Imported here: it imports numpy, which a server without embeddings needs only for this.
+    from vault_agent.graph.adjacency import Adjacency
+
     rowids = array("q", (rowid for rowid, _ in order))
     positions = {rowid: position for position, rowid in enumerate(rowids)}
     return Graph(revision, rowids, positions, Adjacency.of(rowids, *links))

@@ -274,9 +274,9 @@ class Writing:
         """Look at all displaced files once their time has come, and close the log."""
         while (due := self._journal.linger.next_due) is not None and self._state == "ready":
             await anyio.sleep(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS)))
-            before = len(self._journal.linger)
+            before, is_due = len(self._journal.linger), due <= time.monotonic()
             await self.look()
-            if due <= time.monotonic() and len(self._journal.linger) >= before:
+            if is_due and len(self._journal.linger) >= before:
                 break  # the disk fails: the next start looks at them
         self._looking.close()
         self._threads.close()
