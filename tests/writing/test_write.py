@@ -39,11 +39,12 @@ async def test_a_note_is_created_and_edited(vault: Vault):
     assert [each.operation for each in vault.events] == ["create", "append"]
 
 
-async def test_no_temporary_file_stays(vault: Vault):
-    await vault.create("A.md", "one\n")
-    await vault.append("A.md", "two\n")
-    assert len(vault.temporaries()) == 1  # what was displaced, for a moment
-    await vault.writing.close()
+async def test_no_temporary_file_stays(tmp_path: Path):
+    vault = Vault(tmp_path)
+    async with vault.opened():
+        await vault.create("A.md", "one\n")
+        await vault.append("A.md", "two\n")
+        assert len(vault.temporaries()) == 1  # what was displaced, for a moment
     assert vault.temporaries() == []
 
 
