@@ -107,9 +107,9 @@ def boxes(page: Page, *names: str) -> dict[str, tuple[int, int, int, int] | None
 
 def test_the_layout_of_each_width(visit: Callable[..., Page], note_id: Callable[..., str]):
     frost = note_id("Frost alarm")
-    wide = boxes(
-        visit(f"/notes/{frost}"), ".top", ".list", "article.read", ".side", ".stats", ".thumbs"
-    )
+    page = visit(f"/notes/{frost}")
+    expect(page.locator(".side").first).to_be_visible()
+    wide = boxes(page, ".top", ".list", "article.read", ".side", ".stats", ".thumbs")
     assert wide == {
         ".top": (0, 0, 1440, 52),
         ".list": (0, 52, 392, 820),
@@ -119,11 +119,13 @@ def test_the_layout_of_each_width(visit: Callable[..., Page], note_id: Callable[
         ".thumbs": None,
     }
     middle = visit(f"/notes/{frost}", viewport={"width": 1024, "height": 768})
+    expect(middle.locator("article.read").first).to_be_visible()
     shown = boxes(middle, ".list", "article.read", ".side")
     assert shown == {".list": (0, 52, 348, 688), "article.read": (348, 52, 676, 688), ".side": None}
     middle.get_by_role("button", name="Side panel").click()
     expect(middle.locator(".side")).to_be_visible()
     phone = visit(f"/notes/{frost}", viewport={"width": 390, "height": 844})
+    expect(phone.locator("article.read").first).to_be_visible()
     shown = boxes(phone, ".list", "article.read", ".thumbs")
     assert shown[".list"] is None
     assert shown["article.read"] is not None

@@ -106,7 +106,10 @@ export async function ask(method, path, options = {}) {
   const time = performance.now() - began;
   if (response.status === 304) return { data: null, warnings: [], tag, time };
   if (options.raw && response.ok) return { data: await response.arrayBuffer(), warnings: [], tag, time };
-  const reply = await response.json().catch(() => null);
+  const reply = await response.json().catch((error) => {
+    if (options.signal?.aborted) throw error;
+    return null;
+  });
   if (!response.ok) throw refusal(response, reply);
   return { data: reply?.data, warnings: reply?.warnings ?? [], tag, time: performance.now() - began };
 }
