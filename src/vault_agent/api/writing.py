@@ -208,7 +208,7 @@ async def _section(vault: OpenVault, caller: Caller, sent: SectionBody) -> Found
 
 async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
-    known = await vault.outlines.outline(sent.note_id, caller.scope)
+    known = await vault.texts.outline(sent.note_id, caller.scope)
     data = OutlineData(
         note_id=known.note_id,
         path=known.path,
@@ -222,7 +222,7 @@ async def _outline(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
 
 async def _read_frontmatter(vault: OpenVault, caller: Caller, sent: NoteParams) -> Found:
     """Return the frontmatter of a note as JSON."""
-    known = await vault.outlines.frontmatter(sent.note_id, caller.scope)
+    known = await vault.texts.frontmatter(sent.note_id, caller.scope)
     data = FrontmatterData(note_id=known.note_id, path=known.path, frontmatter=known.values)
     return Found(Reply[FrontmatterData](data=data))
 

@@ -34,7 +34,6 @@ from vault_agent.library.jobs import JobOptions, Jobs
 from vault_agent.library.links import Links
 from vault_agent.library.lists import Lists
 from vault_agent.library.news import News, revision_of
-from vault_agent.library.outlines import Outlines
 from vault_agent.library.pages import Pages
 from vault_agent.library.refusals import while_running
 from vault_agent.library.secret import Secret
@@ -156,7 +155,6 @@ class OpenVault:
             background,
         )
         self.typing = TypingHelp(self._read, self._open_vault, background)
-        self.outlines = Outlines(self._read, self._open_vault)
         self.pages = Pages(
             self._read, self._open_vault, self.secret, task.vault, lambda: self.address
         )

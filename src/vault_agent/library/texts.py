@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from vault_agent.search import fetch
+from vault_agent.search.outline import note_frontmatter, note_outline
 from vault_agent.search.part import part
 from vault_agent.system.cancelling import open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import describe, open_attachment
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from vault_agent.library.shared import Read
     from vault_agent.model.reading import NotePart, PartQuery
     from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+    from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
+    from vault_agent.search.outline import NoteFrontmatter, NoteOutline
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.root import VaultRoot
 
@@ -48,6 +51,16 @@ class Texts:
             return await self._read(
                 lambda now: part(now, root, note_id, query, max_bytes=max_bytes)
             )
+
+    async def outline(self, note_id: str, scope: Scope) -> NoteOutline:
+        """Return the headings and blocks of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_outline(now, root, note_id, scope))
+
+    async def frontmatter(self, note_id: str, scope: Scope) -> NoteFrontmatter:
+        """Return the frontmatter of a note's current file."""
+        async with opened_in_thread(self._open_vault) as root:
+            return await self._read(lambda now: note_frontmatter(now, root, note_id, scope))
 
     async def chunk(self, note_id: str, index: int) -> ChunkContent:
         """Return one chunk."""
