@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault_agent.knowledge.score import Candidate, Frequencies, file_key
 from vault_agent.model.identifiers import identify
+from vault_agent.model.note_types import type_of_folder
 from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
@@ -19,15 +20,6 @@ if TYPE_CHECKING:
 NEWEST: Final = 20
 MAX_BY_FILE: Final = 200
 
-_FOLDERS: Final = {
-    "journals": "journal",
-    "decisions": "decision",
-    "adr": "decision",
-    "modules": "module",
-    "bugs": "bug",
-    "patterns": "pattern",
-    "snippets": "snippet",
-}
 _NEVER_TYPES = frozenset({"template"})
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "journal": ("outcome", "key decisions", "open questions"),
@@ -113,10 +105,7 @@ def frequencies(indexes: Sequence[FactIndex]) -> Frequencies:
 
 def type_of(note: NoteFacts) -> str:
     """Return the type of a note: as it says, else by its folder, else `note`."""
-    if note.type:
-        return note.type.lower()
-    folder = note.path.partition("/")[0] if "/" in note.path else ""
-    return _FOLDERS.get(folder.lower(), "note")
+    return note.type.lower() if note.type else type_of_folder(note.path)
 
 
 def named_files(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
