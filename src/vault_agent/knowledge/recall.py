@@ -73,13 +73,13 @@ class FactIndex:
         return near
 
     def candidate(
-        self, rowid: int, *, vault: str, found: float | None, from_global: bool
+        self, note_id: str, *, vault: str, found: float | None, from_global: bool
     ) -> Candidate:
         """Return a note as it is scored."""
-        note = self.notes[rowid]
+        note = self.notes[self.ids[note_id]]
         return Candidate(
             vault=vault,
-            note_id=identify(note.path),
+            note_id=note_id,
             path=note.path,
             title=note.title,
             type=type_of(note),
@@ -91,16 +91,15 @@ class FactIndex:
         )
 
 
-def frequencies(indexes: Sequence[FactIndex]) -> Frequencies:
-    """Return how often files and tags occur in several vaults together."""
-    files: dict[str, int] = {}
-    tags: dict[str, int] = {}
-    for index in indexes:
-        for name, rows in index.files.items():
-            files[name] = files.get(name, 0) + len(rows)
-        for name, rows in index.tags.items():
-            tags[name] = tags.get(name, 0) + len(rows)
-    return Frequencies(sum(index.size for index in indexes), files, tags)
+def frequencies(indexes: Sequence[FactIndex], candidates: Sequence[Candidate]) -> Frequencies:
+    """Return how often the files and tags of the candidates occur in several vaults together."""
+    files = {file_key(file) for each in candidates for file in each.files}
+    tags = {fold_words(tag) for each in candidates for tag in each.tags}
+    return Frequencies(
+        sum(index.size for index in indexes),
+        {name: sum(len(index.files.get(name, ())) for index in indexes) for name in files},
+        {name: sum(len(index.tags.get(name, ())) for index in indexes) for name in tags},
+    )
 
 
 def type_of(note: NoteFacts) -> str:

@@ -28,7 +28,7 @@ from vault_agent.knowledge.score import (
     rank,
 )
 from vault_agent.library.several import left_out
-from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights
 from vault_agent.model.search import Mode, SearchQuery
 from vault_agent.store.index import facts
@@ -90,7 +90,7 @@ class Memory:
             ranked = rank(
                 candidates,
                 signals,
-                frequencies(indexes),
+                frequencies(indexes, candidates),
                 today=datetime.now(UTC).date(),
                 weights=weights,
                 recency_days=settings.recency_days,
@@ -190,12 +190,12 @@ class Memory:
                 for vault, note_id in scores
                 if vault == name and note_id in index.ids
             }
-            ids = {rowid: note_id for note_id, rowid in index.ids.items() if rowid in rows}
+            ids = [identify(index.notes[rowid].path) for rowid in sorted(rows)]
             made += [
                 index.candidate(
-                    rowid, vault=name, found=scores.get((name, ids[rowid])), from_global=place > 0
+                    note_id, vault=name, found=scores.get((name, note_id)), from_global=place > 0
                 )
-                for rowid in sorted(rows)
+                for note_id in ids
             ]
         return made, places
 
