@@ -3,7 +3,7 @@
 Secrets are known by their form: the prefixes that providers give their keys, and names such as
 `DB_PASSWORD` before a value. Entropy is no rule, because hashes and IDs are as random as keys.
 
-Standard library only, since a hook imports this. Each pattern is linear in the length of the text.
+Standard library only. Each pattern is linear in the length of the text.
 """
 
 from __future__ import annotations
