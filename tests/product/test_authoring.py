@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.program import Program
-
-from vault_agent.cli.exits import Exit
+from tests.product.written import Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,123 +22,98 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
     """Return a program that serves a vault which may be written."""
-    made = Program(tmp_path_factory.mktemp("authoring"))
+    made = Written(tmp_path_factory.mktemp("authoring"), "create,append,edit")
     for path, text in NOTES.items():
         made.write(path, text)
-    made.variables = {
-        "VAULT_AGENT_WRITE_ENABLED": "true",
-        "VAULT_AGENT_WRITE_FOLDERS": ".",
-        "VAULT_AGENT_WRITE_QUIET_SECONDS": "0",
-        "VAULT_AGENT_SERVER_API_KEY": "k" * 40,
-        "VAULT_AGENT_VAULT_ROOT": str(made.vault),
-        "VAULT_AGENT_INDEX_DIR": str(made.indexes),
-    }
-    try:
-        made.start()
-        while (ended := made.run("index")).returncode == Exit.BUSY:
-            time.sleep(0.1)  # the first index is being built
-        assert ended.returncode == 0, ended.stderr
-        yield made
-    finally:
-        made.close()
+    with made.indexed() as program:
+        yield program
 
 
-def done(served: Program, *arguments: str) -> Any:
-    """Return the data of a command's reply."""
-    ended = served.run("--json", *arguments)
-    assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout)["data"]
-
-
-def refused(served: Program, *arguments: str) -> str:
+def refused(served: Written, *arguments: str) -> str:
     """Return the code of a command's error."""
     ended = served.run("--json", *arguments)
     assert ended.returncode != 0
     return str(json.loads(ended.stdout or ended.stderr)["error"]["code"])
 
 
-def text(served: Program, path: str) -> str:
-    return (served.vault / path).read_text("utf-8")
-
-
 def today() -> str:
     return str(datetime.now().astimezone().date())
 
 
-def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: Program):
-    before = text(served, FROST)
-    tasks = done(served, "tasks", "list", "Garden")["tasks"]
+def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: Written):
+    before = served.text(FROST)
+    tasks = served.data("tasks", "list", "Garden")["tasks"]
     assert [task["line"] for task in tasks] == [3, 4]
     served.write(FROST, "moved\n" + before)
-    written = done(served, "tasks", "done", tasks[0]["taskId"])
+    written = served.data("tasks", "done", tasks[0]["taskId"])
     assert written["line"] == 4
     assert written["index"]["state"] == "indexed"
-    assert text(served, FROST) == "moved\n" + before.replace(
+    assert served.text(FROST) == "moved\n" + before.replace(
         "- [ ] Sow beans 🆔 s1 📅 2025-05-01",
         f"- [x] Sow beans 🆔 s1 📅 2025-05-01 ✅ {today()}",
     )
-    opened = done(served, "tasks", "toggle", f"{FROST}:4")
+    opened = served.data("tasks", "toggle", f"{FROST}:4")
     assert opened["changed"]
-    assert text(served, FROST) == "moved\n" + before
-    cancelled = done(served, "tasks", "cancel", f"{FROST}:4")
-    assert "- [-] Sow" in text(served, FROST)
-    assert done(served, "undo", cancelled["writeId"])["changed"]
-    assert text(served, FROST) == "moved\n" + before
+    assert served.text(FROST) == "moved\n" + before
+    cancelled = served.data("tasks", "cancel", f"{FROST}:4")
+    assert "- [-] Sow" in served.text(FROST)
+    assert served.data("undo", cancelled["writeId"])["changed"]
+    assert served.text(FROST) == "moved\n" + before
     served.write(FROST, before)
-    assert done(served, "index")["job"]["state"] == "succeeded"
+    assert served.data("index")["job"]["state"] == "succeeded"
 
 
-def test_a_task_that_waits_for_another_warns(served: Program):
+def test_a_task_that_waits_for_another_warns(served: Written):
     ended = served.run("tasks", "done", f"{FROST}:4", "--dry-run")
     assert ended.returncode == 0, ended.stderr
     assert "TASK_BLOCKED" in ended.stderr
     assert refused(served, "tasks", "done", f"{FROST}:8") == "TASK_NOT_FOUND"
 
 
-def test_a_task_is_added_once(served: Program):
+def test_a_task_is_added_once(served: Written):
     add = ("tasks", "add", FROST, "Water", "--section", "Later", "--due", "2025-06-01")
-    done(served, *add)
-    assert text(served, FROST).endswith("## Later\n\nText\n- [ ] Water 📅 2025-06-01\n")
-    assert done(served, *add)["changed"] is False
-    assert done(served, *add, "--again")["changed"] is True
+    served.data(*add)
+    assert served.text(FROST).endswith("## Later\n\nText\n- [ ] Water 📅 2025-06-01\n")
+    assert served.data(*add)["changed"] is False
+    assert served.data(*add, "--again")["changed"] is True
 
 
-def test_a_note_is_made_from_a_template(served: Program):
-    names = {each["name"]: each for each in done(served, "new")["templates"]}
+def test_a_note_is_made_from_a_template(served: Written):
+    names = {each["name"]: each for each in served.data("new")["templates"]}
     assert names["Bed"]["variables"] == ["bed"]
     assert names["decision"]["builtIn"]
     assert refused(served, "new", "Bed", "Garden/One") == "TEMPLATE_VARIABLE_MISSING"
-    done(served, "new", "bed", "Garden/Beds/One", "--var", "bed=a: b")
-    assert text(served, "Garden/Beds/One.md") == '---\nbed: "a: b"\n---\n# One\n'
+    served.data("new", "bed", "Garden/Beds/One", "--var", "bed=a: b")
+    assert served.text("Garden/Beds/One.md") == '---\nbed: "a: b"\n---\n# One\n'
     assert refused(served, "new", "bed", "Garden/Beds/one", "--var", "bed=x") == "NAME_COLLISION"
     assert refused(served, "new", "bug", "a?b") == "INVALID_NOTE_NAME"
 
 
-def test_the_devlog_keeps_one_line_an_entry(served: Program):
+def test_the_devlog_keeps_one_line_an_entry(served: Written):
     for _ in range(2):  # the second is the same
-        done(served, "devlog", "add", "impl", "Late Frost", "covered\nthe beds")
-    done(served, "devlog", "add", "verify", "Late Frost", "no frost inside")
+        served.data("devlog", "add", "impl", "Late Frost", "covered\nthe beds")
+    served.data("devlog", "add", "verify", "Late Frost", "no frost inside")
     day = today()
-    assert text(served, "devlog/late-frost.md") == (
+    assert served.text("devlog/late-frost.md") == (
         f"[impl]    {day}  covered the beds\n[verify]  {day}  no frost inside\n"
     )
-    entries = done(served, "devlog", "tail", "late frost", "-n", "1")["entries"]
+    entries = served.data("devlog", "tail", "late frost", "-n", "1")["entries"]
     assert [(each["kind"], each["line"]) for each in entries] == [("verify", 2)]
-    assert len(done(served, "devlog", "tail")["entries"]) == 2
+    assert len(served.data("devlog", "tail")["entries"]) == 2
 
 
-def test_decisions_are_numbered(served: Program):
-    first = done(served, "adr", "new", "Use fleece")
+def test_decisions_are_numbered(served: Written):
+    first = served.data("adr", "new", "Use fleece")
     assert first["path"] == "adr/ADR-001-use-fleece.md"
     (served.vault / first["path"]).unlink()
     # The number is not used again.
-    assert done(served, "adr", "new", "Use glass", "-t", "It lasts.")["path"] == (
+    assert served.data("adr", "new", "Use glass", "-t", "It lasts.")["path"] == (
         "adr/ADR-002-use-glass.md"
     )
-    assert text(served, "adr/ADR-002-use-glass.md").endswith("# ADR-002: Use glass\n\nIt lasts.\n")
-    decisions = done(served, "adr", "list")["decisions"]
+    assert served.text("adr/ADR-002-use-glass.md").endswith("# ADR-002: Use glass\n\nIt lasts.\n")
+    decisions = served.data("adr", "list")["decisions"]
     assert [(each["number"], each["status"]) for each in decisions] == [(2, "proposed")]
 
 

@@ -10,12 +10,16 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
 
 from tests.clocks import PATIENCE
 from tests.product.program import PROGRAM, Program, Reply
 
+from vault_agent.cli.exits import Exit
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 KEY = "k" * 40
@@ -77,6 +81,24 @@ class Written(Program):
         ended = self.run(*arguments)
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
+
+    def data(self, *arguments: str) -> Any:
+        """Run a command that must succeed, and return the data of its reply."""
+        return json.loads(self.done("--json", *arguments))["data"]
+
+    @contextmanager
+    def indexed(self) -> Iterator[Self]:
+        """Serve the vault, and bring its index up to date."""
+        self.variables["VAULT_AGENT_VAULT_ROOT"] = str(self.vault)
+        self.variables["VAULT_AGENT_INDEX_DIR"] = str(self.indexes)
+        try:
+            self.start()
+            while (ended := self.run("index")).returncode == Exit.BUSY:
+                time.sleep(0.1)  # the first index is being built
+            assert ended.returncode == 0, ended.stderr
+            yield self
+        finally:
+            self.close()
 
     def at_a_terminal(self, *arguments: str, answers: list[Any]) -> tuple[int, str]:
         """Run a command at a terminal. An answer that can be called is called first.
