@@ -79,16 +79,16 @@ class Linger:
         plan: Plan | None = None,
         *,
         left: bytes | None = None,
-        seconds: float = SECONDS,
+        seconds: float | None = None,
     ) -> None:
-        """Look at the displaced file of a change again after some seconds.
+        """Look at the displaced file of a change again after some seconds, by default `SECONDS`.
 
         `left` is the hash of what it has now, if that is neither the text before nor after.
         """
         change = logged.changes[position]
         known = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
         redo = partial(text_after, plan) if plan is not None else None
-        due = time.monotonic() + seconds
+        due = time.monotonic() + (SECONDS if seconds is None else seconds)
         self._add(
             Lingering(logged, position, redo, change.hash_before, change.hash_after, known, due)
         )
@@ -161,8 +161,7 @@ class Linger:
             # The editor may still have it open: once more.
             self._add(self._put_in_place(root, lingering, found, rewrite))
             return True
-        self._disk.sweep(root, change)
-        self._log.sweep(lingering.logged.seq, lingering.position)
+        self._finisher.sweep(root, lingering.logged, lingering.position)
         return False
 
     def again(self, lingering: Lingering) -> None:

@@ -175,12 +175,12 @@ class Several:
         }
         if len(changes) == 1 and changes[0].kind != EDIT:
             logged = self._journal.begin(
-                write, write_id, WriteState.PREPARED, written, changes, texts, taken
+                root, write, write_id, WriteState.PREPARED, written, changes, texts, taken
             )
             self._journal.apply(root, logged, *texts[0], None)
             return shown
         logged = self._journal.begin(
-            write, write_id, WriteState.COMMITTED, written, changes, texts, taken
+            root, write, write_id, WriteState.COMMITTED, written, changes, texts, taken
         )
         if left := self._finish_all(root, logged, plans):
             details = {"paths": [changes[position].path for position in left[:20]]}
