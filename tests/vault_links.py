@@ -11,7 +11,7 @@ import html
 import posixpath
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -231,7 +231,7 @@ def pieces(text: str, size: int = _PIECE) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parsed(text: str) -> tuple[list[tuple[int, int]], list[tuple[tuple[int, int], str]]]:
     """Return the ranges that contain no links, and the Markdown links."""
     opaque: list[tuple[int, int]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -173,15 +174,19 @@ class Several:
             for position, each in enumerate(transaction.changes)
             if isinstance(each, Edit) and each.plan is not None
         }
-        if len(changes) == 1 and changes[0].kind != EDIT:
+        alone = len(changes) == 1 and changes[0].kind != EDIT
+        state = WriteState.PREPARED if alone else WriteState.COMMITTED
+        try:
             logged = self._journal.begin(
-                root, write, write_id, WriteState.PREPARED, written, changes, texts, taken
+                root, write, write_id, state, written, changes, texts, taken
             )
+        except Failed:
+            with suppress(Failed):  # what it has kept until the disk was full is of no use
+                self._journal.log.remove_unneeded()
+            raise
+        if alone:
             self._journal.apply(root, logged, *texts[0], None)
             return shown
-        logged = self._journal.begin(
-            root, write, write_id, WriteState.COMMITTED, written, changes, texts, taken
-        )
         if left := self._finish_all(root, logged, plans):
             details = {"paths": [changes[position].path for position in left[:20]]}
             what = f"{len(left)} of its files were changed by somebody else, and are left alone."

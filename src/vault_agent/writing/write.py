@@ -288,7 +288,7 @@ class Writing:
         paths = [file.path for each in self._conflicts for file in each.files[:1]]
         return WriteHealth(
             enabled=True,
-            state=self._state,
+            state="recovering" if self._journal.is_interrupted else self._state,
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=not disk.remote,
             lingering=len(self._journal.linger),

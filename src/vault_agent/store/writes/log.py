@@ -299,7 +299,7 @@ class WriteLog:
             if days == 0:
                 forgotten = seen
             self._forget(connection, forgotten)
-        self._remove_unneeded()
+        self.remove_unneeded()
 
     def forget(self, *, write_id: str | None = None, before: int | None = None) -> int:
         """Forget the bytes of one write, or of those before a time, or of all. Return how many."""
@@ -310,7 +310,7 @@ class WriteLog:
                 (write_id, before),
             ).fetchall()
             self._forget(connection, {seq for (seq,) in rows})
-        self._remove_unneeded()
+        self.remove_unneeded()
         return len(rows)
 
     def _forget(self, connection: sqlite3.Connection, numbers: set[int]) -> None:
@@ -336,7 +336,7 @@ class WriteLog:
             (now - KEY_MILLISECONDS, KEYS_OF_A_CALLER),
         )
 
-    def _remove_unneeded(self) -> None:
+    def remove_unneeded(self) -> None:
         """Remove bytes that neither undo nor recovery nor a look at temporary files needs.
 
         A write may be keeping bytes at this moment, before it is logged, so nothing else may run.
