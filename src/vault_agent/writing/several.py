@@ -33,6 +33,7 @@ from vault_agent.writing.transaction import (
     Edit,
     MakeFolder,
     Move,
+    NeedsJob,
     Remove,
     RemoveFolder,
 )
@@ -67,7 +68,9 @@ class Several:
                 )
             return self._carry_out_all(root, write, transaction, changes)
 
-    def undo(self, write_id: str | None, write: Write, *, copy_beside: bool) -> Written:
+    def undo(
+        self, write_id: str | None, write: Write, *, copy_beside: bool, at_once: int | None
+    ) -> Written:
         """Take back a write. See `Writing.undo`."""
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
@@ -79,6 +82,8 @@ class Several:
                 logged = self._journal.log.get(write_id)
             if logged is None or not (caller.is_owner or logged.agent == caller.name):
                 raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
+            if at_once is not None and len(logged.changes) > at_once:
+                raise NeedsJob
             try:
                 transaction = taken_back(root, self._journal.disk, self._journal.log, logged)
             except Touched as touched:
