@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SERVER = 'execve("/bin/python", ["python", "-m", "vault_agent", "serve"], 0x7f /* 9 vars */) = 0\n'
-READ = 'openat(7</t/vault>, "A.md", O_RDONLY|O_CLOEXEC) = 8</t/vault/A.md>\n'
+READ = 'openat2(7</t/vault>, "A.md", {flags=O_RDONLY, resolve=0}, 24) = 8</t/vault/A.md>\n'
 INDEX = 'openat(AT_FDCWD</t>, "/t/data/index.db", O_RDWR|O_CREAT, 0600) = 8</t/data/index.db>\n'
 LOG = 'openat(AT_FDCWD</t>, "/t/data/writes.db", O_RDWR|O_CREAT, 0600) = 8</t/data/writes.db>\n'
 

@@ -8,8 +8,9 @@ commands, relays, and the processes they start. Tests write into vaults themselv
 processes of pytest do is not looked at.
 
 A tree of processes may write if one of them has opened the log of writes, which only
-`write.enabled` does. Every other tree may change only its own places: the index, the config and
-caches. A change of any other place is printed, whether that is a vault or not.
+`write.enabled` does. What every other tree changes in a vault is printed. Vaults are all folders
+that a server was started for, or below which the program has opened files as it opens notes: by
+openat2.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
+
+from vault_agent.vault.paths import folders_of, outermost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +35,7 @@ _CHANGING = (
     "symlinkat,truncate,ftruncate,fchmod,fchmodat,chmod,fchown,fchownat,chown,utimensat,setxattr,"
     "fsetxattr,lsetxattr,removexattr,fremovexattr,mknodat"
 )
-_CALLS = f"execve,clone,clone3,fork,vfork,open,openat,{_CHANGING}"
+_CALLS = f"execve,clone,clone3,fork,vfork,open,openat,openat2,{_CHANGING}"
 _STRACE = (
     *("strace", "-f", "-ff", "-y", "-qq", "-s", "4096", "--seccomp-bpf"),
     *("-e", f"trace={_CALLS}", "-e", "status=successful"),
@@ -45,11 +49,6 @@ _CHILD = re.compile(r"= (\d+)(?:<.*>)?$")
 _ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _PROGRAM = re.compile(r"(?:^|[/. ])vault[_-]agent(?:\.|$| )")
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-f]{2}|.)")
-_OWN = re.compile(
-    r"^/(?:proc|dev|sys)(?:/|$)|/__pycache__(?:/|$)|/\.(?:config|cache|local)/"
-    r"|/(?:index|data|idx|indexes)(?:[-.\w]*)(?:/|$)|socket:|pipe:|anon_inode"
-)
-"""Places of the program itself, as the tests name them, and what is not in a file system."""
 
 
 @dataclass
@@ -59,6 +58,7 @@ class Process:
     parent: int | None = None
     arguments: list[str] = field(default_factory=list)
     changed: list[tuple[str, str]] = field(default_factory=list)  # calls, and paths
+    opened: set[str] = field(default_factory=set)  # folders below which it has opened files
     has_log: bool = False
 
     @property
@@ -108,6 +108,8 @@ def processes(folder: Path) -> dict[int, Process]:
                         found[int(child[1])].parent = number
                 elif name == "execve":
                     process.arguments = [unescaped(each) for each in _ARGUMENT.findall(line)][1:]
+                elif name == "openat2":
+                    process.opened.add(unescaped(_PLACE.findall(line)[0][0]))
                 elif name not in ("open", "openat") or _TO_CHANGE.search(line):
                     for place in places(line):
                         process.changed.append((name, place))
@@ -142,12 +144,25 @@ def is_worker(process: Process) -> bool:
     return any("multiprocessing" in each for each in process.arguments)
 
 
+def vaults(found: dict[int, Process]) -> set[str]:
+    """Return the folders that the program has served or read as vaults, the outermost ones."""
+    named = {
+        normpath(value)
+        for process in found.values()
+        for option, value in pairwise(process.arguments)
+        if option == "--vault-root" and value.startswith("/")
+    }
+    return set(outermost(named.union(*(process.opened for process in found.values()))))
+
+
 def check(folders: list[Path]) -> int:
-    """Print what trees without the log of writes have changed outside their own places."""
+    """Print what trees without the log of writes have changed in vaults, and return of how many."""
     counts: Counter[str] = Counter()
     odd: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for folder in folders:
         found = processes(folder)
+        roots = vaults(found)
+        counts["vaults"] += len(roots)
         for top, numbers in trees(found).items():
             counts["trees of processes"] += 1
             counts["processes and threads"] += len(numbers)
@@ -157,13 +172,13 @@ def check(folders: list[Path]) -> int:
             for each in numbers:
                 for name, place in found[each].changed:
                     counts["changing calls of trees with writing off"] += 1
-                    if not _OWN.search(place):
+                    if not roots.isdisjoint(folders_of(place)):
                         odd[name, place].add(" ".join(found[top].arguments)[:300])
     for name, count in counts.items():
         print(f"{count:>9,} {name}")
     for (name, place), commands in sorted(odd.items()):
         print(f"{name} {place}\n    {min(commands)}")
-    print(f"{len(odd)} changes of other places")
+    print(f"{len(odd)} changes of a vault while writing is off")
     return len(odd)
 
 
