@@ -251,7 +251,8 @@ def config_of(config: Config, entry: Registered) -> Config:
     """Return the settings for a registered vault.
 
     It has its own folder and no exclusions of the user's. Where notes may be changed at all, the
-    vaults of projects and the global one may be changed as a whole, and others never.
+    vaults of projects and the global one may be changed as a whole, and others never. What the
+    server writes by itself needs no `write.enabled`, but the same folders.
     """
     root = config.vault.model_copy(update={"root": entry.root, "exclude": ()})
     if entry.role is Role.OTHER:
