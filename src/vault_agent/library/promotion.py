@@ -11,36 +11,31 @@ import asyncio
 import re
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import (
-    Busy,
     Conflict,
-    Failed,
     Forbidden,
     InvalidRequest,
     NotFound,
     VaultAgentError,
 )
 from vault_agent.knowledge import promotion as texts
-from vault_agent.knowledge.recall import type_of
 from vault_agent.knowledge.redact import redact
-from vault_agent.knowledge.score import is_same_text
+from vault_agent.library.reads import ask, ready
+from vault_agent.library.similar import similar_notes
 from vault_agent.markdown.edit import Splice
 from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.note_types import new_note_id
 from vault_agent.model.promotion import Demoted, GlobalCopy, Interrupted, Promoted
-from vault_agent.model.search import Mode, SearchQuery
 from vault_agent.model.writing import Right, Write, WriteState
 from vault_agent.search.html import resolved
-from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index import facts, fields, text
+from vault_agent.store.index import facts, fields
 from vault_agent.system.cancelling import in_thread
-from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from vault_agent.config.registry import Registered
     from vault_agent.knowledge.promotion import Copied, Origin, Original
@@ -48,7 +43,6 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.warning import Warning
     from vault_agent.model.writing import Writer
-    from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.writing.write import Writing
 
@@ -57,14 +51,7 @@ PROMOTE, UNDO, UPDATE = "promote", "promote_undo", "promote_update"
 MAX_SIMILAR = 5
 MAX_SECRETS = 20
 """What an error lists at most."""
-_COMPARED = 30
 _NAMES_TRIED = 100
-_ATTEMPTS = 5
-_WAIT_SECONDS = 20.0
-_MANY = 100_000
-_WORDS = re.compile(r"[^\W_]+")
-
-_T = TypeVar("_T")
 
 
 class _Here(NamedTuple):
@@ -239,7 +226,9 @@ class Promotion:
             )
 
     async def _check_similar(self, original: Original, vault: OpenVault) -> None:
-        similar = await _similar(original, vault)
+        similar = await similar_notes(
+            texts.type_of_copy(original), original.title, original.body, vault
+        )
         if similar:
             raise Conflict(
                 "PROMOTE_SIMILAR",
@@ -275,7 +264,7 @@ class Promotion:
     ) -> bytes:
         """Return the copy of a note as it is written at a path of the global vault."""
         wanted = [(path, target, kind) for kind, target in texts.wanted_links(here.original)]
-        found = await _ask(vault, lambda connection: resolved(connection, wanted))
+        found = await ask(vault, lambda connection: resolved(connection, wanted))
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         return await in_thread(
             texts.copy_of,
@@ -325,7 +314,7 @@ class Promotion:
             lent = self._library.vault(GLOBAL)
             async with lent as vault:
                 writing = vault.writes.by_itself
-                await _ready(vault, writing)
+                await ready(vault, writing)
                 yield _There(vault, writing)
         except NotFound as error:
             if error.code != "VAULT_UNKNOWN":
@@ -345,7 +334,7 @@ class Promotion:
         if entry is None or entry.role is not Role.PROJECT:
             raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
         writing = vault.writes.by_itself
-        await _ready(vault, writing)
+        await ready(vault, writing)
         path = (await vault.lists.resolve(note_id)).notes[0].path
         note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
         return _Here(
@@ -362,7 +351,7 @@ class Promotion:
             found = await self._read_copy(there, named, writer)
             if found is not None and (found.said is None or found.said.key == here.key):
                 return found
-        rows = await _ask(
+        rows = await ask(
             there.vault,
             lambda connection: fields.notes_with_value(
                 connection, texts.FROM, here.key, limit=MAX_SIMILAR
@@ -391,7 +380,7 @@ class Promotion:
             said = await fields.values_of(connection, notes, texts.FROM)
             return {values[0]: notes[rowid] for rowid, values in said.items()}
 
-        return await _ask(there.vault, read)
+        return await ask(there.vault, read)
 
     async def _check_project(
         self, entry: Registered, copies: dict[str, str], there: _There, writer: Writer
@@ -401,7 +390,7 @@ class Promotion:
         own = f"{entry.uid}:"
         ours = {key[len(own) :]: path for key, path in copies.items() if key.startswith(own)}
         async with self._library.vault(entry.identity) as vault:
-            await _ready(vault, vault.writes.by_itself)
+            await ready(vault, vault.writes.by_itself)
             name = self._library.address_of(vault)
 
             async def read(connection: Connection) -> tuple[dict[str, str], dict[str, str]]:
@@ -412,7 +401,7 @@ class Promotion:
                 marks = await fields.values_of(connection, rows, texts.PROMOTED_TO)
                 return named, {rows[rowid]: values[0] for rowid, values in marks.items()}
 
-            named, marks = await _ask(vault, read)
+            named, marks = await ask(vault, read)
             for identifier, copy in ours.items():
                 path = named.get(identifier)
                 if path is None:
@@ -427,74 +416,6 @@ class Promotion:
                 if copy_there is None and place not in ours.values():
                     found.append(Interrupted(name, path, "missing", mended=False))
         return found
-
-
-async def _similar(original: Original, vault: OpenVault) -> list[dict[str, str]]:
-    """Return the notes of a vault with the same type and title, or with almost the same text."""
-    kind, title = texts.type_of_copy(original), fold(original.title)
-    words = _WORDS.findall(f"{original.title} {original.body[:4_000]}")
-    query = SearchQuery(" ".join(words)[:1_000], Mode.LEXICAL, _COMPARED)
-    hits = (await vault.search(query)).hits if words else ()
-
-    async def read(connection: Connection) -> tuple[list[facts.NoteFacts], list[bytes]]:
-        notes = await facts.read_facts(connection)
-        wanted = {hit.note_id for hit in hits}
-        near = [each for each in notes if identify(each.path) in wanted]
-        named = [each for each in notes if fold(each.title) == title and type_of(each) == kind]
-        found = {each.rowid: each for each in (*named, *near)}
-        return list(found.values()), await text.bodies(connection, list(found))
-
-    notes, bodies = await _ask(vault, read)
-
-    def compare() -> list[dict[str, str]]:
-        found = []
-        for note, body in zip(notes, bodies, strict=True):
-            named = fold(note.title) == title and type_of(note) == kind
-            if named or is_same_text(original.body, body.decode("utf-8", "replace")):
-                found.append(
-                    {
-                        "noteId": identify(note.path),
-                        "path": note.path,
-                        "title": note.title,
-                        "by": "title" if named else "text",
-                    }
-                )
-        return found
-
-    return await in_thread(compare)
-
-
-async def _ready(vault: OpenVault, writing: Writing) -> None:
-    """Wait until a vault that may have just been opened can be written and searched.
-
-    Raises:
-        Busy: `RECOVERY_PENDING` if it takes too long.
-    """
-    try:
-        async with asyncio.timeout(_WAIT_SECONDS):
-            await writing.ready()
-            while (job := vault.jobs.indexing) is not None:
-                async for _ in vault.jobs.watch(job.id):
-                    pass
-    except TimeoutError:
-        raise Busy("RECOVERY_PENDING", "The vault is still being opened or indexed.") from None
-
-
-async def _ask(vault: OpenVault, read: Callable[[Connection], Awaitable[_T]]) -> _T:
-    """Return what `read` finds in the index of a vault."""
-
-    async def asked(snapshot: Snapshot) -> _T:
-        async with snapshot.connection() as connection:
-            return await read(connection)
-
-    for _ in range(_ATTEMPTS):
-        async with vault.snapshot() as snapshot:
-            try:
-                return await asked(snapshot)
-            except SnapshotOutdated:
-                pass
-        await vault.refresh()
-    raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
 
 def _write(operation: str, right: Right, writer: Writer, expected: bytes | None = None) -> Write:
