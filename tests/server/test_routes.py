@@ -40,6 +40,7 @@ CONTRACT = {
     "POST /grep",
     "GET /notes", "GET /tasks",
     "POST /context", "POST /memory",
+    "POST /notes/{noteId}/promote", "DELETE /notes/{noteId}/promote", "POST /vaults/check",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
     "GET /suggest", "GET /stats", "GET /graph/layout",
     "GET /notes/{noteId}/html", "POST /render", "GET /ui/files/{path}",

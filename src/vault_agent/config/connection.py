@@ -56,6 +56,11 @@ def several_vaults(layers: Iterable[Layer]) -> bool:
     return bool(_first(tuple(layers), "vaults.enabled", rules.switch))
 
 
+def recalls(layers: Iterable[Layer]) -> bool:
+    """Return `memory.enabled`."""
+    return bool(_first(tuple(layers), "memory.enabled", rules.switch))
+
+
 def vault_root(layers: Iterable[Layer]) -> Path | None:
     """Return `vault.root`, or None if it is not set."""
     return _first(tuple(layers), "vault.root", rules.folder)
