@@ -158,6 +158,11 @@ class MemorySettings(_Section):
     recency_weight: Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)] = 0.2
     include_global: Switch = True
     exclude_types: Annotated[tuple[str, ...], BeforeValidator(rules.names)] = ()
+    auto_inject: Switch = True
+    each_prompt: Switch = False
+    show: Switch = False
+    hook_timeout_ms: Annotated[Count, Field(ge=50, le=10_000)] = 800
+    log_days: Annotated[Count, Field(ge=1, le=3_650)] = 90
 
 
 class JournalSettings(_Section):

@@ -62,7 +62,8 @@ class Route:
     """The HTTP binding of an operation.
 
     Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
-    in the JSON body if the route has one, otherwise in the query string.
+    in the JSON body if the route has one, otherwise in the query string. A field cannot be called
+    `vault`: that part of a path names the vault that the request is to.
 
     Args:
         method: GET, POST or DELETE.
@@ -106,7 +107,8 @@ class Route:
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
-            sent = with_headers(request, await read_model(request, self.request, limit))
+            inside = _path_values(self, request) if self.in_path else {}
+            sent = with_headers(request, await read_model(request, self.request, limit, inside))
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
         if self.octets:
