@@ -17,6 +17,7 @@ from vault_agent.api import (
     lists,
     memory,
     operations,
+    sessions,
     vaults,
     writes,
     writing,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import Model
 
 MAX_RENDER_BYTES = 512 * 1024
+MAX_EVENT_BYTES = 512 * 1024
 
 _PARTS = re.compile(r"\{(\w+)\}")
 _VAULT = "vault"
@@ -254,6 +256,14 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
     Route("POST", "/memory", memory.MEMORY, body=True),
+    Route(
+        "POST",
+        "/sessions/events",
+        sessions.SESSION_EVENT,
+        body=True,
+        status=202,
+        max_body=MAX_EVENT_BYTES,
+    ),
     Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
     Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
     Route("GET", "/suggest", pages.SUGGEST),
@@ -349,6 +359,7 @@ ROUTES: tuple[Route, ...] = (
 
 OF_THE_SERVER = (
     "/vaults",
+    "/sessions/events",
     "/openapi.json",
     "/ui",
     "/ui/",
