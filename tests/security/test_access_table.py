@@ -55,6 +55,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/decisions"): ("/decisions", None, 200),
     ("POST", "/context"): ("/context", b'{"queries": [{"query": "frost"}]}', 200),
     ("POST", "/memory"): ("/memory", b"{}", 403),  # switched off
+    ("POST", "/sessions/events"): ("/sessions/events", b"{}", 403),  # switched off
     ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
     ("POST", "/vaults/check"): ("/vaults/check", b"{}", 403),
     ("POST", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", b"{}", 403),

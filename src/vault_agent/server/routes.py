@@ -18,6 +18,7 @@ from vault_agent.api import (
     memory,
     operations,
     promotion,
+    sessions,
     vaults,
     writes,
     writing,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import Model
 
 MAX_RENDER_BYTES = 512 * 1024
+MAX_EVENT_BYTES = 512 * 1024
 
 _PARTS = re.compile(r"\{(\w+)\}")
 _VAULT = "vault"
@@ -63,7 +65,8 @@ class Route:
     """The HTTP binding of an operation.
 
     Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
-    in the JSON body if the route has one, otherwise in the query string.
+    in the JSON body if the route has one, otherwise in the query string. A field cannot be called
+    `vault`: that part of a path names the vault that the request is to.
 
     Args:
         method: GET, POST or DELETE.
@@ -109,9 +112,8 @@ class Route:
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
-            place = _path_values(self, request)
-            model = await read_model(request, self.request, limit, place)
-            sent = with_headers(request, model)
+            inside = _path_values(self, request) if self.in_path else {}
+            sent = with_headers(request, await read_model(request, self.request, limit, inside))
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
         if self.octets:
@@ -257,6 +259,14 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
     Route("POST", "/memory", memory.MEMORY, body=True),
+    Route(
+        "POST",
+        "/sessions/events",
+        sessions.SESSION_EVENT,
+        body=True,
+        status=202,
+        max_body=MAX_EVENT_BYTES,
+    ),
     Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
     Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
     Route("GET", "/suggest", pages.SUGGEST),
@@ -356,6 +366,7 @@ ROUTES: tuple[Route, ...] = (
 OF_THE_SERVER = (
     "/vaults",
     "/vaults/check",
+    "/sessions/events",
     "/openapi.json",
     "/ui",
     "/ui/",
