@@ -56,11 +56,15 @@ LAZY_EMBEDDING = {"cli/embedding.py", "cli/config.py"}
 # One reads a vault itself, because it works without a server.
 LAZY_VAULT = {"cli/check_links.py"}
 
+# The hook of agents reads events and spools them itself, because it works without a server.
+LAZY_KNOWLEDGE = {"cli/hook.py"}
+
 LAZY = {
     "server": LAZY_SERVER,
     "embedding": LAZY_EMBEDDING,
     "vault": LAZY_VAULT,
     "indexing": LAZY_VAULT,
+    "knowledge": LAZY_KNOWLEDGE,
 }
 
 # Third-party and standard modules that belong to one room.

@@ -65,6 +65,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
         403,
     ),
     ("POST", "/memory/forget"): ("/memory/forget", b"{}", 403),
+    ("POST", "/sessions/events"): ("/sessions/events", b"{}", 403),  # switched off
     ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
     ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything
     ("GET", "/ui"): ("/ui", None, 403),

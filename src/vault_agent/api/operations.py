@@ -15,6 +15,7 @@ from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.sessions import SESSION_EVENT
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
@@ -299,6 +300,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *AUTHORING_READS,
     MEMORY,
     *DELIVERY_OPERATIONS,
+    SESSION_EVENT,
     *WEB_OPERATIONS,
     INDEX,
     REINDEX,

@@ -51,6 +51,10 @@ _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "generic": {each: each for each in EVENTS},
 }
+_CAMEL: Final = {
+    name: re.sub("_([a-z])", lambda each: each[1].upper(), name) for name in SessionEvent._fields
+}
+_SNAKE: Final = {camel: name for name, camel in _CAMEL.items()}
 _SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,199}")
 _BY_A_PERSON = {None, "user", "sdk"}
 """Sources of prompts that a person wrote. Other prompts are made by the agent itself."""
@@ -112,8 +116,8 @@ def read_event(
 
 
 def to_json(event: SessionEvent) -> bytes:
-    """Return an event as the spool and the server take it."""
-    fields = {name: value for name, value in event._asdict().items() if value is not None}
+    """Return an event as the spool and the server take it, with the names of HTTP."""
+    fields = {_CAMEL[name]: value for name, value in event._asdict().items() if value is not None}
     return json.dumps({"version": VERSION, **fields}).encode()
 
 
@@ -122,7 +126,7 @@ def from_json(data: bytes) -> SessionEvent | None:
     try:
         found = json.loads(data)
         version = found.pop("version")
-        event = SessionEvent(**found)
+        event = SessionEvent(**{_SNAKE[name]: value for name, value in found.items()})
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return None
     texts = [value for name, value in event._asdict().items() if name != "at"]

@@ -7,7 +7,6 @@ begins with its time, so the order of names is that of the events. Standard libr
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -44,7 +43,7 @@ def spool(folder: Path, event: SessionEvent) -> None:
         OSError: if it cannot be written.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
+    name = f"{time.time_ns():020d}-{os.urandom(4).hex()}"
     half = folder / f"{name}{_HALF}"
     descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

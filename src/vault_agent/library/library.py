@@ -123,7 +123,7 @@ class Library:
     @property
     def has_sessions(self) -> bool:
         """Whether anything is made of the sessions that agents' hooks tell of."""
-        return self.has_several and self._config.memory.enabled
+        return self.has_several and (self._config.memory.enabled or self._config.journal.enabled)
 
     def require_several(self) -> None:
         """Raise `FEATURE_DISABLED` if several vaults are switched off."""
@@ -270,8 +270,9 @@ async def open_library(
                 open_session_record(
                     index_parent(config),
                     library.known,
+                    idle_seconds=60.0 * config.journal.idle_minutes,
                     log_days=config.memory.log_days,
-                    deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1000,
+                    deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
                     on_crash=partial(on_crash, "server"),
                 )
             )
@@ -287,7 +288,8 @@ def config_of(config: Config, entry: Registered) -> Config:
     """Return the settings for a registered vault.
 
     It has its own folder and no exclusions of the user's. Where notes may be changed at all, the
-    vaults of projects and the global one may be changed as a whole, and others never.
+    vaults of projects and the global one may be changed as a whole, and others never. What the
+    server writes by itself needs no `write.enabled`, but the same folders.
     """
     root = config.vault.model_copy(update={"root": entry.root, "exclude": ()})
     if entry.role is Role.OTHER:

@@ -18,6 +18,7 @@ from vault_agent.api import (
     lists,
     memory,
     operations,
+    sessions,
     vaults,
     writes,
     writing,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import Model
 
 MAX_RENDER_BYTES = 512 * 1024
+MAX_EVENT_BYTES = 512 * 1024
 
 _PARTS = re.compile(r"\{(\w+)\}")
 _VAULT = "vault"
@@ -261,6 +263,14 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/memory/sessions/{sessionId}/notes", deliveries.PUT_FIRST, body=True),
     Route("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", deliveries.TAKE_OUT),
     Route("POST", "/memory/forget", deliveries.FORGET_MEMORY, body=True),
+    Route(
+        "POST",
+        "/sessions/events",
+        sessions.SESSION_EVENT,
+        body=True,
+        status=202,
+        max_body=MAX_EVENT_BYTES,
+    ),
     Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
     Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
     Route("GET", "/suggest", pages.SUGGEST),
@@ -356,6 +366,7 @@ ROUTES: tuple[Route, ...] = (
 
 OF_THE_SERVER = (
     "/vaults",
+    "/sessions/events",
     "/openapi.json",
     "/ui",
     "/ui/",
