@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,15 @@ SHOP = {
     "notes/costs.md": note("Costs", "Streaming cost updates come every second to the tracker."),
     "bugs/never.md": note("Never", "Streaming cost tracker updates.", memory="never"),
 }
+
+
+def commit(project: Path, file: str, *, branch: str) -> None:
+    """Make a repository with one commit of one file."""
+    (project / file).parent.mkdir(exist_ok=True)
+    (project / file).write_text("pass\n")
+    person = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (("init", "-q", "-b", branch), ("add", file), (*person, "commit", "-qm", "x")):
+        subprocess.run(("git", *command), cwd=project, check=True, capture_output=True)
 
 
 class Agent:
@@ -286,3 +296,16 @@ async def test_a_damaged_record_is_set_aside(world: World):
     assert sqlite3.connect(world.data / "sessions.db").execute(
         "SELECT count(*) FROM delivery"
     ).fetchone() == (1,)
+
+
+async def test_a_start_looks_at_the_last_commit_and_at_the_branch(world: World):
+    commit(world.shop.parent.parent, "src/parser.py", branch="streaming-cost-tracker-updates")
+    (world.shop / "journals" / "last.md").unlink()
+    async with opened(world) as (_, agent):
+        start = await agent.starts()
+        assert '"Parsing"' in start
+        assert '"Tracker"' in start
+        [delivery] = (await agent.deliveries.details("s1")).deliveries
+        assert delivery.signals.files == ("src/parser.py",)
+        assert delivery.signals.branch == "streaming-cost-tracker-updates"
+        assert not delivery.signals.prompt

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
+from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound
 from vault_agent.knowledge.having import Having
 from vault_agent.knowledge.preamble import tokens_of, withdrawn
@@ -30,6 +31,7 @@ from vault_agent.model.deliveries import (
 )
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.sessions import COMPACT, Delivered
+from vault_agent.system.git import Latest, latest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -45,6 +47,10 @@ if TYPE_CHECKING:
 START_NOTES: Final = 3
 _RESUME: Final = "resume"
 """The source of a start after which the agent still has what it got."""
+_GIT_SECONDS = 0.2
+"""A repository that is slower than this is not waited for."""
+_MAX_COMMITTED = 15
+"""Files of the last commit. The others are of the last session."""
 _SAME_COMPACTION = 60.0
 """Seconds between the two events that tell of one compaction."""
 
@@ -286,9 +292,13 @@ class Deliveries:
 
     async def _around(self, vault: OpenVault) -> tuple[tuple[str, ...], str | None]:
         """Return the files on which the project was last worked, and its branch."""
+        entry = self._library.entry(vault.identity)
+        committed = Latest()
+        if entry is not None and entry.role is Role.PROJECT:
+            committed = await latest(entry.root.parent.parent, seconds=_GIT_SECONDS)
         known = await self._library.memory.facts.of(vault)
-        files = known.notes.files_of_last_session()
-        return tuple(dict.fromkeys(files))[:MAX_FILES], None
+        files = (*committed.files[:_MAX_COMMITTED], *known.notes.files_of_last_session())
+        return tuple(dict.fromkeys(files))[:MAX_FILES], committed.branch
 
     async def _delivered(
         self, who: _Who, event: SessionEvent, having: Having, asked: RecallQuery | None
