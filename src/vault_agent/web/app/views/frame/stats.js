@@ -4,7 +4,7 @@ import { html } from "../../../vendor/preact.js";
 import { live } from "../../events.js";
 import { Icon, KINDS } from "../../parts/sign.js";
 import { address, changed } from "../../state/address.js";
-import { clock, embeds, health, job, stats } from "../../state/vault.js";
+import { clock, embeds, hasMemory, health, job, stats } from "../../state/vault.js";
 import { agoWords, count, timeOf, words } from "../../words.js";
 
 const SHOWN = 3; // kinds besides notes
@@ -33,10 +33,10 @@ export function Stats() {
       <a href=${changed({ view: "settings" })}><span class="live" data-state=${live.value}></span>${/** @type {any} */ (words.stats)[live.value]}</a></span></footer>`;
 }
 
-const THUMBS = /** @type {const} */ (["notes", "graph", "jobs", "settings"]);
+const THUMBS = /** @type {const} */ (["notes", "graph", "memory", "jobs", "settings"]);
 
 export function Thumbs() {
   const { view } = address.value;
-  return html`<nav class="thumbs" aria-label=${words.views.nav}>${THUMBS.map((each) => html`<a key=${each} href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })} aria-current=${each === view ? "page" : undefined}>
+  return html`<nav class="thumbs" aria-label=${words.views.nav}>${THUMBS.filter((each) => each !== "memory" || hasMemory.value).map((each) => html`<a key=${each} href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })} aria-current=${each === view ? "page" : undefined}>
     <${Icon} name=${each === "settings" ? "gear" : each} />${words.views[each]}</a>`)}</nav>`;
 }

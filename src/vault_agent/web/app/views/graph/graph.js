@@ -4,10 +4,11 @@ import { html, useEffect, useMemo, useRef, useSignal } from "../../../vendor/pre
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/fault.js";
 import { announce } from "../../parts/say.js";
+import { useSheet } from "../../parts/sheet.js";
 import { KINDS, kindOf } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
-import { graph, graphFault, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
+import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { revision } from "../../state/vault.js";
 import { count, words } from "../../words.js";
@@ -16,15 +17,12 @@ import { AsList, Preview } from "./preview.js";
 import { Canvas } from "./stage.js";
 
 const EDGES_OUT = 20_000;
-const sheet = document.createElement("link");
-sheet.rel = "stylesheet";
-sheet.href = new URL("../../../css/graph.css", import.meta.url).href;
 
 const NO_FILTER = { hidden: /** @type {string[]} */ ([]), orphans: false, unresolved: false, clusters: true, colour: "type", first: -Infinity, last: Infinity, search: false };
 
 export function View() {
   const stage = useRef(/** @type {import("./stage.js").Stage | null} */ (null));
-  const styled = useSignal(sheet.isConnected && Boolean(sheet.sheet));
+  const styled = useSheet("graph.css");
   const filter = useSignal(NO_FILTER);
   const at = useSignal(-1);
   const find = useSignal("");
@@ -35,10 +33,6 @@ export function View() {
   const { near: middleId, depth } = address.value;
   const { unresolved, clusters, colour } = filter.value;
 
-  useEffect(() => {
-    sheet.onload = () => (styled.value = true);
-    if (!sheet.isConnected) document.head.append(sheet);
-  }, []);
   useEffect(() => loadGraph({ unresolved }), [revision.value, unresolved]);
 
   const middle = now && middleId ? now.ids.indexOf(middleId) : -1;
@@ -66,7 +60,7 @@ export function View() {
   }, [found]);
   const ranked = useMemo(() => (now ? Uint32Array.from([...now.ids.keys()].sort((a, b) => now.degree[b] - now.degree[a] || a - b)) : new Uint32Array()), [now]);
 
-  const grouped = colour !== "type";
+  const coloured = colour !== "type";
   const scene = () => {
     if (!now) return;
     const [x, y] = [now.x.slice(), now.y.slice()];
@@ -77,17 +71,17 @@ export function View() {
     const kind = Uint8Array.from(now.types, (type) => KINDS.indexOf(kindOf(type)));
     stage.current?.tell("scene", {
       middle, refit: true,
-      scene: { x, y, kind, kinds: KINDS, degree: now.degree, edges: strongest(now), group: colour === "folder" ? now.folderGroup : now.group, mask, bright, ranked, titles: now.titles.map((title) => plain(title, 60)), names: clusterNames(now, colour), clusters: clusters && middle < 0, grouped },
+      scene: { x, y, kind, kinds: KINDS, degree: now.degree, edges: strongest(now), group: colour === "folder" ? now.folderGroup : now.group, mask, bright, ranked, titles: now.titles.map((title) => plain(title, 60)), names: clusterNames(now, colour), clusters: clusters && middle < 0, grouped: coloured },
     });
   };
-  useEffect(scene, [now, middle, depth, styled.value]);
+  useEffect(scene, [now, middle, depth, styled]);
   useEffect(() => {
     if (now && middle < 0) stage.current?.tell("mask", { mask, bright });
     else if (now) scene();
   }, [mask, bright]);
   useEffect(() => {
-    if (now) stage.current?.tell("paint", { changes: { grouped, clusters: clusters && middle < 0, group: colour === "folder" ? now.folderGroup : now.group, names: clusterNames(now, colour) } });
-  }, [clusters, colour]);
+    if (now) stage.current?.tell("paint", { changes: { grouped: coloured, clusters: clusters && middle < 0, group: colour === "folder" ? now.folderGroup : now.group, names: clusterNames(now, colour) } });
+  }, [clusters, colour, grouped.value]);
 
   /** @param {number} next */
   const choose = (next) => {
@@ -135,7 +129,7 @@ export function View() {
   };
   const notes = [now?.truncated && words.graph.truncated(count(now.ids.length)), left.value > 0 && words.graph.strongest(count(EDGES_OUT)), now && !now.laid && words.graph.pending].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
-  if (!styled.value) return null;
+  if (!styled) return null;
   return html`<div class="graph"><h1 class="visually-hidden">${words.graph.title}</h1>
     <${Canvas} label=${words.graph.label(count(shown))} stage=${stage} onMessage=${hear} onOpen=${openChosen} onEscape=${() => choose(-1)} />
     ${graphFault.value && html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`}
