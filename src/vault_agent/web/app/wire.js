@@ -26,7 +26,7 @@ const page = document.documentElement.dataset;
  */
 export const place = new URLSearchParams(/\?(.*)$/s.exec(location.hash)?.[1] ?? "").get("vault") ?? "";
 
-/** Why the page cannot go on: "session", "vault", "unknown" or null. */
+/** Why the page cannot go on: "session", "vault", "novault" or null. */
 export const stopped = signal(/** @type {string | null} */ (null));
 /** The identity of the vault, once the server has replied. */
 export const vaultId = signal("");

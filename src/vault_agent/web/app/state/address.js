@@ -5,10 +5,10 @@ import { place, serverId } from "../wire.js";
 
 /** @typedef {{ view: string, note: string, at: string, line: string, q: string, type: string[], tag: string[],
  *   path: string[], after: string, before: string, linked: string, tasks: string, sort: string,
- *   near: string, depth: string, edit: string, project: string, session: string, vault: string }} Address */
+ *   near: string, depth: string, edit: string, project: string[], session: string, vault: string }} Address */
 
-const LISTS = /** @type {const} */ (["type", "tag", "path"]);
-const TEXTS = /** @type {const} */ (["at", "line", "q", "after", "before", "linked", "tasks", "sort", "near", "depth", "edit", "project", "session", "vault"]);
+export const LISTS = /** @type {const} */ (["type", "tag", "path", "project"]);
+const TEXTS = /** @type {const} */ (["at", "line", "q", "after", "before", "linked", "tasks", "sort", "near", "depth", "edit", "session", "vault"]);
 export const FILTERS = /** @type {const} */ (["type", "tag", "path", "after", "before", "linked", "tasks", "project"]);
 export const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
 

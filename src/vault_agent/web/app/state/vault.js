@@ -40,7 +40,7 @@ export async function readHealth() {
     newer.value = Boolean(document.documentElement.dataset.version) && data.version !== document.documentElement.dataset.version;
   } catch (error) {
     // The stream of events says that the server is gone.
-    if (place && GONE.includes(/** @type {any} */ (error)?.code)) stopped.value = "unknown";
+    if (place && GONE.includes(/** @type {any} */ (error)?.code)) stopped.value = "novault";
   }
 }
 

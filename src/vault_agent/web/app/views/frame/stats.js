@@ -23,7 +23,7 @@ export function Stats() {
   const share = health.value?.embeddings;
   const sep = (/** @type {string} */ more) => html`<span class=${`sep ${more}`} aria-hidden="true">·</span>`;
   return html`<footer class="stats" aria-label=${words.stats.label}>
-    <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [] })}><b>${count(notes)}</b> ${words.stats.notes(notes)}</a>
+    <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [], project: [] })}><b>${count(notes)}</b> ${words.stats.notes(notes)}</a>
     ${kinds.map(([kind, n]) => html`${sep("m-hide")}<a class="num m-hide" key=${kind} href=${changed({ view: "notes", type: [types.find((/** @type {any} */ each) => each.type?.toLowerCase() === kind)?.type] })}><b>${count(n)}</b> ${/** @type {any} */ (words.stats.kind)[kind](n)}</a>`)}
     ${stats.value?.links !== undefined && html`${sep("m-hide")}<a class="num m-hide" href=${changed({ view: "graph" })}><b>${count(stats.value.links)}</b> ${words.stats.links(stats.value.links)}</a>`}
     ${sep("")}<a href=${changed({ view: "jobs" })}>${running ? words.stats.indexing : indexed}</a>

@@ -39,7 +39,7 @@ export function JournalState({ of, vault, sessionId }) {
     if (journals.peek()) void loadJournals("");
     if (session.peek()) void loadSession(session.peek().sessionId);
   }, (error) => toast(sentence(error)));
-  const said = [t.states[/** @type {"draft"} */ (of.state)], of.reason && (t.reasons[/** @type {"model"} */ (of.reason)] ?? plain(of.reason, 120)), of.attempts > 1 && t.attempts(count(of.attempts)), of.nextTryAt && t.nextTry(fullDate(of.nextTryAt))].filter(Boolean);
+  const said = [t.states[/** @type {"draft"} */ (of.state)], of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120)), of.attempts > 1 && t.attempts(count(of.attempts)), of.nextTryAt && t.nextTry(fullDate(of.nextTryAt))].filter(Boolean);
   return html`<span class="journal"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
     <span class="grow">${of.noteId && identity ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${plain(of.title, 120) || t.open}</bdi></a>` : html`<bdi>${title}</bdi>`}<small>${said.join(" · ")}</small></span>
     ${switchedOn("journal.enabled") && sessionId && html`<span class="acts">

@@ -11,6 +11,7 @@ import { note, noteFault, reopen } from "../../state/note.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine } from "./anchor.js";
 import { Links } from "./links.js";
+import { Promote } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
 
@@ -61,6 +62,7 @@ export function Read({ drawer, onSide }) {
         ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
         <span class="cut" dir="auto">${read && title}</span>
         <div class="acts">
+          ${read && html`<${Promote} read=${read} />`}
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
           <a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>
           <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button></div></div>
