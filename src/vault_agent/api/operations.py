@@ -14,6 +14,7 @@ from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.promotion import PROMOTION_OPERATIONS
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
@@ -297,6 +298,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *GRAPH_OPERATIONS,
     *AUTHORING_READS,
     MEMORY,
+    *PROMOTION_OPERATIONS,
     *WEB_OPERATIONS,
     INDEX,
     REINDEX,

@@ -160,6 +160,33 @@ class MemorySettings(_Section):
     exclude_types: Annotated[tuple[str, ...], BeforeValidator(rules.names)] = ()
 
 
+class JournalSettings(_Section):
+    """The journal that a session leaves behind. Off by default."""
+
+    enabled: Switch = False
+    writer: Literal["auto", "agent", "model", "extract"] = "auto"
+    ask: Switch = False
+    include_output: Switch = True
+    output_lines: Annotated[Count, Field(ge=0, le=10_000)] = 500
+    min_prompts: Annotated[Count, Field(ge=0, le=1_000)] = 2
+    idle_minutes: Annotated[float, BeforeValidator(_number), Field(gt=0, le=10_080)] = 30.0
+    retry_days: Annotated[float, BeforeValidator(_number), Field(ge=0, le=365)] = 7.0
+    update_modules: Switch = False
+    exclude: Annotated[tuple[str, ...], BeforeValidator(rules.session_folders)] = ()
+    redact_patterns: Annotated[tuple[str, ...], BeforeValidator(rules.secret_patterns)] = ()
+
+
+class ChatSettings(_Section):
+    """The local chat model. Off by default."""
+
+    enabled: Switch = False
+    endpoint: Url = "http://127.0.0.1:11434/v1/chat/completions"
+    model: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] | None = None
+    allow_private_network_endpoint: Switch = False
+    max_input_chars: Annotated[Count, Field(ge=1_000, le=1_000_000)] = 24_000
+    timeout_seconds: Annotated[float, BeforeValidator(_number), Field(gt=0, le=3600)] = 120.0
+
+
 class SearchSettings(_Section):
     """The limits of searches."""
 
@@ -224,6 +251,8 @@ class Config(BaseSettings):
     vaults: VaultsSettings = VaultsSettings()
     write: WriteSettings = WriteSettings()
     memory: MemorySettings = MemorySettings()
+    journal: JournalSettings = JournalSettings()
+    chat: ChatSettings = ChatSettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()
@@ -283,6 +312,9 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
     if config.embedding.enabled and not config.embedding.model:
         rule = "needs embedding.model to be set first"
         return config, [Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))]
+    if config.chat.enabled and not config.chat.model:
+        rule = "needs chat.model to be set first"
+        return config, [Problem("chat.enabled", rule, _origin(ordered, "chat.enabled"))]
     if config.write.enabled and not config.write.folders:
         rule = 'needs write.folders to be set first; "." is the whole vault'
         return config, [Problem("write.enabled", rule, _origin(ordered, "write.enabled"))]

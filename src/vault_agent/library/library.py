@@ -15,6 +15,7 @@ from vault_agent.library.hosted import HostedVault
 from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
+from vault_agent.library.promotion import Promotion
 from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
 
@@ -49,6 +50,7 @@ class Library:
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.promotion = Promotion(self, config.journal.redact_patterns)
 
     @property
     def default(self) -> OpenVault:
@@ -117,6 +119,17 @@ class Library:
                 "This is switched off: vaults.enabled is not true.",
                 {"setting": "vaults.enabled"},
             )
+
+    def entry_of(self, vault: OpenVault) -> Registered | None:
+        """Return the entry of a vault in the list, or None for the default vault."""
+        if vault.identity == self.default.identity:
+            return None
+        found = (each for each in self._known.entries() if each.identity == vault.identity)
+        return next(found, None)
+
+    def entries(self) -> tuple[Registered, ...]:
+        """Return the registered vaults. Raises Misconfigured `CONFIG_INVALID`."""
+        return self._known.entries()
 
     def address_of(self, vault: OpenVault) -> str:
         """Return what a reply calls a vault: its address, or its identity if that is not unique."""
@@ -251,7 +264,8 @@ def config_of(config: Config, entry: Registered) -> Config:
     """Return the settings for a registered vault.
 
     It has its own folder and no exclusions of the user's. Where notes may be changed at all, the
-    vaults of projects and the global one may be changed as a whole, and others never.
+    vaults of projects and the global one may be changed as a whole, and others never. What the
+    server writes by itself needs no `write.enabled`, but the same folders.
     """
     root = config.vault.model_copy(update={"root": entry.root, "exclude": ()})
     if entry.role is Role.OTHER:

@@ -17,6 +17,7 @@ from vault_agent.api import (
     lists,
     memory,
     operations,
+    promotion,
     vaults,
     writes,
     writing,
@@ -77,6 +78,7 @@ class Route:
         tagged: whether replies carry an ETag.
         max_body: the most bytes of a body.
         octets: whether the body is the bytes of a file, and the parameters are in the query string.
+        creates: whether a success is 201 if something new was made.
     """
 
     method: str
@@ -91,6 +93,7 @@ class Route:
     tagged: bool = False
     max_body: int = MAX_BODY_BYTES
     octets: bool = False
+    creates: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
@@ -106,7 +109,9 @@ class Route:
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
-            sent = with_headers(request, await read_model(request, self.request, limit))
+            place = _path_values(self, request)
+            model = await read_model(request, self.request, limit, place)
+            sent = with_headers(request, model)
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
         if self.octets:
@@ -310,6 +315,9 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
     Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
     Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
+    Route("POST", "/notes/{noteId}/promote", promotion.PROMOTE, body=None, creates=True),
+    Route("DELETE", "/notes/{noteId}/promote", promotion.DEMOTE),
+    Route("POST", "/vaults/check", promotion.CHECK, body=None),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
@@ -347,6 +355,7 @@ ROUTES: tuple[Route, ...] = (
 
 OF_THE_SERVER = (
     "/vaults",
+    "/vaults/check",
     "/openapi.json",
     "/ui",
     "/ui/",

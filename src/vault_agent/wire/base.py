@@ -113,6 +113,21 @@ def parse(model: type[AnyModel], body: bytes) -> AnyModel:
     return request
 
 
+def parse_placed(model: type[AnyModel], body: bytes, place: Mapping[str, str]) -> AnyModel:
+    """Parse a JSON body as a request, with the fields that are in the path. See `parse`."""
+    try:
+        values = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return parse(model, body)  # for its error
+    if not isinstance(values, dict):
+        return parse(model, body)
+    if place.keys() & values.keys():
+        raise unknown_field([name for name in wire_names(model) if name not in place])
+    request = parse(model, orjson.dumps({**values, **place}))
+    json.loads(body, object_pairs_hook=_refuse_repeated_keys)
+    return request
+
+
 def parse_strings(model: type[AnyModel], values: Mapping[str, str | tuple[str, ...]]) -> AnyModel:
     """Parse path or query parameters as a request. Raises InvalidRequest."""
     try:
