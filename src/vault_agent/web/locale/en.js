@@ -349,6 +349,8 @@ export const en = {
     found: (/** @type {string} */ n) => `${n} found`,
     types: "Types",
     dates: "Dates",
+    only: { folder: "Only this folder", tag: "Only this tag" },
+    any: { folder: "All folders", tag: "All tags" },
     clusters: "Clusters",
     orphans: "Notes without links",
     unresolved: "Missing notes",

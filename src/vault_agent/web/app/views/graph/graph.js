@@ -11,14 +11,15 @@ import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { revision } from "../../state/vault.js";
-import { count, words } from "../../words.js";
+import { collator, count, words } from "../../words.js";
 import { Panel } from "./panel.js";
 import { AsList, Preview } from "./preview.js";
 import { Canvas } from "./stage.js";
 
 const EDGES_OUT = 20_000;
+const NAMED = 400; // folders and tags to choose from
 
-const NO_FILTER = { hidden: /** @type {string[]} */ ([]), orphans: false, unresolved: false, clusters: true, colour: "type", first: -Infinity, last: Infinity, search: false };
+const NO_FILTER = { hidden: /** @type {string[]} */ ([]), orphans: false, unresolved: false, clusters: true, colour: "type", first: -Infinity, last: Infinity, search: false, folder: "", tag: "" };
 
 export function View() {
   const stage = useRef(/** @type {import("./stage.js").Stage | null} */ (null));
@@ -39,7 +40,7 @@ export function View() {
   const ids = filter.value.search && (searching.value || filtered.value) ? results.value.rows : null;
   const mask = useMemo(() => {
     if (!now) return new Uint8Array();
-    const made = passing(now, { ...filter.value, ids: ids && new Set(ids.map((row) => row.id)), folder: "", tag: "" }, kindOf);
+    const made = passing(now, { ...filter.value, ids: ids && new Set(ids.map((row) => row.id)) }, kindOf);
     if (middle >= 0) {
       const distance = near(now, middle, Number(depth) || 1);
       for (let each = 0; each < made.length; each += 1) if (!distance.has(each)) made[each] = 0;
@@ -116,6 +117,7 @@ export function View() {
     now?.types.forEach((type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1));
     return made;
   }, [now]);
+  const names = useMemo(() => ({ folders: now ? branches(now.folders) : [], tags: now ? branches(now.tags.flat()) : [] }), [now]);
   const span = useMemo(() => {
     const days = now?.days.filter((day) => day !== null) ?? [];
     return /** @type {[number, number]} */ (days.length ? [Math.max(0, days.reduce((a, b) => Math.min(a, b))), Math.floor(Date.now() / 86_400_000)] : [0, 0]);
@@ -136,10 +138,18 @@ export function View() {
     ${!now && !graphFault.value && html`<p class="wait" role="status">${words.graph.loading}</p>`}
     ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${words.graph.none.noneAtAll} /></div>`}
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
-    ${now && html`<${Panel} counts=${counts} filter=${filter.value} span=${span} found=${found && found.length} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
+    ${now && html`<${Panel} counts=${counts} names=${names} filter=${filter.value} span=${span} found=${found && found.length} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
       notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} searched=${searching.value || filtered.value} />`}
     ${now && at.value >= 0 && at.value < now.ids.length && html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`}
   </div>`;
+}
+
+/** The folders or tags of nodes with all above them, the most frequent ones, by name. @param {string[]} each of every node */
+function branches(each) {
+  /** @type {Map<string, number>} */
+  const sizes = new Map();
+  for (const name of each) for (let at = name.length; at > 0; at = name.lastIndexOf("/", at - 1)) sizes.set(name.slice(0, at), (sizes.get(name.slice(0, at)) ?? 0) + 1);
+  return [...sizes].sort((a, b) => b[1] - a[1]).slice(0, NAMED).sort((a, b) => collator.compare(a[0], b[0]));
 }
 
 /** Links with the strongest first, so that the first ones stay when there are too many. @param {import("../../state/graph.js").Graph} of */
