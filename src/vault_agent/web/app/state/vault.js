@@ -21,6 +21,8 @@ export const clock = signal(0);
 
 /** @param {string} name */
 export const switchedOn = (name) => Boolean(health.value?.switchedOn?.includes(name));
+/** Whether notes can be changed. Without it nothing that writes is shown. */
+export const mayWrite = computed(() => switchedOn("write.enabled") && health.value?.write?.state !== "unsupported");
 export const embeds = computed(() => Boolean(health.value?.embeddings.available));
 
 /** Ask for the state of the server. */
