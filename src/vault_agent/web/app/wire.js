@@ -105,7 +105,8 @@ export async function signOut() {
  * @param {string} method
  * @param {string} path
  * @param {{ query?: Record<string, any>, body?: any, signal?: AbortSignal, etag?: string | null,
- *   patience?: number, early?: boolean, raw?: boolean, whole?: boolean, headers?: Record<string, string> }} options
+ *   patience?: number, early?: boolean, raw?: boolean, whole?: boolean, headers?: Record<string, string>,
+ *   bytes?: Blob, keepalive?: boolean }} options
  *   `whole`: the request is about the server, not about the vault of this page.
  * @returns {Promise<Answer>}
  */
@@ -147,14 +148,16 @@ async function send(method, path, options) {
   const headers = { ...options.headers };
   const key = token() ?? session;
   if (key && page.key === "required") headers.Authorization = `Bearer ${key}`;
-  if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  if (options.bytes) headers["Content-Type"] = "application/octet-stream";
+  else if (options.body !== undefined) headers["Content-Type"] = "application/json";
   if (options.etag) headers["If-None-Match"] = options.etag;
   let response;
   try {
     response = await fetch((options.whole || options.early ? path : inVault(path)) + written(options.query), {
       method,
       headers,
-      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      body: options.bytes ?? (options.body === undefined ? undefined : JSON.stringify(options.body)),
+      keepalive: options.keepalive,
       signal: signals.length ? joined(signals) : undefined,
       cache: "no-store",
       credentials: "omit",

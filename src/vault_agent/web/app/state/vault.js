@@ -29,6 +29,8 @@ export const clock = signal(0);
 export const switchedOn = (name) => Boolean(health.value?.switchedOn?.includes(name));
 /** Whether agents get notes here, or sessions become journals. */
 export const hasMemory = computed(() => switchedOn("memory.enabled") || switchedOn("journal.enabled"));
+/** Whether notes can be changed. Without it nothing that writes is shown. */
+export const mayWrite = computed(() => switchedOn("write.enabled") && health.value?.write?.state !== "unsupported");
 export const embeds = computed(() => Boolean(health.value?.embeddings.available));
 
 /** Ask for the state of the server. */

@@ -9,9 +9,10 @@ import { Icon, Shape } from "../../parts/sign.js";
 import { hitsOf, Marked, plain } from "../../parts/text.js";
 import { go } from "../../state/address.js";
 import { recent } from "../../state/settings.js";
+import { mayWrite } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
-import { closeOverlay } from "./overlay.js";
+import { closeOverlay, overlay } from "./overlay.js";
 
 const MOST = 20;
 /** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
@@ -64,9 +65,17 @@ export function Overlay({ only, pick }) {
     if (option) setTimeout(option.run);
     else if (sought && !onlyCommands && !pick) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
   };
+  const create = () => {
+    closeOverlay();
+    setTimeout(() => (overlay.value = { name: "create", title: sought }));
+  };
   /** @param {KeyboardEvent} event */
   const keyed = (event) => {
     if (composing(event)) return;
+    if (event.key === "Enter" && event.shiftKey && mayWrite.value && !onlyCommands) {
+      event.preventDefault();
+      return create();
+    }
     const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 + options.length, PageDown: Math.min(chosen + 8, options.length - 1), PageUp: Math.max(chosen - 8, 0) }[event.key];
     if (to !== undefined && options.length) {
       event.preventDefault();
@@ -93,5 +102,5 @@ export function Overlay({ only, pick }) {
       })}
     </div>
     ${!options.length && sought && html`<p class="empty" role="status">${onlyCommands ? words.palette.noneCommands : words.palette.none}</p>`}
-    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${words.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${words.palette.open}</span></div><//>`;
+    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${words.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${words.palette.open}</span>${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>${words.palette.create}</span>`}</div><//>`;
 }
