@@ -118,8 +118,10 @@ async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
-    found = await vault.texts.note(sent.note_id, allow_large=sent.allow_large)
-    reply = Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings))
+    large = sent.allow_large or sent.piece is not None
+    found = await vault.texts.note(sent.note_id, allow_large=large)
+    data = note_data(found, sent.piece)
+    reply = Reply[NoteData](data=data, warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
