@@ -175,8 +175,7 @@ class Linger:
             # The editor may still have it open: once more.
             self._add(self._put_in_place(root, lingering, found, rewrite))
             return True
-        self._disk.sweep(root, change)
-        self._log.sweep(lingering.logged.seq, lingering.position)
+        self._finisher.sweep(root, lingering.logged, lingering.position)
         return False
 
     def again(self, lingering: Lingering) -> None:
