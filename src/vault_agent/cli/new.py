@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import assignments, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell
 
 
@@ -34,12 +35,12 @@ async def command(
         "path": path,
         "variables": assignments(options["variables"], "--var"),
     }
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         return await change(invocation, client, "template", body, chosen)
 
 
 async def _list(invocation: Invocation) -> None:
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.writing.templates()
     if invocation.json:
         pass_on(reply.body)
