@@ -18,6 +18,7 @@ from vault_agent.library.opening import open_vault
 from vault_agent.library.promotion import Promotion
 from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
+from vault_agent.library.typed_notes import TypedNotes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -50,6 +51,8 @@ class Library:
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.typed = TypedNotes(self)
+        """New notes of vaults with types."""
         self.promotion = Promotion(self, config.journal.redact_patterns)
 
     @property
