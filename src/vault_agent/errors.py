@@ -196,6 +196,7 @@ CODES: Final[dict[str, Code]] = {
     "TEMPLATE_NOT_FOUND": Code(NotFound, 404, 4),
     "WRITE_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent writes` to list the writes."),
     "UNDO_EXPIRED": Code(NotFound, 410, 4),
+    "SESSION_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent memory log` to list them."),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
@@ -278,6 +279,9 @@ CODES: Final[dict[str, Code]] = {
     "BODY_TOO_LARGE": Code(TooLarge, 413, 1),
     "UNSUPPORTED_MEDIA_TYPE": Code(
         Unsupported, 415, 1, "Send the body as application/json, in UTF-8 and not compressed."
+    ),
+    "CHAT_UNAVAILABLE": Code(
+        Unavailable, 503, 1, "The journal stays without a model's text, and is tried again later."
     ),
     "EMBEDDING_UNAVAILABLE": Code(
         Unavailable,

@@ -28,7 +28,13 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, Toolset, WriteRight, named
 from vault_agent.config.agents import Folder as VaultFolder
-from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_MAX_BODY_BYTES, DEFAULT_PORT, KEYS
+from vault_agent.config.keys import (
+    DEFAULT_HOOK_TIMEOUT_MS,
+    DEFAULT_HOST,
+    DEFAULT_MAX_BODY_BYTES,
+    DEFAULT_PORT,
+    KEYS,
+)
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
 
@@ -158,6 +164,11 @@ class MemorySettings(_Section):
     recency_weight: Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)] = 0.2
     include_global: Switch = True
     exclude_types: Annotated[tuple[str, ...], BeforeValidator(rules.names)] = ()
+    auto_inject: Switch = True
+    each_prompt: Switch = False
+    show: Switch = False
+    hook_timeout_ms: Annotated[Count, Field(ge=50, le=10_000)] = DEFAULT_HOOK_TIMEOUT_MS
+    log_days: Annotated[Count, Field(ge=1, le=3_650)] = 90
 
 
 class JournalSettings(_Section):

@@ -10,7 +10,7 @@ from aiohttp import web
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
 from vault_agent.server.connection import Connection
 from vault_agent.server.keys import LIMITS
-from vault_agent.wire.base import parse, parse_placed
+from vault_agent.wire.base import parse, parse_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,15 +64,17 @@ async def read_model(
     request: web.Request,
     model: type[AnyModel],
     limit: int = MAX_BODY_BYTES,
-    place: Mapping[str, str] | None = None,
+    in_path: Mapping[str, str] | None = None,
 ) -> AnyModel:
-    """Parse the body as `model`. An absent body is parsed as `{}`. `place` are fields of the path.
+    """Parse the body as `model`. An absent body is parsed as `{}`.
+
+    `in_path` has the fields that are in the path of the request, and not in its body.
 
     Raises INVALID_REQUEST or a more specific code, also for a body that arrives too slowly, and
     BODY_TOO_LARGE.
     """
     body = await read_body(request, limit) if request.body_exists else b"{}"
-    return parse_placed(model, body, place) if place else parse(model, body)
+    return parse_with(model, body, in_path) if in_path else parse(model, body)
 
 
 async def read_body(request: web.Request, limit: int = MAX_BODY_BYTES) -> bytes:

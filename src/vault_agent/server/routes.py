@@ -11,6 +11,7 @@ from aiohttp import web
 
 from vault_agent.api import (
     authoring,
+    deliveries,
     files,
     graph,
     links,
@@ -18,6 +19,7 @@ from vault_agent.api import (
     memory,
     operations,
     promotion,
+    sessions,
     vaults,
     writes,
     writing,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import Model
 
 MAX_RENDER_BYTES = 512 * 1024
+MAX_EVENT_BYTES = 512 * 1024
 
 _PARTS = re.compile(r"\{(\w+)\}")
 _VAULT = "vault"
@@ -63,7 +66,8 @@ class Route:
     """The HTTP binding of an operation.
 
     Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
-    in the JSON body if the route has one, otherwise in the query string.
+    in the JSON body if the route has one, otherwise in the query string. A field cannot be called
+    `vault`: that part of a path names the vault that the request is to.
 
     Args:
         method: GET, POST or DELETE.
@@ -109,9 +113,8 @@ class Route:
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
-            place = _path_values(self, request)
-            model = await read_model(request, self.request, limit, place)
-            sent = with_headers(request, model)
+            inside = _path_values(self, request) if self.in_path else {}
+            sent = with_headers(request, await read_model(request, self.request, limit, inside))
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
         if self.octets:
@@ -257,6 +260,20 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
     Route("POST", "/memory", memory.MEMORY, body=True),
+    Route("GET", "/memory/sessions", deliveries.MEMORY_SESSIONS),
+    Route("GET", "/memory/sessions/{sessionId}", deliveries.MEMORY_SESSION),
+    Route("POST", "/memory/sessions/{sessionId}/refresh", deliveries.REFRESH_SESSION, body=None),
+    Route("POST", "/memory/sessions/{sessionId}/notes", deliveries.PUT_FIRST, body=True),
+    Route("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", deliveries.TAKE_OUT),
+    Route("POST", "/memory/forget", deliveries.FORGET_MEMORY, body=True),
+    Route(
+        "POST",
+        "/sessions/events",
+        sessions.SESSION_EVENT,
+        body=True,
+        status=202,
+        max_body=MAX_EVENT_BYTES,
+    ),
     Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
     Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
     Route("GET", "/suggest", pages.SUGGEST),
@@ -356,6 +373,7 @@ ROUTES: tuple[Route, ...] = (
 OF_THE_SERVER = (
     "/vaults",
     "/vaults/check",
+    "/sessions/events",
     "/openapi.json",
     "/ui",
     "/ui/",
