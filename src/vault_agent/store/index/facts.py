@@ -58,6 +58,19 @@ async def read_facts(connection: aiosqlite.Connection) -> list[NoteFacts]:
     return found
 
 
+async def path_of_session(connection: aiosqlite.Connection, session_id: str) -> str | None:
+    """Return the path of the journal of a session, or None."""
+    with translated():
+        rows = await connection.execute_fetchall(_JOURNAL, (session_id,))
+    return next((path for (path,) in rows), None)
+
+
+_JOURNAL = f"""
+SELECT note.path FROM property JOIN note ON note.rowid = property.key >> {CHUNK_BITS}
+WHERE property.name = 'session' AND property.value = ?
+    AND lower(json_extract(note.metadata, '$.type')) = 'journal'
+ORDER BY note.path LIMIT 1
+"""
 _NOTES = f"SELECT rowid, path, title, chunk_count, metadata, {UPDATED} FROM note ORDER BY path"
 _PROPERTIES = f"""
 SELECT key >> {CHUNK_BITS}, name, value FROM property
