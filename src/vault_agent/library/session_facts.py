@@ -217,4 +217,6 @@ async def journal_of(vault: OpenVault, session_id: str) -> str | None:
         IndexUnavailable: if there is no index, or it cannot be read.
     """
     async with vault.snapshot() as snapshot, snapshot.connection() as connection:
-        return await facts.path_of_session(connection, session_id)
+        rows = await facts.read_facts(connection)
+    found = (row.path for row in rows if row.session == session_id and type_of(row) == "journal")
+    return next(found, None)

@@ -98,6 +98,27 @@ async def head_of(folder: Path) -> str | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """What was committed last: the files, relative to the folder, and the branch."""
+
+    files: tuple[str, ...] = ()
+    branch: str | None = None
+
+
+async def latest(folder: Path, *, seconds: float = SECONDS) -> Latest:
+    """Return what the last commit changed in a folder, and which branch is checked out."""
+    try:
+        async with asyncio.timeout(seconds):
+            changed, branch = await asyncio.gather(
+                _git(folder, *_NAMES, "HEAD"), _git(folder, "symbolic-ref", "--short", "-q", "HEAD")
+            )
+    except (OSError, TimeoutError):
+        return Latest()
+    names = [each.decode("utf-8", "replace") for each in changed.split(b"\0") if each]
+    return Latest(tuple(names), branch.decode("utf-8", "replace").strip() or None)
+
+
 async def history(folder: Path, start: str | None, *, since: float) -> History:
     """Return what was committed after the commit `start`.
 
@@ -146,15 +167,9 @@ async def _history(folder: Path, start: str | None, since: float) -> History:
     return History(tuple(reversed(commits)), _files(numbers), top)
 
 
-_NUMBERS: Final = (
-    "diff-tree",
-    "-r",
-    "-z",
-    "--numstat",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
-)
+_DIFF: Final = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+_NUMBERS: Final = (*_DIFF, "--numstat")
+_NAMES: Final = (*_DIFF, "--name-only", "--no-commit-id", "--root", "--relative")
 
 
 async def _commit(folder: Path, name: str) -> str | None:
