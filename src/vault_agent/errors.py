@@ -193,6 +193,7 @@ CODES: Final[dict[str, Code]] = {
     "TEMPLATE_NOT_FOUND": Code(NotFound, 404, 4),
     "WRITE_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent writes` to list the writes."),
     "UNDO_EXPIRED": Code(NotFound, 410, 4),
+    "SESSION_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent memory log` to list them."),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),

@@ -48,6 +48,9 @@ class Recorder:
             await asyncio.sleep(PATIENCE)
         return Delivered(f"for {session.session_id}", None)
 
+    async def forget_before(self, moment: float) -> None:
+        pass
+
     async def starts(self, session: Session) -> str | None:
         return "c0ffee"
 

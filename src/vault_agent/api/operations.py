@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.api.authoring import AUTHORING_READS, AUTHORING_WRITES
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.deliveries import DELIVERY_OPERATIONS
 from vault_agent.api.files import FILE_OPERATIONS
 from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
@@ -298,6 +299,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *GRAPH_OPERATIONS,
     *AUTHORING_READS,
     MEMORY,
+    *DELIVERY_OPERATIONS,
     SESSION_EVENT,
     *WEB_OPERATIONS,
     INDEX,

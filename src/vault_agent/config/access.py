@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.settings import Config
 
-_WRITERS = ("memory.enabled",)
+_WRITERS = ("memory.enabled", "journal.enabled")
 """Settings under which the server itself writes notes into the vaults of projects and the global
 one, also while `write.enabled` is false."""
 

@@ -98,7 +98,11 @@ class Scored:
 
 
 class LeftOut(NamedTuple):
-    """A candidate that was not taken, and why: "relevance", "journals", "duplicate", "limit"."""
+    """A candidate that was not taken, and why.
+
+    "relevance", "journals", "duplicate", "limit" or "budget"; "session" for the session's own
+    journal, "delivered" or "removed" for what the session has or shall not get.
+    """
 
     scored: Scored
     why: str

@@ -12,6 +12,7 @@ from vault_agent.config import endpoint_settings, index_parent
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
+from vault_agent.library.delivery import Deliveries
 from vault_agent.library.hosted import HostedVault
 from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.memory import Memory
@@ -19,6 +20,7 @@ from vault_agent.library.opening import open_vault
 from vault_agent.library.sessions import open_session_record
 from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
+from vault_agent.store.sessions.deliveries import DeliveryStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 IDLE_SECONDS = 600.0
 """After this time without a request or a job, a vault that is not the default one is closed."""
 _LOOK_SECONDS = 15.0
+_OF_TIMEOUT = 0.75
+"""The part of a hook's time in which the server chooses what it brings."""
 
 
 class Library:
@@ -52,6 +56,8 @@ class Library:
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.deliveries: Deliveries | None = None
+        """What agents got of the notes. None while memory is off."""
         self.sessions: Sessions | None = None
         """The sessions of agents, if anything is made of them."""
 
@@ -132,6 +138,10 @@ class Library:
         """Return what a reply calls a vault: its address, or its identity if that is not unique."""
         return self.known.unique(vault.address, vault.identity)
 
+    def entry(self, identity: str) -> Registered | None:
+        """Return the entry of a vault in the list, by its identity, or None."""
+        return next((each for each in self.known.entries() if each.identity == identity), None)
+
     async def states(self) -> list[VaultState]:
         """Return the default vault and every registered one, with what is known of each."""
         found = [await state_of(self.default)]
@@ -188,6 +198,7 @@ class Library:
     def _ended(self, identity: str) -> None:
         self._hosted.pop(identity, None)
         self.several.forget(identity)
+        self.memory.facts.forget(identity)
 
     async def _make_room(self) -> None:
         """Close the vault that was not used for the longest time.
@@ -261,10 +272,14 @@ async def open_library(
                     library.known,
                     idle_seconds=60.0 * config.journal.idle_minutes,
                     log_days=config.memory.log_days,
-                    deliver_seconds=config.memory.hook_timeout_ms / 1_000,
+                    deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
                     on_crash=partial(on_crash, "server"),
                 )
             )
+            if config.memory.enabled:
+                store = DeliveryStore(library.sessions.store)
+                library.deliveries = Deliveries(library, store, config.memory)
+                library.sessions.delivery = library.deliveries
             library.sessions.start()
         yield library
 

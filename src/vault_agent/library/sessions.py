@@ -58,6 +58,10 @@ class Delivery(Protocol):
         """Return what this event brings, or None. Recorded as delivered when it returns."""
         ...
 
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is logged about sessions that ended before a moment."""
+        ...
+
 
 class Journals(Protocol):
     """Writes the journals of sessions."""
@@ -308,6 +312,8 @@ class Sessions:
             return
         moment = self._now() - self._log_days * _DAY
         await self.store.forget_before(moment)
+        if self.delivery is not None:
+            await self.delivery.forget_before(moment)
         await in_thread(forget_texts_before, self._texts, moment)
         self._cleaned_at = time.monotonic()
 

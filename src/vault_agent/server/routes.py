@@ -11,6 +11,7 @@ from aiohttp import web
 
 from vault_agent.api import (
     authoring,
+    deliveries,
     files,
     graph,
     links,
@@ -256,6 +257,12 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
     Route("POST", "/memory", memory.MEMORY, body=True),
+    Route("GET", "/memory/sessions", deliveries.MEMORY_SESSIONS),
+    Route("GET", "/memory/sessions/{sessionId}", deliveries.MEMORY_SESSION),
+    Route("POST", "/memory/sessions/{sessionId}/refresh", deliveries.REFRESH_SESSION, body=None),
+    Route("POST", "/memory/sessions/{sessionId}/notes", deliveries.PUT_FIRST, body=True),
+    Route("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", deliveries.TAKE_OUT),
+    Route("POST", "/memory/forget", deliveries.FORGET_MEMORY, body=True),
     Route(
         "POST",
         "/sessions/events",

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 _EDITS: Final = {"write_file", "replace", "edit"}
 _READS: Final = {"read_file", "read_many_files"}
 _EXIT = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+_ABOUT = re.compile(
+    r"^(?:(?:Output|Stdout|Stderr): |(?:Command|Directory|Exit Code|Signal|Background PIDs"
+    r"|Process Group PGID): .*(?:\n|\Z)"
+    r"|(?:Error|Stderr|Output|Stdout): \((?:none|empty)\)(?:\n|\Z))",
+    re.MULTILINE,
+)
+"""What the program writes around the output of a command."""
 _MAX_MESSAGE: Final = 8 << 20
 
 
@@ -90,7 +97,7 @@ class Gemini:
             text = "\n".join(_results(call.get("result")))
             said = _EXIT.search(text)
             failed = status != "success" or (said is not None and said[1] != "0")
-            self._to.result(call_id, text, failed=failed)
+            self._to.result(call_id, _ABOUT.sub("", text), failed=failed)
 
 
 def _results(result: object) -> Iterator[str]:
