@@ -53,6 +53,7 @@ COMMANDS = (
     "memory",
     "session",
     "hooks",
+    "promote",
     "write",
     "section",
     "replace",
