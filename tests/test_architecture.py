@@ -23,8 +23,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # is a dependency too.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("model", "text", "system"),
-    ("vault", "store", "embedding", "markdown", "ranking", "graph", "config", "wire"),
+    ("model", "text", "system", "endpoint"),
+    ("vault", "store", "embedding", "chat", "markdown", "ranking", "graph", "config", "wire"),
     ("search", "indexing"),
     ("writing",),
     ("knowledge",),
@@ -51,8 +51,9 @@ LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
 # The relay for agents must start faster than the SDK can be imported.
 ONLY_RELAY = {"cli/relay.py"}
 # One contacts the embedding endpoint itself, because it works without a server.
-# Another one checks an endpoint by the server's own rule when it is set.
-LAZY_EMBEDDING = {"cli/embedding.py", "cli/config.py"}
+LAZY_EMBEDDING = {"cli/embedding.py"}
+# One checks an endpoint by the server's own rule when it is set.
+LAZY_ENDPOINT = {"cli/config.py"}
 # One reads a vault itself, because it works without a server.
 LAZY_VAULT = {"cli/check_links.py"}
 
@@ -62,6 +63,7 @@ LAZY_KNOWLEDGE = {"cli/hook.py"}
 LAZY = {
     "server": LAZY_SERVER,
     "embedding": LAZY_EMBEDDING,
+    "endpoint": LAZY_ENDPOINT,
     "vault": LAZY_VAULT,
     "indexing": LAZY_VAULT,
     "knowledge": LAZY_KNOWLEDGE,

@@ -69,9 +69,13 @@ PARTS: dict[str, Parts] = {
     "MemorySessionsData": {"sessions": list, "nextCursor": (str, type(None))},
     "OneMemorySession": {"session": dict},
     "ForgottenMemoryData": {"forgotten": int},
+    "PromotedData": {"created": bool, "updated": bool, "outdated": bool, "global": dict},
+    "DemotedData": {"changed": bool},
+    "VaultCheckData": {"promotions": list},
     "TicketData": {"ticket": (str, type(None)), "seconds": int},
 }
 INNER: dict[str, dict[str, Parts]] = {
+    "PromotedData": {"global": _NOTE},
     "HealthData": {"vault": {"id": str, "name": str}},
     "OneJob": {"job": {"id": str}},
     "OneMemorySession": {
@@ -118,5 +122,6 @@ ENTRIES: dict[str, dict[str, Parts]] = {
     "WritesData": {
         "writes": {"writeId": str, "time": str, "operation": str, "state": str, "files": list}
     },
+    "VaultCheckData": {"promotions": {"vault": str, "path": str, "problem": str, "mended": bool}},
     **LINK_ENTRIES,
 }

@@ -17,6 +17,7 @@ from vault_agent.library.hosted import HostedVault
 from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
+from vault_agent.library.promotion import Promotion
 from vault_agent.library.sessions import open_session_record
 from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
@@ -56,6 +57,7 @@ class Library:
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.promotion = Promotion(self, config.journal.redact_patterns)
         self.deliveries: Deliveries | None = None
         """What agents got of the notes. None while memory is off."""
         self.sessions: Sessions | None = None
@@ -133,6 +135,17 @@ class Library:
                 "This is switched off: vaults.enabled is not true.",
                 {"setting": "vaults.enabled"},
             )
+
+    def entry_of(self, vault: OpenVault) -> Registered | None:
+        """Return the entry of a vault in the list, or None for the default vault."""
+        if vault.identity == self.default.identity:
+            return None
+        found = (each for each in self.known.entries() if each.identity == vault.identity)
+        return next(found, None)
+
+    def entries(self) -> tuple[Registered, ...]:
+        """Return the registered vaults. Raises Misconfigured `CONFIG_INVALID`."""
+        return self.known.entries()
 
     def address_of(self, vault: OpenVault) -> str:
         """Return what a reply calls a vault: its address, or its identity if that is not unique."""

@@ -18,6 +18,7 @@ from vault_agent.api import (
     lists,
     memory,
     operations,
+    promotion,
     sessions,
     vaults,
     writes,
@@ -81,6 +82,7 @@ class Route:
         tagged: whether replies carry an ETag.
         max_body: the most bytes of a body.
         octets: whether the body is the bytes of a file, and the parameters are in the query string.
+        creates: whether a success is 201 if something new was made.
     """
 
     method: str
@@ -95,6 +97,7 @@ class Route:
     tagged: bool = False
     max_body: int = MAX_BODY_BYTES
     octets: bool = False
+    creates: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
@@ -329,6 +332,9 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
     Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
     Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
+    Route("POST", "/notes/{noteId}/promote", promotion.PROMOTE, body=None, creates=True),
+    Route("DELETE", "/notes/{noteId}/promote", promotion.DEMOTE),
+    Route("POST", "/vaults/check", promotion.CHECK, body=None),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
@@ -366,6 +372,7 @@ ROUTES: tuple[Route, ...] = (
 
 OF_THE_SERVER = (
     "/vaults",
+    "/vaults/check",
     "/sessions/events",
     "/openapi.json",
     "/ui",

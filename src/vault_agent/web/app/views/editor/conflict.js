@@ -1,0 +1,77 @@
+// The same lines were changed here and elsewhere: both texts side by side, each part taken left or right.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { EditorState, EditorView, defaultKeymap, drawSelection, history, historyKeymap, keymap } from "../../../vendor/codemirror.js";
+import { MergeView } from "../../../vendor/merge.js";
+import { sentence } from "../../parts/fault.js";
+import { announce, toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { clash, editing, settle, wholeText } from "../../state/editing.js";
+import { makeCopy } from "../../state/templates.js";
+import { words } from "../../words.js";
+import { copyPath } from "./copies.js";
+import { language } from "./language.js";
+import { lineLooks } from "./lines.js";
+
+const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="va-nonce"]'))?.content ?? "";
+
+/** @param {{ onEnd: () => void }} given */
+export function Conflict({ onEnd }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const merge = useRef(/** @type {MergeView | null} */ (null));
+  const left = useSignal(0);
+  const now = clash.value;
+  const t = words.edit.conflict;
+
+  useEffect(() => {
+    if (!now || !box.current) return;
+    const shared = [nonce ? EditorView.cspNonce.of(nonce) : [], EditorView.lineWrapping, language(), lineLooks, drawSelection(), EditorState.phrases.of(words.edit.phrases)];
+    const counted = EditorView.updateListener.of(() => {
+      if (merge.current) left.value = merge.current.chunks.length;
+    });
+    merge.current = new MergeView({
+      a: { doc: now.disk.text, extensions: [...shared, EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-label": t.theirs, "aria-readonly": "true" })] },
+      b: { doc: now.text, extensions: [...shared, history(), keymap.of([...historyKeymap, ...defaultKeymap]), counted, EditorView.contentAttributes.of({ "aria-label": t.mine })] },
+      parent: box.current,
+      revertControls: "a-to-b",
+      renderRevertControl: () => {
+        const button = document.createElement("button");
+        button.textContent = "→";
+        button.title = t.take;
+        button.setAttribute("aria-label", t.take);
+        return button;
+      },
+      highlightChanges: true,
+      collapseUnchanged: { margin: 3, minSize: 6 },
+    });
+    left.value = merge.current.chunks.length;
+    announce(t.title);
+    merge.current.b.focus();
+    return () => {
+      merge.current?.destroy();
+      merge.current = null;
+    };
+  }, [now?.disk.hash]);
+  if (!now) return null;
+
+  const end = (/** @type {string | undefined} */ text) => {
+    settle(text);
+    onEnd();
+  };
+  const copy = async () => {
+    const open = editing.peek();
+    if (!open) return;
+    try {
+      const made = await makeCopy(copyPath(open.path), now.kind === "conflict" ? (merge.current?.b.state.doc.toString() ?? wholeText()) : wholeText());
+      toast(t.copied(made.path));
+      end(now.disk.text);
+    } catch (error) {
+      toast(sentence(error));
+    }
+  };
+  return html`<section class="conflict" aria-label=${t.title}><header><h2><${Icon} name="warn" />${t.title}</h2><p>${t.text}</p>
+      <div class="acts"><button class="primary" onClick=${() => end(merge.current?.b.state.doc.toString())}>${t.save}</button><button class="quiet" onClick=${() => void copy()}>${t.copy}</button><button class="quiet" onClick=${() => end(now.disk.text)}>${t.drop}</button>
+        <span class="num" role="status">${t.left(left.value)}</span></div>
+      <div class="sides"><h3>${t.theirs}</h3><h3>${t.mine}</h3></div></header>
+    <div class="merge" ref=${box}></div></section>`;
+}
