@@ -9,6 +9,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
 
@@ -56,7 +57,7 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
         "limit": options["limit"],
         "cursor": options["cursor"],
     }
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.lists.tasks(arguments)
     _show(reply, as_json=invocation.json)
 
@@ -120,7 +121,7 @@ async def _set(
     invocation: Invocation, task: str, status: str, options: dict[str, Any]
 ) -> int | None:
     body: dict[str, Any] = {"status": status}
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         if _TASK_ID.fullmatch(task):
             body["taskId"] = task
         else:
