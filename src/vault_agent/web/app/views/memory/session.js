@@ -31,10 +31,10 @@ export function Session({ id }) {
   const remove = (/** @type {any} */ note) => act(removeNote(id, note.vault, note.noteId), t.removed(plain(note.title, 60)));
   const add = (/** @type {any} */ hit) => act(addNote(id, nameOfHere(), hit.noteId), t.added(plain(hit.label, 60)));
   const open = now.state === "open";
-  return html`${back}<div class="head"><h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
+  return html`${back}<header><div class="head"><h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
       ${open && html`<span class="acts"><button class="quiet" onClick=${() => (overlay.value = { name: "palette", only: "notes", pick: add })}><${Icon} name="plus" />${t.add}</button>
         <button class="primary" onClick=${() => (refreshing.value = true)}>${t.refresh}</button></span>`}</div>
-    <p class="facts"><span>${agentName(now.agent)}</span>${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}<time class="num" title=${fullDate(now.startedAt)}>${t.began(fullDate(now.startedAt))}</time><span>${open ? t.open : t.ended}</span><${Tokens} of=${now.tokens} most=${now.maxTokens} /></p>
+    <p class="facts"><span>${agentName(now.agent)}</span>${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}<time class="num" title=${fullDate(now.startedAt)}>${t.began(fullDate(now.startedAt))}</time><span>${open ? t.open : t.ended}</span><${Tokens} of=${now.tokens} most=${now.maxTokens} /></p></header>
     <p class="say"><${Icon} name="info" />${t.data}</p>
     ${now.journal && html`<div class="card"><div class="line"><${JournalState} of=${now.journal} vault=${now.vault} sessionId=${id} /></div></div>`}
     ${(now.pinned.length > 0 || now.refreshing) && html`<section><h2>${t.next}</h2>${now.refreshing && html`<p class="mute">${t.refreshing}</p>`}
