@@ -103,9 +103,8 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
     page.get_by_role("button", name="Take Off by a cent out of this session").first.click()
     expect(page.get_by_role("heading", name="Taken out")).to_be_visible()
     page.get_by_role("button", name="Add a note").click()
-    page.get_by_role("combobox").fill("dew point")
-    page.get_by_role("combobox").fill("Sensor script")
-    page.get_by_role("option", name="Sensor script").first.click()
+    page.get_by_role("combobox").fill("integers")
+    page.get_by_role("option", name="Money in integers").first.click()
     expect(page.get_by_role("heading", name="Comes at the next event")).to_be_visible()
     refresh = page.get_by_role("button", name="Refresh")
     refresh.click()
@@ -114,8 +113,8 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("It comes at the next event of the session.").first).to_be_visible()
     text = world.event("prompt", prompt="and now the sensors").data["text"]
-    assert "Sensor script" in text
-    expect(page.locator(".delivery").first).to_contain_text("Sensor script")
+    assert "Money in integers" in text
+    expect(page.locator(".delivery").first).to_contain_text("Money in integers")
     prices.get_by_role("link").click()
     expect(page.locator(".doc header h1")).to_have_text("Round prices at the end")
     expect(page.locator(".vault")).to_contain_text("shop")
@@ -127,11 +126,12 @@ def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: Wo
     page.get_by_role("button", name="Promote to Global").click()
     page.get_by_role("button", name="Promote", exact=True).click()
     page.get_by_role("button", name="Promoted to Global").click()
-    assert (world.shared / "modules" / "Cost tracker.md").is_file()
+    expect(page.get_by_role("dialog")).to_contain_text("has a copy of this note")
+    assert (world.shared / "modules" / "cost-tracker.md").is_file()
     assert violations(page, RULES) == []
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Promote to Global")).to_be_visible()
-    assert not (world.shared / "modules" / "Cost tracker.md").exists()
+    assert not (world.shared / "modules" / "cost-tracker.md").exists()
 
 
 def test_a_similar_note_is_shown_before_anything_is_promoted(
