@@ -90,7 +90,7 @@ class JournalNotes:
         await writing.ready()
         digest = sha256(note).hexdigest()
         ours = {journal.hash, journal.hash_next, digest} - {None}
-        await self._store.put(replace(journal, hash_next=digest))
+        await self._store.intend(journal.session_id, path, digest)
         done = replace(journal, hash=digest, hash_next=None)
         current = await _read(writing, path)
         if current is None:

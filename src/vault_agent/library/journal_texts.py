@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import IndexUnavailable, Unavailable
+from vault_agent.errors import IndexUnavailable, Unavailable, VaultAgentError
 from vault_agent.knowledge import summary
 from vault_agent.knowledge.extract import extract
 from vault_agent.knowledge.journal import Facts, body, properties, stamp
 from vault_agent.knowledge.related import related, tags_of
 from vault_agent.knowledge.transcripts.read import AGENTS
 from vault_agent.library.session_facts import VaultNotes, notes_of
+from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.model.journals import (
     CRASH,
     MODEL_INVALID,
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from vault_agent.library.session_facts import Gathered
     from vault_agent.model.sessions import Session
 
+_INDEX_SECONDS = 3.0
+_NO_NOTES = VaultNotes((), lambda _: False)
 _TELLS_ITS_END = frozenset({"claude-code", "gemini"})
 """Agents that tell when a session ends: one that did not has crashed."""
 
@@ -105,10 +110,7 @@ class JournalTexts:
         by_model: bool,
     ) -> Text:
         """Return the text of a journal. A model that fails leaves the extract, incomplete."""
-        try:
-            notes = await notes_of(vault)
-        except IndexUnavailable:
-            notes = VaultNotes((), lambda _: False)
+        notes = await _notes(vault)
         found = gathered.session
         if given is not None and self._settings.writer in {"auto", "agent"}:
             draft = summary.given(given.sections, found, given.title, is_known=notes.is_known)
@@ -134,6 +136,22 @@ class JournalTexts:
         if self._settings.writer == "model":
             return MODEL_UNAVAILABLE
         return _lacking(session, gathered)
+
+
+async def _notes(vault: OpenVault) -> VaultNotes:
+    """Return the notes of a vault. A vault without an index gets one, and a moment for it."""
+    try:
+        return await notes_of(vault)
+    except IndexUnavailable as error:
+        if error.code != "INDEX_NOT_FOUND":
+            return _NO_NOTES
+    with suppress(VaultAgentError, TimeoutError):
+        job = vault.jobs.running or await vault.submit(JobKind.INDEX, trigger=Trigger.START)
+        async with asyncio.timeout(_INDEX_SECONDS):
+            async for _ in vault.jobs.watch(job.id):
+                pass
+        return await notes_of(vault)
+    return _NO_NOTES
 
 
 def _lacking(session: Session, gathered: Gathered) -> str | None:

@@ -39,6 +39,14 @@ class JournalStore:
                 tuple(getattr(journal, each) for each in _FIELDS),
             )
 
+    async def intend(self, session_id: str, path: str, digest: str) -> None:
+        """Record what is about to be written, and nothing else."""
+        async with self._sessions.writing() as connection:
+            await connection.execute_fetchall(
+                "UPDATE journal SET path = ?, hash_next = ? WHERE session_id = ?",
+                (path, digest, session_id),
+            )
+
     async def due(self, now: float) -> list[Journal]:
         """Return the journals that are to be tried by now, the one that waited longest first."""
         return await self._read("WHERE next_at <= ? ORDER BY next_at, session_id", now)
