@@ -296,6 +296,7 @@ class Journal:
         with suppress(Failed, OSError, CannotOpen):
             self.disk.sweep(root, logged.changes[0])
             self.log.sweep(logged.seq, 0)
+            self.log.join(logged.seq)
 
     def rewrite(self, root: VaultRoot, lingering: Lingering, now: bytes | None, new: bytes) -> None:
         """Give a note the text that an editor has saved, with our edits. See `Linger.look`."""

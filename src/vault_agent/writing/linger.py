@@ -163,6 +163,7 @@ class Linger:
             return True
         self._disk.sweep(root, change)
         self._log.sweep(lingering.logged.seq, lingering.position)
+        self._log.join(lingering.logged.seq)
         return False
 
     def again(self, lingering: Lingering) -> None:
