@@ -15,7 +15,8 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; d
 	done)
 
 ARGS ?=
-# One test process a core, at most four. `ARGS=-n0` runs the tests one after another.
+# One test process more than there are cores, at most four (tests/conftest.py). `ARGS=-n0` runs the
+# tests one after another.
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help

@@ -11,9 +11,10 @@ import html
 import posixpath
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
+from zlib import crc32
 
 import marko
 import yaml
@@ -37,6 +38,14 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 _COMMENT = re.compile(r"%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
+_ITEM = re.compile(r"(?:[-*+][ ]{1,4}|#{1,6} )[^\s>`~<#*+\d-]")
+"""A line at the margin that begins a block, whatever is above it, unless that is HTML or code."""
+_ENDLESS = re.compile(
+    r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:```|~~~|<(?:script|pre|style|textarea|[!?]))",
+    re.IGNORECASE,
+)
+"""A line that begins a block which an empty line does not end."""
+_HTML = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*<")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?=\S)|//")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -144,10 +153,12 @@ def _scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
 
 
 def _body(text: str) -> list[Found]:
-    document = marko.Markdown(extensions=["gfm", "footnote"]).parse(text)
     opaque: list[tuple[int, int]] = []
     markdown: list[tuple[tuple[int, int], str]] = []
-    _walk(document, opaque, markdown)
+    for start, piece in pieces(text):
+        closed, linked = _parsed(piece)
+        opaque += [(start + one, start + other) for one, other in closed]
+        markdown += [((start + one, start + other), dest) for (one, other), dest in linked]
     free = _masked(text, opaque)
     written = _masked(free, [span for span, _ in markdown])  # a destination may contain "%%"
     comments = [match.span() for match in _COMMENT.finditer(written)]
@@ -199,6 +210,36 @@ def _body(text: str) -> list[Found]:
             Found("markdown", _decoded(path), _decoded(fragment), span[0], span[0] + len(raw_path))
         )
     return found
+
+
+def pieces(text: str, every: int = 24) -> Iterator[tuple[int, str]]:
+    """Yield parts of a note that can be parsed by themselves, with where they start.
+
+    marko takes 12 s for a list of 3,000 items at once, and a move changes a few of them. One of
+    `every` lines that may begin a part begins one: by its text, so that other parts stay the same.
+    """
+    start = at = 0
+    html = False
+    if not _DEFINITION.search(text):  # these hold for the whole note
+        for line in text.splitlines(keepends=True):
+            if _ENDLESS.match(line):
+                break
+            html = bool(line.strip()) and (html or bool(_HTML.match(line)))
+            may_begin = at > start and not html and _ITEM.match(line)
+            if may_begin and crc32(line.encode("utf-8", "surrogateescape")) % every == 0:
+                yield start, text[start:at]
+                start = at
+            at += len(line)
+    yield start, text[start:]
+
+
+@cache
+def _parsed(text: str) -> tuple[list[tuple[int, int]], list[tuple[tuple[int, int], str]]]:
+    """Return the ranges that contain no links, and the Markdown links."""
+    opaque: list[tuple[int, int]] = []
+    markdown: list[tuple[tuple[int, int], str]] = []
+    _walk(marko.Markdown(extensions=["gfm", "footnote"]).parse(text), opaque, markdown)
+    return opaque, markdown
 
 
 def _walk(parent, opaque, markdown) -> None:

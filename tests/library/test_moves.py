@@ -13,7 +13,7 @@ from tests.library.test_writing import WRITE, root  # noqa: F401 - a fixture
 
 from vault_agent.errors import Busy, Conflict
 from vault_agent.library.jobs import JobState
-from vault_agent.library.moves import move
+from vault_agent.library.moves import move, undo
 from vault_agent.model.jobs import Job, JobKind
 from vault_agent.model.writing import Right, Write, Written
 from vault_agent.writing import move as planning
@@ -67,7 +67,13 @@ async def test_a_large_move_is_a_job_that_can_be_undone(linked: Path):
         assert (linked / "New" / "Rolls.md").exists()
         assert (linked / "7.md").read_text() == "[[Rolls]]\n"
         assert (await vault.health()).index_available
-        await vault.writing.undo(job.summary.write_id, MOVE)
+        back = await undo(vault.writing, vault.jobs, None, MOVE, copy_beside=False, waits=False)
+        assert isinstance(back, Job)
+        back = await ended(vault, back)
+        assert back.state is JobState.SUCCEEDED, back
+        assert back.kind is JobKind.UNDO
+        assert back.summary is not None
+        assert back.summary.changed == AT_ONCE + 1
         assert (linked / "7.md").read_text() == "[[Bread]]\n"
 
 

@@ -64,5 +64,8 @@ def test_a_large_move_is_a_job(served: Written):
     assert served.text("many/7.md") == "[[Center]]\n"
     kinds = [job["kind"] for job in served.data("jobs")["jobs"]]
     assert kinds[0] == "move"
-    served.data("undo")
+    ended = served.run("undo")
+    assert ended.returncode == 0, ended.stderr
+    assert f"undone, {MANY} notes changed" in ended.stdout
     assert served.text("many/7.md") == "[[Hub]]\n"
+    assert served.data("jobs")["jobs"][0]["kind"] == "undo"

@@ -107,6 +107,10 @@ def test_a_refusal_shows_the_name_of_the_folder_that_is_wrong(path: str, shown: 
         ("../x", "PATH_OUTSIDE_VAULT"),
         ("/etc/x", "PATH_OUTSIDE_VAULT"),
         ("C:/x", "PATH_OUTSIDE_VAULT"),
+        ("C:\\x", "PATH_OUTSIDE_VAULT"),
+        ("C:../x", "PATH_OUTSIDE_VAULT"),
+        ("C:x", "INVALID_NOTE_NAME"),
+        ("C:x/y", "INVALID_NOTE_NAME"),
     ],
 )
 def test_a_path_that_is_no_path_is_refused_as_such(path: str, code: str):

@@ -14,7 +14,7 @@ from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Right, WriteLimits, Writer
 from vault_agent.writing import move
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
-from vault_agent.writing.move import LargeMove
+from vault_agent.writing.transaction import NeedsJob
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -219,7 +219,7 @@ async def test_a_refused_move_leaves_no_folder(vault: Vault):
 async def test_a_large_move_is_not_done_at_once(vault: Vault):
     put(vault, Old="", **{f"n{number}": "[[Old]]" for number in range(4)})
     write = opened.write("move", Right.MOVE)
-    with pytest.raises(LargeMove):
+    with pytest.raises(NeedsJob):
         await vault.files.move("Old.md", "New", write, control=MoveControl(3))
     assert (await vault.files.move("Old.md", "New", write, control=MoveControl(4))).changed
 

@@ -17,8 +17,8 @@ from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, To
 from vault_agent.markdown.edit import spliced
 from vault_agent.store.current import CurrentIndex
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.move import LargeMove, MoveRequest, plan_move
-from vault_agent.writing.transaction import Edit, Move, Planned
+from vault_agent.writing.move import MoveRequest, plan_move
+from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -173,7 +173,7 @@ async def test_the_number_of_notes_is_limited(tmp_path: Path):
     files = {"Old.md": "", **{f"{number}.md": "[[Old]]" for number in range(5)}}
     with pytest.raises(TooLarge, match="MOVE_TOO_LARGE"):
         await planned(tmp_path, files, "Old.md", "New", most_notes=4)
-    with pytest.raises(LargeMove):
+    with pytest.raises(NeedsJob):
         await planned(tmp_path / "2", files, "Old.md", "New", at_once=4)
 
 

@@ -32,6 +32,7 @@ def closed(tmp_path) -> Vault:
         ("a/./b", "INVALID_PATH"),
         ("a.md/", "INVALID_PATH"),
         ("a/" + "n" * 300, "INVALID_NOTE_NAME"),
+        ("a:b.md", "INVALID_NOTE_NAME"),
         ("new#/a", "INVALID_NOTE_NAME"),
         ("new/a?", "INVALID_NOTE_NAME"),
         ("d/" * 21 + "a", "INVALID_NOTE_NAME"),

@@ -243,3 +243,43 @@ async def test_what_is_between_two_saves_keeps_them_apart(
     monkeypatch.setattr(log, "SAVES_APART_MILLISECONDS", -1)
     await saved(vault, "4\n")
     assert len(await vault.writing.writes()) == 5, "a pause"
+
+
+async def folders(vault: Vault) -> set[str]:
+    """Return the folders of a vault once no temporary file is left."""
+    while vault.temporaries():  # noqa: ASYNC110 - files tell nobody
+        await asyncio.sleep(0.05)
+    found = (path for path in vault.root.rglob("*") if path.is_dir())
+    return {path.relative_to(vault.root).as_posix() for path in found}
+
+
+async def test_folders_that_a_write_has_made_go_with_it(vault: Vault, monkeypatch):
+    monkeypatch.setattr("vault_agent.writing.linger.SECONDS", 0.1)
+    vault.put("mine/A.md", "a\n")
+    (vault.root / "mine/empty").mkdir()
+    before = await folders(vault)
+    made = await vault.create("mine/empty/new/deep/B.md", "b\n")
+    await vault.undo(made.write_id)
+    assert await folders(vault) == before
+    await vault.remove("mine/A.md")
+    await vault.undo()
+    assert await folders(vault) == before
+
+    def plan() -> Transaction:
+        edit = Edit("far/off/A.md", b"a\n", b"a, moved\n")
+        return Transaction("far/off/A.md", (Move("mine/A.md", "far/off/A.md", b"a\n"), edit))
+
+    await vault.writing.transact(write("move", Right.MOVE), plan)
+    undone = await vault.undo()
+    assert await folders(vault) == before
+    await vault.undo(undone.write_id)
+    assert await folders(vault) == before | {"far", "far/off"}
+
+
+async def test_a_folder_that_somebody_uses_since_stays(vault: Vault, monkeypatch):
+    monkeypatch.setattr("vault_agent.writing.linger.SECONDS", 0.1)
+    made = await vault.create("new/deep/B.md", "b\n")
+    vault.put("new/theirs.md", "theirs\n")
+    await vault.undo(made.write_id)
+    assert await folders(vault) == {"new"}
+    assert vault.bytes("new/theirs.md") == b"theirs\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.operation import Found, Operation
 from vault_agent.api.writing import (
     CREATE_CODES,
     EDIT_CODES,
     asked,
+    done_or_job,
     found,
     path_of,
     write_operation,
@@ -17,13 +17,13 @@ from vault_agent.api.writing import (
 from vault_agent.errors import InvalidRequest
 from vault_agent.library.moves import move
 from vault_agent.model.writing import Right, Written
-from vault_agent.wire.convert import job_data
 from vault_agent.wire.replies import OneJob, Reply
 from vault_agent.wire.writing import AttachmentBody, DeleteBody, FolderBody, MoveBody
 from vault_agent.wire.written import WriteData
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
+    from vault_agent.api.operation import Found, Operation
     from vault_agent.library.open_vault import OpenVault
 
 
@@ -40,9 +40,7 @@ async def _move(vault: OpenVault, caller: Caller, sent: MoveBody) -> Found:
         rewrite_links=sent.rewrite_links,
         waits=caller.client.startswith("mcp"),  # an agent can't follow a job
     )
-    if isinstance(done, Written):
-        return found(done)
-    return Found(Reply[OneJob](data=OneJob(job=job_data(done))), accepted=True)
+    return done_or_job(done)
 
 
 async def _delete(vault: OpenVault, caller: Caller, sent: DeleteBody) -> Found:

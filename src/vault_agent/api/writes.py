@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api.codes import PAGE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, Operation
-from vault_agent.api.writing import EDIT_CODES, asked, found, write_operation
+from vault_agent.api.writing import EDIT_CODES, asked, done_or_job, write_operation
+from vault_agent.library.moves import undo
 from vault_agent.model.writing import Right
-from vault_agent.wire.replies import Reply
+from vault_agent.wire.replies import OneJob, Reply
 from vault_agent.wire.writing import ForgetBody, UndoBody, WriteRequest, WritesRequest
 from vault_agent.wire.written import (
     MAX_FILES,
@@ -18,6 +19,7 @@ from vault_agent.wire.written import (
     LoggedFile,
     LoggedWrite,
     OneWrite,
+    WriteData,
     WritesData,
 )
 
@@ -30,7 +32,15 @@ if TYPE_CHECKING:
 async def _undo(vault: OpenVault, caller: Caller, sent: UndoBody) -> Found:
     """Take back a write: by default the caller's last one."""
     write = asked(caller, sent, "undo", Right.EDIT)
-    return found(await vault.writing.undo(sent.write_id, write, copy_beside=sent.copy_beside))
+    done = await undo(
+        vault.writing,
+        vault.jobs,
+        sent.write_id,
+        write,
+        copy_beside=sent.copy_beside,
+        waits=caller.client.startswith("mcp"),  # an agent can't follow a job
+    )
+    return done_or_job(done)
 
 
 async def _writes(vault: OpenVault, _: Caller, sent: WritesRequest) -> Found:
@@ -89,7 +99,15 @@ UNDO = write_operation(
     "write_undo",
     UndoBody,
     _undo,
-    (*EDIT_CODES, "WRITE_NOT_FOUND", "UNDO_EXPIRED", "UNDO_CONFLICT"),
+    (
+        *EDIT_CODES,
+        "WRITE_NOT_FOUND",
+        "UNDO_EXPIRED",
+        "UNDO_CONFLICT",
+        "INDEX_BUSY",
+        "JOBS_DAMAGED",
+    ),
+    replies=(Reply[WriteData], Reply[OneJob]),
 )
 WRITES = Operation(
     "writes",

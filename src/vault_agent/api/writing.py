@@ -10,10 +10,10 @@ from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
-from vault_agent.model.writing import Appended, Right, Write
+from vault_agent.model.writing import Appended, Right, Write, Written
 from vault_agent.wire.base import Model, dump
-from vault_agent.wire.convert import warnings_data
-from vault_agent.wire.replies import Reply
+from vault_agent.wire.convert import job_data, warnings_data
+from vault_agent.wire.replies import OneJob, Reply
 from vault_agent.wire.writing import (
     FrontmatterBody,
     NoteParams,
@@ -38,7 +38,7 @@ from vault_agent.writing.tags import change_tags
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
-    from vault_agent.model.writing import Written
+    from vault_agent.model.jobs import Job
     from vault_agent.wire.writing import NoteBody
 
 _NOT_PART_OF_THE_REQUEST = {"idempotency_key", "wait_ms", "dry_run"}
@@ -111,6 +111,13 @@ def found(written: Written) -> Found:
     """Return the reply to a write."""
     warnings = warnings_data(written.warnings)
     return Found(Reply[WriteData](data=write_data(written), warnings=warnings))
+
+
+def done_or_job(done: Written | Job) -> Found:
+    """Return the reply to a write that may have become a job."""
+    if isinstance(done, Written):
+        return found(done)
+    return Found(Reply[OneJob](data=OneJob(job=job_data(done))), accepted=True)
 
 
 async def _note(vault: OpenVault, caller: Caller, sent: WriteNoteBody) -> Found:

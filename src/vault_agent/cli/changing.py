@@ -158,8 +158,7 @@ async def change(
     """
     body = {**body, **chosen.body()}
     if not asks or chosen.dry_run:
-        _report(invocation, await client.writing.write(operation, body))
-        return None
+        return await _ended(invocation, client, await client.writing.write(operation, body))
     shown = await client.writing.write(operation, {**body, "dryRun": True})
     data = shown.envelope["data"]
     if not data["changed"]:
@@ -182,12 +181,23 @@ async def change(
         if error.code == "HASH_MISMATCH" and before is not None:
             await _tell_changes(client, data, before)
         raise
-    if "job" in reply.envelope["data"]:  # a move of a note that many others link to
+    return await _ended(invocation, client, reply, with_warnings=chosen.yes)
+
+
+async def _ended(
+    invocation: Invocation,
+    client: Client,
+    reply: Reply[WriteData],
+    *,
+    with_warnings: bool = True,
+) -> int | None:
+    """Say what was done, at the end of the job if the change is one. Return the exit code."""
+    if "job" in reply.envelope["data"]:  # a move of a note that many others link to, or its undo
         from vault_agent.cli.following import follow
 
         job_id = reply.envelope["data"]["job"]["id"]
         return await follow(client, job_id, as_json=invocation.json)
-    _report(invocation, reply, with_warnings=chosen.yes)
+    _report(invocation, reply, with_warnings=with_warnings)
     return None
 
 

@@ -66,8 +66,8 @@ def report(job: JobData) -> int:
     elif job.state.final:
         code = "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED"
         what = f"the job was {job.state.value}; the last complete index, if any, still serves."
-        if job.kind is JobKind.MOVE:
-            what = f"the move was {job.state.value} before anything was changed."
+        if not job.kind.indexes:
+            what = f"the {job.kind.value} was {job.state.value} before anything was changed."
         complain(code, explained(code, what, {"kind": job.kind.value}))
     return ending(job)
 
@@ -109,6 +109,9 @@ def summary_line(job: JobData) -> str:
     summary = job.summary
     if summary is None:
         return ""
+    if job.kind is JobKind.UNDO:
+        undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
+        return f"undone, {counted(summary.changed, 'note')} changed{undo}"
     if job.kind is JobKind.MOVE:
         rewritten = f"{counted(summary.links, 'link')} in {counted(summary.changed, 'note')}"
         undo = f"  {clean(summary.write_id)}" if summary.write_id else ""

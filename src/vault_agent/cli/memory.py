@@ -60,6 +60,20 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
         _explain(data)
 
 
+@command.command("hook", cls=Command)
+@click.option("--agent", metavar="AGENT", default="generic", help="The agent that calls it.")
+@click.pass_obj
+async def hook(invocation: Invocation, agent: str) -> None:
+    """Take an event of an agent's session from standard input. Agents call it.
+
+    `vault-agent hooks install` writes it into an agent's settings.
+    """
+    from vault_agent.cli.hook import Options, run_hook
+
+    config = str(invocation.config) if invocation.config is not None else None
+    run_hook(Options(agent, config, invocation.endpoint))
+
+
 def _explain(data: dict[str, Any]) -> None:
     weights = data["weights"]
     tell(

@@ -51,6 +51,7 @@ COMMANDS = (
     "tasks",
     "context",
     "memory",
+    "promote",
     "write",
     "section",
     "replace",

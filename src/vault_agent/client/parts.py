@@ -66,9 +66,13 @@ PARTS: dict[str, Parts] = {
     "ForgottenData": {"forgotten": int},
     "ContextData": {"section": str, "tokens": int, "sources": list},
     "MemoryData": {"text": str, "tokens": int, "notes": list, "leftOut": list, "weights": dict},
+    "PromotedData": {"created": bool, "updated": bool, "outdated": bool, "global": dict},
+    "DemotedData": {"changed": bool},
+    "VaultCheckData": {"promotions": list},
     "TicketData": {"ticket": (str, type(None)), "seconds": int},
 }
 INNER: dict[str, dict[str, Parts]] = {
+    "PromotedData": {"global": _NOTE},
     "HealthData": {"vault": {"id": str, "name": str}},
     "OneJob": {"job": {"id": str}},
     "MemoryData": {"weights": dict.fromkeys(("tag", "semantic", "recency"), (int, float))},
@@ -101,5 +105,6 @@ ENTRIES: dict[str, dict[str, Parts]] = {
     "WritesData": {
         "writes": {"writeId": str, "time": str, "operation": str, "state": str, "files": list}
     },
+    "VaultCheckData": {"promotions": {"vault": str, "path": str, "problem": str, "mended": bool}},
     **LINK_ENTRIES,
 }

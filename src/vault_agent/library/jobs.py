@@ -98,7 +98,7 @@ class Jobs:
     def indexing(self) -> Job | None:
         """The active job if it is one of the index, or None."""
         running = self.running
-        return running if running is not None and running.kind is not JobKind.MOVE else None
+        return running if running is not None and running.kind.indexes else None
 
     async def submit(self, kind: JobKind, work: Work, trigger: Trigger = Trigger.USER) -> Job:
         """Start a job that does `work`, and return it.
@@ -160,7 +160,7 @@ class Jobs:
 
     async def last_finished(self) -> Job | None:
         """Return the newest job of the index that has ended, or None."""
-        jobs = (job for job in await self.list() if job.kind is not JobKind.MOVE)
+        jobs = (job for job in await self.list() if job.kind.indexes)
         return next((job for job in jobs if job.state.final), None)
 
     async def last_indexed(self) -> str | None:
@@ -168,8 +168,7 @@ class Jobs:
         ended = (
             job.finished_at
             for job in await self.list()
-            if job.kind is not JobKind.MOVE
-            and (job.state is JobState.SUCCEEDED or job.index_finished)
+            if job.kind.indexes and (job.state is JobState.SUCCEEDED or job.index_finished)
         )
         return next(ended, None)
 

@@ -16,6 +16,12 @@ class JobKind(StrEnum):
     INDEX = "index"
     REINDEX = "reindex"
     MOVE = "move"  # of a file whose links stand in many notes
+    UNDO = "undo"  # of such a move
+
+    @property
+    def indexes(self) -> bool:
+        """Whether it makes the index, and changes no notes."""
+        return self in (JobKind.INDEX, JobKind.REINDEX)
 
 
 class Trigger(StrEnum):

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from vault_agent.errors import InvalidRequest
+from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.vault.paths import validate
 
 MAX_NAME_BYTES = 240
@@ -25,6 +25,7 @@ _LONGEST_SHOWN = 60
 
 # An extension has a letter: `v1.2` and `Dr. Smith` have none, `photo.jpeg` and `Node.js` have one.
 _EXTENSION = re.compile(r"(?<=.)\.(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{1,10}\Z")
+_LIKE_DRIVE = re.compile(r"[A-Za-z]:(?![/\\])")
 _DEVICE = re.compile(
     r"\A(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?=\.|\Z)", re.IGNORECASE
 )
@@ -128,6 +129,11 @@ def _validate(path: str, suffix: str, existing: int = 0, *, is_folder: bool = Fa
     except InvalidRequest:
         # A name that breaks a rule has a better message than the malformed path that it makes.
         if all(name.strip(" .") for name in path.split("/")):
+            _check(path, suffix, existing, is_folder=is_folder)
+        raise
+    except Forbidden:
+        # `a:b` leads out only on Windows. The rule against the colon says more.
+        if _LIKE_DRIVE.match(path) and ".." not in path:
             _check(path, suffix, existing, is_folder=is_folder)
         raise
 

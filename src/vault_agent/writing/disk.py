@@ -14,6 +14,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.text.names import fold
 from vault_agent.vault.folder import FileBytes, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.paths import folders_of
 from vault_agent.vault.write import (
     Changed,
     Replacer,
@@ -25,7 +26,7 @@ from vault_agent.vault.write import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from vault_agent.store.writes.record import FileChange
     from vault_agent.vault.folder import Folder
@@ -243,7 +244,21 @@ def make_folders(root: VaultRoot, path: str) -> list[str]:
     return made
 
 
-def remove_folders(root: VaultRoot, made: list[str]) -> None:
+def missing_folders(root: VaultRoot, path: str) -> list[str]:
+    """Return the folders above a path that do not exist, outermost first."""
+    missing: list[str] = []
+    for folder in folders_of(path):
+        try:
+            with root.open_folder(folder):
+                break
+        except CannotOpen as error:
+            if error.cause is not Cause.VANISHED:
+                break
+            missing.append(folder)
+    return missing[::-1]
+
+
+def remove_folders(root: VaultRoot, made: Sequence[str]) -> None:
     """Remove new folders that are still empty."""
     for path in reversed(made):
         with suppress(CannotOpen, OSError), at(root, path) as (folder, name):

@@ -48,7 +48,7 @@ class MoveControl:
     """How a move is watched and stopped.
 
     Args:
-        at_once: the largest number of notes to rewrite, else `LargeMove` is raised.
+        at_once: the largest number of notes to rewrite, else `NeedsJob` is raised.
         stopped: whether to stop, asked in a thread until the move is logged.
         on_plan: told in a thread how many notes are planned, of how many.
     """
@@ -102,7 +102,7 @@ class Files:
         The hash of a file is required; a folder has none.
 
         Raises:
-            LargeMove: if `control` wants a job for a move of this size.
+            NeedsJob: if `control` wants a job for a move of this size.
             MoveStopped: if it has stopped the move. Nothing was changed.
             VaultAgentError: as `plan_move` and `Writing.transact`.
         """

@@ -16,6 +16,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import WriteState
 from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import lies_in
 from vault_agent.vault.write import (
     Changed,
     InUse,
@@ -26,7 +27,16 @@ from vault_agent.vault.write import (
     temporary_name,
     write_in_place,
 )
-from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, NO_FOLDER, REMOVE, at
+from vault_agent.writing.disk import (
+    CREATE,
+    EDIT,
+    FOLDER,
+    MOVE,
+    NO_FOLDER,
+    REMOVE,
+    at,
+    remove_folders,
+)
 from vault_agent.writing.merge import merged
 from vault_agent.writing.transaction import Planned
 
@@ -71,8 +81,7 @@ class Finisher:
             self._log.finish(logged.seq)
         else:
             self._log.fail(logged.seq)
-        self._disk.sweep(root, change)
-        self._log.sweep(logged.seq, 0)
+        self.sweep(root, logged, 0)
         return WriteState.DONE if done else WriteState.FAILED
 
     def _settle_edit(self, root: VaultRoot, logged: Logged, change: FileChange) -> bool:
@@ -161,8 +170,7 @@ class Finisher:
             return False
         except (CannotOpen, FileNotFoundError, NotAFile):
             return False
-        self._disk.sweep(root, change)
-        self._log.sweep(logged.seq, position)
+        self.sweep(root, logged, position)
         return True
 
     def is_done(self, root: VaultRoot, change: FileChange) -> bool:
@@ -261,6 +269,20 @@ class Finisher:
         return revised
 
     # --- for both -------------------------------------------------------------------------------
+
+    def sweep(self, root: VaultRoot, logged: Logged, position: int) -> None:
+        """Remove the temporary files of a change, and the folders that an undo leaves empty.
+
+        A save of the web page becomes one with the save before it.
+
+        Raises:
+            Failed, OSError: the disk fails.
+        """
+        change = logged.changes[position]
+        self._disk.sweep(root, change)
+        remove_folders(root, [each for each in logged.empties if lies_in(change.path, each)])
+        self._log.sweep(logged.seq, position)
+        self._log.join(logged.seq)
 
     def keep_beside(self, root: VaultRoot, logged: Logged, path: str, data: bytes) -> str:
         """Put bytes into a new file beside a note, and log that it needs a look.

@@ -28,7 +28,7 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.probe import Probe, probe
 from vault_agent.vault.write import Changed, InUse, temporary_name
 from vault_agent.writing import replies
-from vault_agent.writing.disk import EDIT, MOVE, Disk
+from vault_agent.writing.disk import CREATE, EDIT, FOLDER, MOVE, Disk, missing_folders
 from vault_agent.writing.failures import coded_error
 from vault_agent.writing.finish import Finisher
 from vault_agent.writing.linger import Linger
@@ -197,6 +197,7 @@ class Journal:
 
     def begin(  # noqa: PLR0917 - all of one record
         self,
+        root: VaultRoot,
         write: Write,
         write_id: str,
         state: WriteState,
@@ -207,6 +208,12 @@ class Journal:
     ) -> Logged:
         """Keep the bytes of a write and log it, durably, before anything is changed."""
         appended = write.appended
+        made = {
+            folder: None
+            for change in changes
+            if change.kind in (CREATE, MOVE, FOLDER)
+            for folder in missing_folders(root, change.target or change.path)
+        }
         new = NewWrite(
             id=write_id,
             at=now_ms(),
@@ -220,6 +227,7 @@ class Journal:
             request=write.request if write.key is not None else None,
             appended=None if appended is None else content_hash(appended.text),
             undoes=undoes,
+            folders=tuple(made),
         )
         return self._log(new, texts)
 
@@ -294,9 +302,7 @@ class Journal:
 
     def _swept(self, root: VaultRoot, logged: Logged) -> None:
         with suppress(Failed, OSError, CannotOpen):
-            self.disk.sweep(root, logged.changes[0])
-            self.log.sweep(logged.seq, 0)
-            self.log.join(logged.seq)
+            self.finisher.sweep(root, logged, 0)
 
     def rewrite(self, root: VaultRoot, lingering: Lingering, now: bytes | None, new: bytes) -> None:
         """Give a note the text that an editor has saved, with our edits. See `Linger.look`."""

@@ -25,7 +25,7 @@ from vault_agent.vault.paths import lies_in, validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
 from vault_agent.writing.canvases import canvases_with_links
 from vault_agent.writing.placing import place_for_file, place_for_folder
-from vault_agent.writing.transaction import Edit, Move, Planned, Transaction
+from vault_agent.writing.transaction import Edit, Move, NeedsJob, Planned, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,10 +40,6 @@ MAX_KEPT_BYTES = 64 << 20
 """A larger attachment is moved without keeping its bytes. The move does not change them."""
 MAX_LISTED = 50
 """Paths in the details of a warning or an error."""
-
-
-class LargeMove(Exception):
-    """The move rewrites more notes than may be done at once. It must be a job."""
 
 
 class MoveStopped(Exception):
@@ -83,7 +79,7 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, asked: MoveRequest) -> Transa
     """Return the changes of a move. Nothing to do is a transaction without changes.
 
     Raises:
-        LargeMove: if the move must be a job.
+        NeedsJob: if the move must be a job.
         MoveStopped: if it was stopped.
         NotFound: `NOTE_NOT_FOUND`.
         InvalidRequest: `INVALID_PATH`, also for a folder into itself; `INVALID_NOTE_NAME`.
@@ -201,7 +197,7 @@ def _check(found: Affected, asked: MoveRequest) -> None:
             {"notes": len(outside)},
         )
     if asked.at_once is not None and count > asked.at_once:
-        raise LargeMove
+        raise NeedsJob
 
 
 def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[str, bytes]:

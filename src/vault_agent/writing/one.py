@@ -152,7 +152,9 @@ class OneFile:
             return shown
         self._journal.permission.count(write.caller)
         state = WriteState.COMMITTED if change.in_place else WriteState.PREPARED
-        logged = self._journal.begin(write, write_id, state, written, (change,), [(before, after)])
+        logged = self._journal.begin(
+            root, write, write_id, state, written, (change,), [(before, after)]
+        )
         self._journal.apply(root, logged, before, after, plan)
         return shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from vault_agent.writing.transaction import (
     Edit,
     MakeFolder,
     Move,
+    NeedsJob,
     Remove,
     RemoveFolder,
 )
@@ -66,7 +68,9 @@ class Several:
                 )
             return self._carry_out_all(root, write, transaction, changes)
 
-    def undo(self, write_id: str | None, write: Write, *, copy_beside: bool) -> Written:
+    def undo(
+        self, write_id: str | None, write: Write, *, copy_beside: bool, at_once: int | None
+    ) -> Written:
         """Take back a write. See `Writing.undo`."""
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
@@ -78,6 +82,8 @@ class Several:
                 logged = self._journal.log.get(write_id)
             if logged is None or not (caller.is_owner or logged.agent == caller.name):
                 raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
+            if at_once is not None and len(logged.changes) > at_once:
+                raise NeedsJob
             try:
                 transaction = taken_back(root, self._journal.disk, self._journal.log, logged)
             except Touched as touched:
@@ -173,15 +179,19 @@ class Several:
             for position, each in enumerate(transaction.changes)
             if isinstance(each, Edit) and each.plan is not None
         }
-        if len(changes) == 1 and changes[0].kind != EDIT:
+        alone = len(changes) == 1 and changes[0].kind != EDIT
+        state = WriteState.PREPARED if alone else WriteState.COMMITTED
+        try:
             logged = self._journal.begin(
-                write, write_id, WriteState.PREPARED, written, changes, texts, taken
+                root, write, write_id, state, written, changes, texts, taken
             )
+        except Failed:
+            with suppress(Failed):  # what it has kept until the disk was full is of no use
+                self._journal.log.remove_unneeded()
+            raise
+        if alone:
             self._journal.apply(root, logged, *texts[0], None)
             return shown
-        logged = self._journal.begin(
-            write, write_id, WriteState.COMMITTED, written, changes, texts, taken
-        )
         if left := self._finish_all(root, logged, plans):
             details = {"paths": [changes[position].path for position in left[:20]]}
             what = f"{len(left)} of its files were changed by somebody else, and are left alone."

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
 
 
+class NeedsJob(Exception):
+    """The write changes more files than may be changed at once. Nothing was changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """An edit, and what the reply says about it."""

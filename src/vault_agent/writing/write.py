@@ -170,7 +170,12 @@ class Writing:
         return await self._followed(written, write)
 
     async def undo(
-        self, write_id: str | None, write: Write, *, copy_beside: bool = False
+        self,
+        write_id: str | None,
+        write: Write,
+        *,
+        copy_beside: bool = False,
+        at_once: int | None = None,
     ) -> Written:
         """Take back a write: by default the caller's last one. It is itself a write.
 
@@ -178,6 +183,7 @@ class Writing:
         is not possible gets a copy of the bytes before beside it, and `details.path` names it.
 
         Raises:
+            NeedsJob: if the write has changed more than `at_once` files.
             NotFound: `WRITE_NOT_FOUND`, `UNDO_EXPIRED`.
             Conflict: `UNDO_CONFLICT`.
             VaultAgentError: as `edit`.
@@ -187,7 +193,9 @@ class Writing:
         async with self._locks.everything():
             self._check_ready()
             written = await self._tried(
-                lambda: self._several.undo(write_id, write, copy_beside=copy_beside)
+                lambda: self._several.undo(
+                    write_id, write, copy_beside=copy_beside, at_once=at_once
+                )
             )
         return await self._followed(written, write)
 
@@ -271,7 +279,8 @@ class Writing:
                 await self._follow([path], 0)
 
     async def close(self) -> None:
-        """Look at all displaced files once their time has come, and close the log."""
+        """Look at all displaced files, sooner than otherwise, and close the log."""
+        self._journal.linger.hurry()
         while (due := self._journal.linger.next_due) is not None and self._state == "ready":
             await anyio.sleep(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS)))
             before, is_due = len(self._journal.linger), due <= time.monotonic()
@@ -288,7 +297,7 @@ class Writing:
         paths = [file.path for each in self._conflicts for file in each.files[:1]]
         return WriteHealth(
             enabled=True,
-            state=self._state,
+            state="recovering" if self._journal.is_interrupted else self._state,
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=not disk.remote,
             lingering=len(self._journal.linger),

@@ -120,12 +120,18 @@ class WriteLog:
                     for position, each in enumerate(write.changes)
                 ],
             )
+            connection.executemany(
+                "INSERT INTO made (seq, path) VALUES (?, ?)",
+                [(seq, path) for path in write.folders],
+            )
+            empties = _made_by(connection, write.undoes)
         return Logged(
             *(seq, write.id, write.at, write.agent, write.client, write.operation, write.state),
             *(write.reply, write.request, write.undoes),
             kept=True,
             warning=None,
             changes=write.changes,
+            empties=empties,
         )
 
     def finish(self, seq: int, *, warning: str | None = None) -> None:
@@ -331,7 +337,7 @@ class WriteLog:
             if days == 0:
                 forgotten = seen
             self._forget(connection, forgotten)
-        self._remove_unneeded()
+        self.remove_unneeded()
 
     def forget(self, *, write_id: str | None = None, before: int | None = None) -> int:
         """Forget the bytes of one write, or of those before a time, or of all. Return how many."""
@@ -342,7 +348,7 @@ class WriteLog:
                 (write_id, before),
             ).fetchall()
             self._forget(connection, {seq for (seq,) in rows})
-        self._remove_unneeded()
+        self.remove_unneeded()
         return len(rows)
 
     def _forget(self, connection: sqlite3.Connection, numbers: set[int]) -> None:
@@ -358,7 +364,8 @@ class WriteLog:
             f" AND state NOT IN {_OPEN} AND seq NOT IN ({unswept})",
             (ROWS,),
         )
-        connection.execute("DELETE FROM change WHERE seq NOT IN (SELECT seq FROM write)")
+        for table in ("change", "made"):
+            connection.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM write)")
         connection.execute(
             f"UPDATE write SET key = NULL WHERE key IS NOT NULL AND state NOT IN {_OPEN} AND"
             " (at < ? OR seq IN (SELECT seq FROM (SELECT seq, row_number() OVER"
@@ -367,7 +374,7 @@ class WriteLog:
             (now - KEY_MILLISECONDS, KEYS_OF_A_CALLER),
         )
 
-    def _remove_unneeded(self) -> None:
+    def remove_unneeded(self) -> None:
         """Remove bytes that neither undo nor recovery nor a look at temporary files needs.
 
         A write may be keeping bytes at this moment, before it is logged, so nothing else may run.
@@ -400,7 +407,10 @@ class WriteLog:
                 (json_array([row[0] for row in writes]),),
             ):
                 changes.setdefault(seq, []).append(change_of(fields))
-        return [logged_of(row, changes.get(row[0], [])) for row in writes]
+            return [
+                logged_of(row, changes.get(row[0], []), _made_by(connection, row[9]))
+                for row in writes
+            ]
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -419,6 +429,17 @@ class WriteLog:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+
+
+def _made_by(connection: sqlite3.Connection, write_id: str | None) -> tuple[str, ...]:
+    """Return the folders that a write has made, outermost first."""
+    if write_id is None:
+        return ()
+    rows = connection.execute(
+        "SELECT path FROM made WHERE seq = (SELECT seq FROM write WHERE id = ?) ORDER BY path",
+        (write_id,),
+    )
+    return tuple(path for (path,) in rows)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

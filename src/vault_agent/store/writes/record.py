@@ -45,6 +45,8 @@ class NewWrite:
     request: bytes | None = None
     appended: bytes | None = None
     undoes: str | None = None
+    folders: Sequence[str] = ()
+    """The folders that it makes, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Logged:
     kept: bool
     warning: str | None
     changes: tuple[FileChange, ...]
+    empties: tuple[str, ...] = ()
+    """The folders that the write made which this one takes back, outermost first."""
 
 
 def shown(logged: Logged) -> LoggedWrite:
@@ -106,12 +110,15 @@ def change_of(fields: Sequence[Any]) -> FileChange:
     )
 
 
-def logged_of(row: Sequence[Any], changes: Sequence[FileChange]) -> Logged:
-    """Return a write from its row and its changes."""
+def logged_of(
+    row: Sequence[Any], changes: Sequence[FileChange], empties: Sequence[str] = ()
+) -> Logged:
+    """Return a write from its row, its changes, and what the one it takes back has made."""
     seq, name, at, agent, client, operation, state, reply, request, undoes, kept, warning = row
     return Logged(
         *(seq, name, at, agent, client, operation, WriteState(state), reply, request, undoes),
         bool(kept),
         warning,
         tuple(changes),
+        tuple(empties),
     )

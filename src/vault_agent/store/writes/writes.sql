@@ -33,6 +33,12 @@ CREATE TABLE IF NOT EXISTS change (
     links       INTEGER NOT NULL,       -- how many links it rewrites
     PRIMARY KEY (seq, position)
 ) STRICT, WITHOUT ROWID;
+-- A table of its own: a log without it gets it, and is not set aside.
+CREATE TABLE IF NOT EXISTS made (
+    seq         INTEGER NOT NULL,       -- of the write
+    path        TEXT NOT NULL,          -- of a folder that did not exist before
+    PRIMARY KEY (seq, path)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS change_path ON change (path);
 CREATE INDEX IF NOT EXISTS change_target ON change (target) WHERE target IS NOT NULL;
 CREATE INDEX IF NOT EXISTS change_unswept ON change (seq) WHERE swept = 0;

@@ -23,6 +23,7 @@ const title = document.title;
 /** Views that are loaded when they are first opened. */
 const LATER = /** @type {Record<string, () => Promise<any>>} */ ({
   graph: () => import("./views/graph/graph.js"),
+  memory: () => import("./views/memory/memory.js"),
   jobs: () => import("./views/jobs/jobs.js"),
   settings: () => import("./views/settings/settings.js"),
 });

@@ -6,7 +6,7 @@ import { toast } from "../../parts/say.js";
 import { sentence } from "../../parts/fault.js";
 import { go } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
-import { mayWrite } from "../../state/vault.js";
+import { hasMemory, mayWrite } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { words } from "../../words.js";
 import { overlay } from "./overlay.js";
@@ -33,6 +33,7 @@ export function addEverywhere() {
   add([
     { id: "notes", name: words.commands.notes, icon: "notes", run: () => go({ view: "notes" }) },
     { id: "graph", name: words.commands.graph, icon: "graph", keys: ["Mod+g"], run: () => go({ view: "graph" }) },
+    { id: "memory", name: words.commands.memory, icon: "memory", run: () => go({ view: "memory", session: "" }), get hidden() { return !hasMemory.peek(); } },
     { id: "jobs", name: words.commands.jobs, icon: "jobs", run: () => go({ view: "jobs" }) },
     { id: "settings", name: words.commands.settings, icon: "gear", run: () => go({ view: "settings" }) },
     { id: "theme", name: words.commands.theme, icon: "sun", run: nextTheme },

@@ -17,10 +17,10 @@ import { closeOverlay, overlay } from "./overlay.js";
 const MOST = 20;
 /** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
 
-/** @param {any} hit @returns {Option} */
-const asOption = (hit) => ({
+/** @param {any} hit @param {((hit: any) => void) | undefined} pick @returns {Option} */
+const asOption = (hit, pick) => ({
   id: `note-${hit.noteId}`, type: hit.type, name: plain(hit.label, 160), detail: plain(hit.detail, 160), ranges: hit.match,
-  group: words.palette.results, run: () => go({ view: "notes", note: hit.noteId }),
+  group: words.palette.results, run: () => (pick ? pick(hit) : go({ view: "notes", note: hit.noteId })),
 });
 
 /** @param {string} text @returns {Option[]} */
@@ -31,15 +31,15 @@ function commandOptions(text) {
     .map((each) => ({ id: `command-${each.id}`, icon: each.icon ?? "right", name: each.name, detail: "", ranges: hitsOf(each.name, text), keys: each.keys?.[0], group: words.palette.commands, run: each.run }));
 }
 
-/** @param {{ only?: string }} given */
-export function Overlay({ only }) {
+/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: (hit: any) => void }} given */
+export function Overlay({ only, pick }) {
   const text = useSignal("");
   const hits = useSignal(/** @type {Option[]} */ ([]));
   const at = useSignal(0);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const look = useRef(newestOnly(async (abort, /** @type {string} */ q) => {
     const { data } = await ask("GET", "/suggest", { query: { q, kinds: "note", limit: MOST }, signal: abort });
-    return data.suggestions.map(asOption);
+    return data.suggestions.map((/** @type {any} */ each) => asOption(each, pick));
   }));
 
   const onlyCommands = text.value.startsWith(">") && !only;
@@ -50,7 +50,7 @@ export function Overlay({ only }) {
     look.current(sought).then((found) => { if (found) { hits.value = found; announce(words.notes.said(String(found.length))); } }, () => (hits.value = []));
   }, [sought, onlyCommands]);
 
-  const last = () => recent.value.map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => go({ view: "notes", note: each.id }) }));
+  const last = () => recent.value.map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => (pick ? pick({ noteId: each.id, label: each.title }) : go({ view: "notes", note: each.id })) }));
   /** @type {Option[]} */
   const options = onlyCommands ? commandOptions(sought)
     : sought ? [...hits.value, ...(only ? [] : commandOptions(sought).slice(0, 5))]
@@ -63,7 +63,7 @@ export function Overlay({ only }) {
   const run = (option) => {
     closeOverlay();
     if (option) setTimeout(option.run);
-    else if (sought && !onlyCommands) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
+    else if (sought && !onlyCommands && !pick) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
   };
   const create = () => {
     closeOverlay();

@@ -2,20 +2,21 @@
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Empty, Trouble } from "../../parts/fault.js";
+import { Empty, sentence, Trouble } from "../../parts/fault.js";
 import { keyName } from "../../parts/keys.js";
 import { elsewhere, Later } from "../../parts/later.js";
-import { copy } from "../../parts/say.js";
+import { copy, toast } from "../../parts/say.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
-import { note, noteFault, reopen } from "../../state/note.js";
+import { note, noteFault, readPiece, reopen } from "../../state/note.js";
 import { health, mayWrite } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine } from "./anchor.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";
+import { Promote } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
 
@@ -77,6 +78,7 @@ function Reader({ drawer, onSide }) {
         ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
         <span class="cut" dir="auto">${read && title}</span>
         <div class="acts">
+          ${read && html`<${Promote} read=${read} />`}
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
           <a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>
           <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>
@@ -84,7 +86,7 @@ function Reader({ drawer, onSide }) {
       ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
       ${read && html`<div class="doc">
         <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
-        ${read.source !== null ? html`<${Source} text=${read.source} />` : html`<${Prose} read=${read} />`}
+        ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
         <${Links} key=${read.id} id=${read.id} /></div>`}
     </article>
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
@@ -131,11 +133,20 @@ function countWords(rendered) {
   return Math.round((found * text.length) / Math.max(1, part.length));
 }
 
-const PIECE = 200 * 1024;
-
-/** A note that is too large to render. @param {{ text: string }} given */
-function Source({ text }) {
-  const pieces = useSignal(1);
-  return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${text.slice(0, pieces.value * PIECE)}</pre>
-    ${pieces.value * PIECE < text.length && html`<button class="quiet" onClick=${() => (pieces.value += 1)}>${words.note.more}</button>`}`;
+/** A note that is too large to render: its text, a piece at a time. @param {{ read: import("../../state/note.js").Note }} given */
+function Source({ read }) {
+  const pieces = useSignal([read.source ?? ""]);
+  const busy = useSignal(false);
+  const more = async () => {
+    busy.value = true;
+    try {
+      const piece = await readPiece(read, pieces.peek().length);
+      pieces.value = [...pieces.peek(), piece];
+    } catch (error) {
+      toast(sentence(error));
+    }
+    busy.value = false;
+  };
+  return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${pieces.value.map((piece, at) => html`<span key=${at}>${piece}</span>`)}</pre>
+    ${pieces.value.length < read.pieces && html`<button class="quiet" disabled=${busy.value} onClick=${more}>${words.note.more}</button>`}`;
 }

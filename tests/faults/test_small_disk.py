@@ -1,0 +1,137 @@
+"""A disk that is really full, or read-only, while notes are changed, and then is not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.faults import mover
+from tests.writing.opened import QUIET, Vault, write
+
+from vault_agent.errors import VaultAgentError
+from vault_agent.model.writing import Right
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PAGE = 4096
+NOTES = 200
+
+
+@contextmanager
+def mounted(folder: Path, size: str) -> Iterator[None]:
+    """Mount a small file system on a folder."""
+    folder.mkdir(exist_ok=True)
+    made = ("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder))
+    try:
+        done = subprocess.run(made, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        done = False
+    if not done:
+        pytest.skip("needs Linux and the right to mount")
+    try:
+        yield
+    finally:
+        subprocess.run(("umount", "-l", str(folder)), check=True)
+
+
+def remount(folder: Path, how: str) -> None:
+    subprocess.run(("mount", "-o", f"remount,{how}", str(folder)), check=True)
+
+
+def filled(folder: Path, pages: int) -> Path:
+    """Fill a disk, but for some pages. Return the file to remove again."""
+    status = os.statvfs(folder)
+    file = folder / ".filler"
+    file.write_bytes(b"x" * ((status.f_bfree - pages) * PAGE))
+    return file
+
+
+def notes(vault: Vault) -> dict[str, bytes]:
+    return {path: data for path, data in vault.tree().items() if path.endswith(".md")}
+
+
+async def refused(work: object) -> str:
+    try:
+        await work  # type: ignore[misc]
+    except VaultAgentError as error:
+        return error.code
+    return "done"
+
+
+async def until_appended(vault: Vault, path: str) -> None:
+    """Append to a note as soon as writes are accepted."""
+    async with asyncio.timeout(PATIENCE):
+        while await refused(vault.append(path, "more\n")) != "done":  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.long
+async def test_a_move_that_fills_the_disk_is_finished_once_there_is_room(tmp_path: Path):
+    with mounted(tmp_path / "vault", "4m"):
+        vault = Vault(tmp_path, QUIET)
+        files = mover.made(NOTES)
+        for path, data in files.items():
+            vault.put(path, data)
+        async with vault.opened():
+            filler = filled(vault.root, 60)
+            move = vault.writing.transact(write("move", Right.MOVE), partial(mover.moved, files))
+            assert await refused(move) == "DISK_FULL"
+            assert vault.writing.health().state == "recovering"
+            assert await refused(vault.append("folder 0/0.md", "x")) == "RECOVERY_PENDING"
+            filler.unlink()
+            await until_appended(vault, "folder 0/0.md")
+            assert vault.writing.health().state == "ready"
+            moved = mover.after(files, mover.moved(files))
+            moved["folder 0/0.md"] += b"more\n"
+            assert notes(vault) == moved
+        assert vault.temporaries() == []
+
+
+@pytest.mark.long
+async def test_a_move_that_is_refused_leaves_the_room_that_there_was(tmp_path: Path):
+    """The bytes that it has kept before the disk was full are removed."""
+    with mounted(tmp_path / "disk", "8m"):
+        vault = Vault(tmp_path / "disk", QUIET)
+        files = mover.made(NOTES)
+        for path, data in files.items():
+            vault.put(path, data)
+        async with vault.opened():
+            filled(tmp_path / "disk", NOTES)
+            move = vault.writing.transact(write("move", Right.MOVE), partial(mover.moved, files))
+            assert await refused(move) == "DISK_FULL"
+            assert notes(vault) == files
+            assert await refused(vault.append("folder 0/0.md", "more\n")) == "done"
+
+
+@pytest.mark.long
+async def test_a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(tmp_path: Path):
+    with mounted(tmp_path / "vault", "4m"):
+        vault = Vault(tmp_path, QUIET)
+        vault.put("A.md", "a\n")
+        vault.put(mover.HERE, "b\n")
+        async with vault.opened():
+            remount(vault.root, "ro")
+            for work in (
+                vault.append("A.md", "more\n"),
+                vault.create("new/C.md", "c\n"),
+                vault.remove("A.md"),
+                vault.remove("A.md", permanent=True),
+                vault.writing.transact(
+                    write("move", Right.MOVE),
+                    lambda: mover.moved({mover.HERE: b"b\n"}),
+                ),
+            ):
+                assert await refused(work) in ("FILE_READ_ONLY", "FILE_NOT_WRITABLE")
+            assert vault.tree() == {"A.md": b"a\n", mover.HERE: b"b\n"}
+            remount(vault.root, "rw")
+            await until_appended(vault, "A.md")
+            assert vault.bytes("A.md") == b"a\nmore\n"
+        assert vault.temporaries() == []
