@@ -1,24 +1,30 @@
 """Measure the web page in the machine's own Chromium, without a GPU.
 
-    python benchmarks/web.py                    1,000, 10,000 and 38,000 notes
-    python benchmarks/web.py --sizes 1000       one size, a minute
-    python benchmarks/web.py --vault FOLDER     a vault of one's own
+    python benchmarks/web.py                       1,284, 9,746 and 38,000 notes
+    python benchmarks/web.py --sizes 1284          one size, a minute
+    python benchmarks/web.py --vault FOLDER        a vault of one's own
+    python benchmarks/web.py --times 2 --keys 10   few repetitions, for a first look
 
 For each size it serves a generated vault, opens the page, searches, opens notes and draws the graph.
-Prints a Markdown table. Times are wall-clock times as a person would feel them, so the machine must
-be idle; the load is printed with them. A search has 60 ms to wait after the last key: that is not
-counted.
+Each figure is printed as soon as it is known, and all of them as a Markdown table at the end. Times
+are wall-clock times as a person would feel them, so the machine must be idle; the load is printed
+with them. A search has 60 ms to wait after the last key: that is not counted. Each part ends after
+`--seconds`, with the repetitions it has made; one that does not end within three minutes ends the run.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import os
 import statistics
 import sys
 import tempfile
+import threading
 import time
-from contextlib import contextmanager
+import urllib.error
+import urllib.request
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,16 +35,16 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.web.browsers import find_browser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from playwright.sync_api import Browser, Page
 
-SIZES = (1_000, 10_000, 38_000)
-COLD = 9
-KEYS = 60
-MOVES = 120
+SIZES = (1_284, 9_746, 38_000)
 WAIT_MS = 60
-TYPED = ("garden", "winter bread", "notes about light", "the river", "stone and water")
+PATIENCE = 180  # seconds without a figure, after which something hangs
+LONG_KB = (10, 200)
+WALK = 60  # notes
+SEARCHES = ("garden", "winter bread", "notes about light", "the river", "stone and water")
 
 _OBSERVE = """
 window.seen = { shift: 0, tasks: [] };
@@ -47,14 +53,20 @@ new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.ha
 new PerformanceObserver((list) => { for (const e of list.getEntries()) seen.tasks.push(e.duration); })
   .observe({ type: "longtask", buffered: true });
 new MutationObserver((_, self) => {
-  if (document.querySelector(".row")) { seen.usable = performance.now(); self.disconnect(); }
+  if (document.querySelector(".row h2")) { seen.usable = performance.now(); self.disconnect(); }
 }).observe(document, { subtree: true, childList: true });
 """
 
-# Each sets something off and resolves with the milliseconds until it was painted.
+# Each sets something off and resolves with the milliseconds until it was painted, or with null if
+# nothing came of it within three seconds.
 _UNTIL_PAINTED = """
 const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-const until = async (is) => { const end = performance.now() + 3000; while (!is() && performance.now() < end) await new Promise((done) => setTimeout(done, 1)); await painted(); };
+const until = async (is, most = 3000) => {
+  const end = performance.now() + most;
+  while (!is()) { if (performance.now() > end) return false; await new Promise((done) => setTimeout(done, 1)); }
+  await painted();
+  return true;
+};
 """
 _SEARCH = (
     """async ([text, asset]) => {"""
@@ -66,19 +78,19 @@ _SEARCH = (
   field.value = text;
   const began = performance.now();
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-  await until(() => results.peek() !== before);
-  return performance.now() - began;
+  return await until(() => results.peek() !== before) ? performance.now() - began : null;
 }"""
 )
 _OPEN = (
-    """async ([id]) => {"""
+    """async ([id, asset]) => {"""
     + _UNTIL_PAINTED
     + """
+  const { note } = await import(asset + "/app/state/note.js");
   const began = performance.now();
   location.hash = `#/notes/${id}`;
-  const read = () => document.querySelector("article.read");
-  await until(() => read()?.getAttribute("aria-busy") === "false" && document.querySelector(".prose")?.childElementCount);
-  return performance.now() - began;
+  const shown = () => note.peek()?.id === id && document.querySelector(".prose")?.childElementCount
+    && document.querySelector("article.read")?.getAttribute("aria-busy") === "false";
+  return await until(shown) ? performance.now() - began : null;
 }"""
 )
 _SWITCH = (
@@ -86,12 +98,12 @@ _SWITCH = (
     + _UNTIL_PAINTED
     + """
   const field = document.querySelector("dialog input");
-  const before = document.querySelector("#options").textContent;
+  const options = document.querySelector("#options");
+  const before = options.textContent;
   field.value = text;
   const began = performance.now();
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-  await until(() => document.querySelector("#options").textContent !== before);
-  return performance.now() - began;
+  return await until(() => options.textContent !== before) ? performance.now() - began : null;
 }"""
 )
 _GRAPH = (
@@ -100,15 +112,85 @@ _GRAPH = (
     + """
   const began = performance.now();
   location.hash = "#/graph";
-  await until(() => Number(document.querySelector(".graph canvas")?.dataset.drawn) > 0);
-  return performance.now() - began;
+  const drawn = () => Number(document.querySelector(".graph canvas")?.dataset.drawn) > 0;
+  return await until(drawn, 30000) ? performance.now() - began : null;
 }"""
+)
+# Moves the pointer, or turns the wheel, in each frame of the page; returns the frames a second that
+# the worker drew. The pointer is down on the ground.
+_MOVE = """async ([how, milliseconds]) => {
+  const canvas = document.querySelector(".graph > canvas");
+  const frames = async () => {
+    const before = canvas.dataset.frames;
+    canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "F", bubbles: true }));
+    for (let wait = 0; canvas.dataset.frames === before && wait < 60; wait += 1) await new Promise((done) => setTimeout(done, 5));
+    return Number(canvas.dataset.frames);
+  };
+  const first = await frames();
+  const began = performance.now();
+  for (let step = 0; performance.now() - began < milliseconds; step += 1) {
+    const [x, y] = [1390 - 4 * (step % 60), 110 + 3 * (step % 40)];
+    if (how === "pan") canvas.dispatchEvent(new PointerEvent("pointermove", { pointerId: 1, clientX: x, clientY: y, buttons: 1, bubbles: true }));
+    else canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: step % 40 < 20 ? -60 : 60, clientX: 800, clientY: 480, bubbles: true, cancelable: true }));
+    await new Promise((done) => requestAnimationFrame(done));
+  }
+  const taken = performance.now() - began;
+  return (await frames() - first) * 1000 / taken;
+}"""
+_SIZES = (
+    "[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]"
+    ".filter(e => e.name.includes('/ui/')).map(e => ({name: e.name, size: e.encodedBodySize}))"
 )
 
 
 def p95(values: list[float]) -> float:
     """Return the 95th percentile."""
-    return sorted(values)[int(len(values) * 0.95) - 1]
+    return sorted(values)[max(0, int(len(values) * 0.95) - 1)]
+
+
+class Figures:
+    """The figures of one vault: each is printed as soon as it is known."""
+
+    def __init__(self, vault: str, seconds: float, keys: int) -> None:
+        self.found: dict[str, float] = {}
+        self.keys = keys
+        self._vault, self._seconds = vault, seconds
+        self._began = time.monotonic()
+
+    def add(self, name: str, value: float | None, note: str = "") -> None:
+        """Print a figure. What did not happen is not a number."""
+        self.found[name] = float("nan") if value is None else value
+        passed = time.monotonic() - self._began
+        print(
+            f"{passed:6.0f} s  {self._vault}: {name}: {shown(self.found[name])} {note}", flush=True
+        )
+
+    def repeated(
+        self, name: str, page: Page, script: str, given: Iterable[list[Any]], less: float = 0
+    ) -> None:
+        """Add the 95th percentile of a script's milliseconds, for as long as there is time."""
+        until = time.monotonic() + self._seconds
+        times: list[float] = []
+        lost = 0
+        for each in given:
+            taken = page.evaluate(script, each)
+            if taken is None:
+                lost += 1
+            else:
+                times.append(taken - less)
+            if time.monotonic() > until:
+                break
+        note = f"({len(times)} times{f', {lost} without a result' if lost else ''})"
+        if times:
+            note += f", median {shown(statistics.median(times))}"
+        self.add(f"{name}, p95, ms", p95(times) if times else None, note)
+
+
+def shown(value: float) -> str:
+    """Return a number as the table has it."""
+    if value != value:  # noqa: PLR0124 - not a number
+        return "none"
+    return f"{value:,.3f}" if 0 < abs(value) < 1 else f"{value:,.0f}"
 
 
 @contextmanager
@@ -116,20 +198,23 @@ def opened(browser: Browser, address: str) -> Iterator[Page]:
     """Open the page in a context of its own, with a cold cache."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
+    page.set_default_timeout(30_000)
     page.add_init_script(_OBSERVE)
     page.goto(address)
-    page.wait_for_selector(".row")
-    yield page
-    context.close()
+    page.wait_for_selector(".row h2")
+    try:
+        yield page
+    finally:
+        context.close()
 
 
-def opening(browser: Browser, address: str) -> dict[str, float]:
+def opening(browser: Browser, address: str, times: int, figures: Figures) -> None:
     """Measure how the page opens, several times."""
     paints, usable, blocked, shifts = [], [], [], []
     entries: list[dict[str, Any]] = []
-    for _ in range(COLD):
+    for _ in range(times):
         with opened(browser, address) as page:
-            page.wait_for_timeout(300)
+            page.wait_for_timeout(400)
             paints.append(
                 page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
             )
@@ -137,94 +222,152 @@ def opening(browser: Browser, address: str) -> dict[str, float]:
             usable.append(seen["usable"])
             shifts.append(seen["shift"])
             blocked.append(sum(max(0, task - 50) for task in seen["tasks"]))
-            entries = page.evaluate(
-                "[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]"
-                ".filter(e => e.name.includes('/ui/')).map(e => ({size: e.encodedBodySize, start: e.startTime}))"
-            )
-    return {
-        "first contentful paint, ms": statistics.median(paints),
-        "list usable, ms": statistics.median(usable),
-        "total blocking time, ms": statistics.median(blocked),
-        "layout shift": max(shifts),
-        "transferred for the first view, KB": sum(each["size"] for each in entries) / 1000,
-        "requests": float(len(entries)),
-    }
+            entries = page.evaluate(_SIZES)
+    note = f"(median of {times})"
+    figures.add("first contentful paint, ms", statistics.median(paints), note)
+    figures.add("list usable, ms", statistics.median(usable), note)
+    figures.add("total blocking time, ms", statistics.median(blocked), note)
+    figures.add("layout shift", max(shifts), "(largest)")
+    figures.add("transferred for the first view, KB", sum(e["size"] for e in entries) / 1000)
+    figures.add("requests for the first view", float(len(entries)))
 
 
-def using(page: Page, notes: list[str]) -> dict[str, float]:
+def typed(titles: list[str], times: int) -> list[str]:
+    """Return texts as they are typed: each a letter longer than the one before, or a new one."""
+    texts: list[str] = []
+    for title in titles:
+        texts += [title[: 2 + at] for at in range(min(8, len(title) - 1)) if title[1 + at] != " "]
+    return texts[:times]
+
+
+def using(page: Page, asset: str, notes: list[dict[str, Any]], figures: Figures) -> None:
     """Measure search, switcher and reading."""
-    asset = page.evaluate(
-        "document.querySelector('script[type=module]').src.replace('/app/main.js', '')"
-    )
-    searches = []
-    for number in range(KEYS):
-        words = TYPED[number % len(TYPED)]
-        text = words[: 2 + number // len(TYPED) % (len(words) - 1)] + " " * (number % 2)
-        searches.append(page.evaluate(_SEARCH, [f"{text}{number % 7}"[:40], asset]) - WAIT_MS)
+    texts = typed([note["title"] for note in notes], figures.keys)
+    ids = [[note["noteId"], asset] for note in notes]
+    figures.repeated("key to results", page, _SEARCH, ([text, asset] for text in texts), WAIT_MS)
     page.locator("#find").fill("")
-    reads = [page.evaluate(_OPEN, [note]) for note in notes]
+    page.wait_for_timeout(200)
+    figures.repeated("note opened", page, _OPEN, ids[: figures.keys // 2])
     page.keyboard.press("Control+k")
     page.wait_for_selector("dialog input")
-    switches = [
-        page.evaluate(_SWITCH, [TYPED[n % 5][: 1 + n % 6] + "aeiou"[n % 5]]) for n in range(20)
-    ]
+    figures.repeated("switcher, key to painted", page, _SWITCH, ([text] for text in texts))
     page.keyboard.press("Escape")
-    return {
-        "key to results, p95, ms": p95(searches),
-        "switcher, key to painted, p95, ms": p95(switches),
-        "note opened, p95, ms": p95(reads),
-    }
 
 
-def drawing(page: Page) -> dict[str, float]:
+def reading(page: Page, asset: str, long: dict[int, str], other: str, figures: Figures) -> None:
+    """Measure how notes of a size open, each after another note."""
+    for size, note in long.items():
+        times = []
+        for _ in range(max(2, figures.keys // 10)):
+            page.evaluate(_OPEN, [other, asset])
+            times.append(page.evaluate(_OPEN, [note, asset]))
+        known = [each for each in times if each is not None]
+        figures.add(f"note of {size} KB opened, p95, ms", p95(known) if known else None)
+
+
+def drawing(page: Page, seconds: float, figures: Figures) -> None:
     """Measure the graph."""
-    first = page.evaluate(_GRAPH)
+    figures.add("graph, first picture, ms", page.evaluate(_GRAPH))
     page.wait_for_timeout(3000)
     page.evaluate("seen.tasks.length = 0")
-    canvas = page.locator(".graph > canvas")
-
-    def frames() -> float:
-        canvas.press("Shift+F")
-        page.wait_for_timeout(100)
-        return float(canvas.get_attribute("data-frames") or 0)
-
-    def moved(step: Callable[[int], None]) -> float:
-        before, began = frames(), time.perf_counter()
-        for number in range(MOVES):
-            step(number)
-        taken = time.perf_counter() - began
-        return (frames() - before) / taken
-
-    page.mouse.move(720, 480)
+    span = 1000 * min(3.0, seconds)
+    page.mouse.move(1390, 110)
     page.mouse.down()
-    pan = moved(lambda number: page.mouse.move(720 + number % 60 * 4, 480 + number % 40 * 3))
+    figures.add("graph, pan, frames a second", page.evaluate(_MOVE, ["pan", span]))
     page.mouse.up()
-    zoom = moved(lambda number: page.mouse.wheel(0, -60 if number % 40 < 20 else 60))
-    return {
-        "graph, first picture, ms": first,
-        "graph, pan, frames a second": pan,
-        "graph, zoom, frames a second": zoom,
-        "page's longest task while the graph moves, ms": max(
-            page.evaluate("seen.tasks"), default=0.0
-        ),
-    }
+    figures.add("graph, zoom, frames a second", page.evaluate(_MOVE, ["zoom", span]))
+    longest = max(page.evaluate("seen.tasks"), default=0.0)
+    figures.add("page's longest task while the graph moves, ms", longest)
 
 
-def measure(browser: Browser, folder: Path) -> dict[str, float]:
+def walking(page: Page, asset: str, notes: list[str], figures: Figures) -> None:
+    """Measure how the memory of the tab grows on a walk through notes."""
+    session = page.context.new_cdp_session(page)
+
+    def megabytes() -> float:
+        session.send("HeapProfiler.collectGarbage")
+        return float(session.send("Runtime.getHeapUsage")["usedSize"]) / 1e6
+
+    page.evaluate(_OPEN, [notes[0], asset])
+    before = megabytes()
+    for note in notes[1:WALK]:
+        page.evaluate(_OPEN, [note, asset])
+    figures.add("memory of the tab after a walk, MB more", megabytes() - before, f"({WALK} notes)")
+
+
+def laid_out(server: Server) -> None:
+    """Wait until the positions of the graph are computed, as they are after an index run."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        with suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{server.endpoint}/graph/layout").close()
+            return
+        time.sleep(0.5)
+
+
+def others(server: Server, keys: int) -> float:
+    """Return the 95th percentile of the searches of another client, in milliseconds."""
+    server.hang_up()  # it may have been idle for long
+    texts = [words[: 3 + at] for words in SEARCHES for at in range(4)] * 10
+    return p95([1000 * server.search(text, limit=10) for text in texts[: max(20, keys)]])
+
+
+def measure(browser: Browser, folder: Path, given: argparse.Namespace, figures: Figures) -> None:
     """Serve a vault and measure the page over it."""
     with (
         tempfile.TemporaryDirectory() as home,
         Server(folder, Path(home), VAULT_AGENT_WEB_ENABLED="true") as server,
+        watched(server),
     ):
         running = server.running_job()  # a first index begins by itself
         server.finish(running or server.submit("index"))
-        notes = [note["noteId"] for note in server.call("GET", "/notes?limit=40")["notes"]]
+        laid_out(server)
+        alone = others(server, given.keys)
+        listed = server.call("GET", "/notes?limit=100")["notes"]
+        long = {}
+        for size in LONG_KB:
+            for found in server.call("GET", f"/resolve?name=long%20{size}")["notes"]:
+                long[size] = found["noteId"]
         address = f"http://127.0.0.1:{server.port}/ui/"
-        found = opening(browser, address)
+        opening(browser, address, given.times, figures)
         with opened(browser, address) as page:
-            found |= using(page, notes)
-            found |= drawing(page)
-        return found
+            asset = page.evaluate(
+                "document.querySelector('script[type=module]').src.replace('/app/main.js', '')"
+            )
+            using(page, asset, listed, figures)
+            reading(page, asset, long, listed[-1]["noteId"], figures)
+            walking(page, asset, [note["noteId"] for note in listed], figures)
+            drawing(page, given.seconds, figures)
+            figures.add(
+                "search of another client beside it, times as long",
+                others(server, given.keys) / alone,
+            )
+
+
+@contextmanager
+def watched(server: Server) -> Iterator[None]:
+    """End everything if a part hangs, and say where."""
+
+    def end() -> None:
+        faulthandler.dump_traceback(all_threads=True)
+        server.process.terminate()
+        os._exit(1)
+
+    timer = threading.Timer(PATIENCE * 4, end)
+    timer.daemon = True
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def write_long(folder: Path) -> None:
+    """Add notes of 10 and of 200 KB."""
+    source = Vault(200)
+    text = "\n\n".join(source.text(at, 8 * 1024) for at in range(40)).replace("\n---\n", "\n\n")
+    for size in LONG_KB:
+        (folder / f"long {size}.md").write_text(
+            f"# long {size}\n\n" + text.encode()[: 1000 * size].decode("utf-8", "ignore"), "utf-8"
+        )
 
 
 def main() -> None:
@@ -234,6 +377,11 @@ def main() -> None:
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--vault", type=Path)
+    parser.add_argument("--times", type=int, default=9, help="how often the page is opened")
+    parser.add_argument(
+        "--keys", type=int, default=200, help="searches, switches; half as many notes"
+    )
+    parser.add_argument("--seconds", type=float, default=60, help="at most, for each part")
     given = parser.parse_args()
     found = find_browser()
     if found is None:
@@ -243,20 +391,20 @@ def main() -> None:
     columns: dict[str, dict[str, float]] = {}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, headless=True)
-        if given.vault:
-            columns[given.vault.name] = measure(browser, given.vault)
-        else:
-            for size in given.sizes:
-                with tempfile.TemporaryDirectory() as folder:
-                    Vault(size).write(Path(folder))
-                    columns[f"{size:,} notes"] = measure(browser, Path(folder))
+        for size in [0] if given.vault else given.sizes:
+            name = given.vault.name if given.vault else f"{size:,} notes"
+            figures = Figures(name, given.seconds, given.keys)
+            columns[name] = figures.found
+            with tempfile.TemporaryDirectory() as folder:
+                if not given.vault:
+                    Vault(size - len(LONG_KB)).write(Path(folder))
+                    write_long(Path(folder))
+                measure(browser, given.vault or Path(folder), given, figures)
         browser.close()
-    print(f"Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.\n")
+    print(f"\nLoad {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.\n")
     print(f"| figure | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
     for name in next(iter(columns.values())):
-        print(
-            f"| {name} | {' | '.join(f'{column[name]:,.2f}' if column[name] < 1 else f'{column[name]:,.0f}' for column in columns.values())} |"
-        )
+        print(f"| {name} | {' | '.join(shown(column[name]) for column in columns.values())} |")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # is a dependency too.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("model", "text", "system"),
-    ("vault", "store", "embedding", "markdown", "ranking", "graph", "config", "wire"),
+    ("model", "text", "system", "endpoint"),
+    ("vault", "store", "embedding", "chat", "markdown", "ranking", "graph", "config", "wire"),
     ("search", "indexing"),
     ("writing",),
     ("knowledge",),
@@ -45,22 +45,28 @@ ONLY: dict[str, set[str]] = {
 # Only the composition root and the entry points read settings.
 READS_SETTINGS = {"library", "server", "cli"}
 # Groups of modules within `store`: they share its other modules, and nothing else.
-STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes"}
+STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes", "sessions"}
 # Only these commands start a server, and only inside a function: the others start quickly.
 LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
 # The relay for agents must start faster than the SDK can be imported.
 ONLY_RELAY = {"cli/relay.py"}
 # One contacts the embedding endpoint itself, because it works without a server.
-# Another one checks an endpoint by the server's own rule when it is set.
-LAZY_EMBEDDING = {"cli/embedding.py", "cli/config.py"}
+LAZY_EMBEDDING = {"cli/embedding.py"}
+# One checks an endpoint by the server's own rule when it is set.
+LAZY_ENDPOINT = {"cli/config.py"}
 # One reads a vault itself, because it works without a server.
 LAZY_VAULT = {"cli/check_links.py"}
+
+# The hook of agents reads events and spools them itself, because it works without a server.
+LAZY_KNOWLEDGE = {"cli/hook.py"}
 
 LAZY = {
     "server": LAZY_SERVER,
     "embedding": LAZY_EMBEDDING,
+    "endpoint": LAZY_ENDPOINT,
     "vault": LAZY_VAULT,
     "indexing": LAZY_VAULT,
+    "knowledge": LAZY_KNOWLEDGE,
 }
 
 # Third-party and standard modules that belong to one room.

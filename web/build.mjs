@@ -28,15 +28,17 @@ const entries = {
       from "d3-force";
     export { quadtree } from "d3-quadtree";`,
   "codemirror.js": `
-    export { Compartment, EditorSelection, EditorState, Prec, StateEffect, StateField, RangeSetBuilder }
+    export { Compartment, EditorSelection, EditorState, Prec, StateEffect, StateField, RangeSetBuilder,
+      Transaction }
       from "@codemirror/state";
     export { Decoration, EditorView, ViewPlugin, WidgetType, drawSelection, dropCursor,
       highlightActiveLine, highlightSpecialChars, keymap, placeholder } from "@codemirror/view";
-    export { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
+    export { defaultKeymap, history, historyKeymap, indentLess, indentMore, isolateHistory }
+      from "@codemirror/commands";
     export { HighlightStyle, Language, LanguageSupport, defineLanguageFacet, foldService, indentUnit,
       syntaxHighlighting, syntaxTree } from "@codemirror/language";
     export { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap,
-      completionStatus, startCompletion } from "@codemirror/autocomplete";
+      completionStatus, pickedCompletion, startCompletion } from "@codemirror/autocomplete";
     export { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
     export { Strikethrough, Table, TaskList, parser } from "@lezer/markdown";
     export { Tag, styleTags, tags } from "@lezer/highlight";`,
@@ -108,7 +110,8 @@ async function namesUsedByMerge() {
   const lines = [];
   for (const [, names, from] of text.matchAll(/^import \{([^}]+)\} from '([^']+)'/gm)) {
     if (from === "style-mod") continue;
-    const own = new Set([...entries["codemirror.js"].matchAll(/\w+/g)].map(([name]) => name));
+    const exported = [...entries["codemirror.js"].matchAll(/\{([^}]*)\}/g)].flatMap(([, list]) => list.match(/\w+/g));
+    const own = new Set(exported);
     const more = names.split(",").map((each) => each.trim()).filter((each) => !own.has(each));
     if (more.length) lines.push(`export { ${more.join(", ")} } from "${from}";`);
   }

@@ -133,6 +133,9 @@ CODES: Final[dict[str, Code]] = {
     ),
     "INVALID_NOTE_NAME": Code(InvalidRequest, 400, 2, "Use {name} instead."),
     "TEMPLATE_VARIABLE_MISSING": Code(InvalidRequest, 400, 2),
+    "PROMOTE_SECRETS": Code(
+        InvalidRequest, 422, 2, "Remove them from the note, or put others in their place."
+    ),
     "IDEMPOTENCY_KEY_REUSED": Code(InvalidRequest, 422, 2, "Use a new key for another request."),
     "EXPECTED_HASH_REQUIRED": Code(
         InvalidRequest, 428, 2, "Read the note, then send its `contentHash` as `expectedHash`."
@@ -193,6 +196,7 @@ CODES: Final[dict[str, Code]] = {
     "TEMPLATE_NOT_FOUND": Code(NotFound, 404, 4),
     "WRITE_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent writes` to list the writes."),
     "UNDO_EXPIRED": Code(NotFound, 410, 4),
+    "SESSION_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent memory log` to list them."),
     "CHUNK_NOT_FOUND": Code(NotFound, 404, 4),
     "ATTACHMENT_NOT_FOUND": Code(NotFound, 404, 4),
     "JOB_NOT_FOUND": Code(NotFound, 404, 4, "Run `vault-agent jobs` to list the jobs."),
@@ -246,6 +250,20 @@ CODES: Final[dict[str, Code]] = {
     "RECURRENCE_UNSUPPORTED": Code(Conflict, 409, 1, "Complete it in your editor."),
     "TEMPLATE_UNSUPPORTED": Code(Conflict, 409, 1, "Use a template without `<% %>`."),
     "LINK_NOT_EXPRESSIBLE": Code(Conflict, 409, 1, "Choose another name, or change the link."),
+    "PROMOTE_SIMILAR": Code(
+        Conflict,
+        409,
+        1,
+        "Look at that note first. With `force` (`vault-agent promote ID --force`) this one is"
+        " copied anyway.",
+    ),
+    "PROMOTE_EDITED": Code(
+        Conflict,
+        409,
+        1,
+        "Change the copy yourself. To take the promotion back and leave the copy, use `keep`"
+        " (`vault-agent promote ID --undo --keep`).",
+    ),
     "UNDO_CONFLICT": Code(
         Conflict,
         409,
@@ -262,6 +280,10 @@ CODES: Final[dict[str, Code]] = {
     "UNSUPPORTED_MEDIA_TYPE": Code(
         Unsupported, 415, 1, "Send the body as application/json, in UTF-8 and not compressed."
     ),
+    "CHAT_UNAVAILABLE": Code(
+        Unavailable, 503, 1, "The journal stays without a model's text, and is tried again later."
+    ),
+    "JOURNAL_WAITS": Code(*_WARNING, "Run `vault-agent journal review` to see it."),
     "EMBEDDING_UNAVAILABLE": Code(
         Unavailable,
         503,

@@ -106,7 +106,7 @@ def test_the_example_file_lists_every_key_with_its_default(file: Path):
     assert {f"{s}.{o}" for s, table in tables.items() for o in table} == set(KEYS)
     settings = load_config(environ={}).model_dump(mode="json")
     shown = {"vault.root", "vault.exclude", "server.endpoint", "index.dir", "cors.allowed_origins"}
-    shown |= {"write.folders"}
+    shown |= {"write.folders", "journal.exclude", "journal.redact_patterns"}
     shown |= {"embedding.query_prefix", "embedding.document_prefix"}  # the default is the model's
     for name in set(KEYS) - shown:
         section, _, option = name.partition(".")
@@ -153,6 +153,28 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "memory.recency_weight": "0.2",
         "memory.include_global": "false",
         "memory.exclude_types": "bug, journal",
+        "memory.auto_inject": "false",
+        "memory.each_prompt": "true",
+        "memory.show": "true",
+        "memory.hook_timeout_ms": "500",
+        "memory.log_days": "30",
+        "journal.enabled": "true",
+        "journal.writer": "extract",
+        "journal.ask": "true",
+        "journal.include_output": "false",
+        "journal.output_lines": "50",
+        "journal.min_prompts": "1",
+        "journal.idle_minutes": "5",
+        "journal.retry_days": "2",
+        "journal.update_modules": "true",
+        "journal.exclude": "~/private, build",
+        "journal.redact_patterns": '["ACME-[0-9]{6,8}"]',
+        "chat.model": "m",
+        "chat.enabled": "true",
+        "chat.endpoint": "http://127.0.0.1:3/v1/chat/completions",
+        "chat.allow_private_network_endpoint": "false",
+        "chat.max_input_chars": "5000",
+        "chat.timeout_seconds": "2.5",
         "write.folders": "claude, Notes/",
         "write.enabled": "true",
         "write.allow": "create, move",
@@ -217,6 +239,9 @@ def test_a_relative_folder_is_stored_as_an_absolute_path(
         ("embedding.enabled", "true", "needs embedding.model to be set first"),
         ("embedding.enabled", "maybe", "must be true or false"),
         ("vault.exclude", "!", "gitignore"),
+        ("chat.enabled", "true", "needs chat.model to be set first"),
+        ("journal.redact_patterns", "canary(", "item 1 of journal.redact_patterns is not a valid"),
+        ("journal.redact_patterns", "x*", "matches empty text"),
         ("write.enabled", "true", "needs write.folders to be set first"),
         ("write.folders", "Notes,.obsidian", "do not begin with a dot"),
         ("write.folders", "../Other", "relative to it"),

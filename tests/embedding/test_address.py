@@ -6,8 +6,8 @@ import aiohttp
 import pytest
 from tests.endpoint import EmbeddingEndpoint, redirect
 
-from vault_agent.embedding.address import AddressPolicy
 from vault_agent.embedding.client import EndpointSettings, HttpEmbedder
+from vault_agent.endpoint.address import AddressPolicy
 from vault_agent.errors import Misconfigured, Unavailable
 
 

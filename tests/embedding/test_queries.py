@@ -7,9 +7,9 @@ import pytest
 from tests import endpoint as bad
 from tests.clocks import PATIENCE
 
-from vault_agent.embedding import breaker
 from vault_agent.embedding.check import check_endpoint
 from vault_agent.embedding.client import HttpEmbedder
+from vault_agent.endpoint import breaker
 from vault_agent.errors import Unavailable
 
 

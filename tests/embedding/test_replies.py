@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from vault_agent.embedding.replies import Fault, Kind, fault_of, vectors_of
+from vault_agent.embedding.replies import vectors_of
+from vault_agent.endpoint.faults import Fault, Kind, fault_of
 
 
 def reply(*vectors, **changes):

@@ -20,7 +20,7 @@ from tests.library.test_open_vault import processes
 
 from vault_agent.config import Config
 from vault_agent.errors import NotFound
-from vault_agent.library import waiting
+from vault_agent.library import keeper_process, waiting
 from vault_agent.library import watch as module
 from vault_agent.library.library import open_library
 from vault_agent.model.identifiers import identify
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 QUICK = {"enabled": True, "removal_grace_ms": 300, "quiet_ms": 50}
+
+
+@pytest.fixture(autouse=True)
+def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pause less between runs and after failures. tests/library/test_waiting.py has the times."""
+    monkeypatch.setattr(waiting, "SECONDS_BETWEEN_RUNS", 0.05)
+    monkeypatch.setattr(waiting, "WAITS_AFTER_FAILURES", (0.3, 1.0))
 
 
 @pytest.fixture
@@ -284,10 +291,13 @@ async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(root: Pa
 async def test_a_failing_run_is_a_job_and_is_tried_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    impatient = "from vault_agent.store import layout; layout.WRITER_WAIT_SECONDS = 0.01; "
+    *python, main = keeper_process.COMMAND
+    monkeypatch.setattr(keeper_process, "COMMAND", (*python, impatient + main))
     async with watched(root) as vault:
         directory = vault._directory
+        await until(lambda: vault.jobs.running is None)
         with directory.writing():
-            monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.01)
             (root / "New.md").write_text("quinces")
             await until(lambda: any(each.error for each in vault.watch.batches))
             assert vault.watch.batches[0].error == "INDEX_LOCKED"

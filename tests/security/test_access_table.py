@@ -55,7 +55,21 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/decisions"): ("/decisions", None, 200),
     ("POST", "/context"): ("/context", b'{"queries": [{"query": "frost"}]}', 200),
     ("POST", "/memory"): ("/memory", b"{}", 403),  # switched off
+    ("GET", "/memory/sessions"): ("/memory/sessions", None, 403),
+    ("GET", "/memory/sessions/{sessionId}"): ("/memory/sessions/x", None, 403),
+    ("POST", "/memory/sessions/{sessionId}/refresh"): ("/memory/sessions/x/refresh", b"{}", 403),
+    ("POST", "/memory/sessions/{sessionId}/notes"): ("/memory/sessions/x/notes", b"{}", 403),
+    ("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}"): (
+        f"/memory/sessions/x/notes/global/{FROST}",
+        None,
+        403,
+    ),
+    ("POST", "/memory/forget"): ("/memory/forget", b"{}", 403),
+    ("POST", "/sessions/events"): ("/sessions/events", b"{}", 403),  # switched off
     ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
+    ("POST", "/vaults/check"): ("/vaults/check", b"{}", 403),
+    ("POST", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", b"{}", 403),
+    ("DELETE", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", None, 403),
     ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything
     ("GET", "/ui"): ("/ui", None, 403),
     ("GET", "/ui/assets/{path}"): ("/ui/assets/0/app/main.js", None, 403),

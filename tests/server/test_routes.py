@@ -40,6 +40,7 @@ CONTRACT = {
     "POST /grep",
     "GET /notes", "GET /tasks",
     "POST /context", "POST /memory",
+    "POST /notes/{noteId}/promote", "DELETE /notes/{noteId}/promote", "POST /vaults/check",
     "POST /write/note", "POST /write/frontmatter", "POST /write/replace",
     "GET /suggest", "GET /stats", "GET /graph/layout",
     "GET /notes/{noteId}/html", "POST /render", "GET /ui/files/{path}",
@@ -158,6 +159,19 @@ async def test_a_large_note_is_sent_when_allowed(server):
     status, body, _ = await server.ask("GET", f"/notes/{NOTE_ID}?allowLarge=true")
     assert status == 200
     assert body["data"]["size"] == 280_000
+
+
+async def test_a_large_note_is_sent_in_pieces(server):
+    whole = (await server.ask("GET", f"/notes/{NOTE_ID}?allowLarge=true"))[1]["data"]
+    pieces = []
+    for number in range(3):
+        status, body, _ = await server.ask("GET", f"/notes/{NOTE_ID}?piece={number}")
+        assert status == 200
+        assert body["data"]["pieces"] == 2
+        assert body["data"]["contentHash"] == whole["contentHash"]
+        pieces.append(body["data"]["content"])
+    assert "".join(pieces) == whole["content"]
+    assert (len(pieces[0]), pieces[2]) == (204_800, "")
 
 
 async def test_a_chunk_reply_contains_its_location(server):

@@ -13,7 +13,7 @@ from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.search import Answer, Mode
 from vault_agent.model.warning import Warning
 from vault_agent.wire import base, replies, requests
-from vault_agent.wire.base import Model, dump, parse
+from vault_agent.wire.base import Model, dump, parse, parse_with
 from vault_agent.wire.compact import ROW_BYTES, compact_row
 from vault_agent.wire.convert import compact_results_data, job_data, results_data
 from vault_agent.wire.replies import CompactResultsData, OneJob, Reply, ResultsData
@@ -53,6 +53,31 @@ def test_requests_accept_only_wire_names():
     assert refused.value.message == (
         "Unknown field. Known are: requireEmbeddings, freshEmbeddings."
     )
+
+
+class InPath(Model):
+    """A request with one field in the path."""
+
+    name: str
+    flag: bool = False
+
+
+def test_a_field_of_the_path_is_not_in_the_body():
+    sent = parse_with(InPath, b'{"flag": true}', {"name": "x"})
+    assert (sent.name, sent.flag) == ("x", True)
+    deep = b'{"flag": ' + b"[" * 600 + b"]" * 600 + b"}"
+    bodies = (
+        b'{"name": "y"}',
+        b'{"flag": true, "flag": false}',
+        b"{",
+        b"[]",
+        b'{"other": 1}',
+        deep,
+    )
+    for body in bodies:
+        with pytest.raises(InvalidRequest) as refused:
+            parse_with(InPath, body, {"name": "x"})
+        assert refused.value.code == "INVALID_REQUEST"
 
 
 def test_validation_errors_name_the_field_and_the_rule():

@@ -8,9 +8,17 @@ import pytest
 import pytest_asyncio
 from tests.writing.opened import Vault
 
+from vault_agent.writing import linger
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def closing_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Close without waiting for the saves of editors, which none of these tests has by then."""
+    monkeypatch.setattr(linger, "CLOSING_SECONDS", 0.0)
 
 
 @pytest.fixture

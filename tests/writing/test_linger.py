@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at displaced files sooner."""
-    monkeypatch.setattr(linger, "SECONDS", 0.4)
+def at_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at displaced files once they are hurried, however slow the computer is."""
+    monkeypatch.setattr(linger, "SECONDS", PATIENCE)
     monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
 
 
@@ -30,6 +30,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def settled(vault: Vault) -> None:
+    vault.writing._journal.linger.hurry()
     await until(lambda: not vault.temporaries())
 
 
@@ -46,7 +47,8 @@ async def test_an_append_is_made_of_what_the_editor_saved(vault: Vault):
     assert vault.followed.count("A.md") == 3
 
 
-async def test_an_editor_that_saves_again_and_again(vault: Vault):
+async def test_an_editor_that_saves_again_and_again(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(linger, "SECONDS", 0.6)
     file = vault.put("A.md", "one\n")
     with file.open("r+b", buffering=0) as editor:
         await vault.append("A.md", "ours\n")
@@ -119,3 +121,12 @@ async def test_the_next_start_looks_at_what_was_displaced(closed: Vault):
     async with closed.opened():
         await settled(closed)
         assert file.read_bytes() == b"one, edited\ntwo\nours\n"
+
+
+async def test_closing_looks_at_what_was_displaced_and_does_not_wait_for_its_time(closed: Vault):
+    file = closed.put("A.md", "one\n")
+    async with closed.opened():
+        with file.open("r+b") as editor:
+            await closed.append("A.md", "ours\n")
+            editor.write(b"one, edited by a person\n")
+    assert closed.tree() == {"A.md": b"one, edited by a person\nours\n"}

@@ -35,7 +35,7 @@ def refuse(*_: object) -> None:
 
 @pytest.fixture(autouse=True)
 def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linger, "SECONDS", 0.2)
+    monkeypatch.setattr(linger, "SECONDS", PATIENCE)  # or once they are hurried
     monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
 
 
@@ -108,6 +108,7 @@ async def test_an_editor_that_has_the_linked_old_file_open_loses_nothing(vault: 
     with file.open("r+b") as editor:
         await vault.append("A.md", "ours\n")
         editor.write(b"one, edited\n")
+    vault.writing._journal.linger.hurry()
     async with asyncio.timeout(PATIENCE):
         while vault.temporaries():  # noqa: ASYNC110 - files announce nothing
             await asyncio.sleep(0.02)
@@ -141,10 +142,10 @@ async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeyp
     good = await vault.append("A.md", "two\n")
     assert [each.code for each in good.warnings] == ["WRITE_NOT_DURABLE"]
     names = Folder.names
-    monkeypatch.setattr(Folder, "names", lambda self: [*names(self), "A.md"])
-    with pytest.raises(Failed, match="WRITE_NOT_VERIFIED"):
-        await vault.append("A.md", "three\n")
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(Folder, "names", lambda self: [*names(self), "A.md"])
+        with pytest.raises(Failed, match="WRITE_NOT_VERIFIED"):
+            await vault.append("A.md", "three\n")
     (last, _) = await vault.writing.writes()
     assert last.warning == "WRITE_NOT_VERIFIED"
     await vault.undo(last.write_id)

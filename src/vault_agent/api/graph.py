@@ -128,10 +128,14 @@ async def _central(vault: OpenVault, _: Caller, sent: CentralRequest) -> Found:
 
 async def _communities(vault: OpenVault, _: Caller, sent: CommunitiesRequest) -> Found:
     """List groups of notes that are linked more with each other than with others."""
-    found, modularity = await vault.links.communities(page_of(vault, sent))
+    found, modularity, members = await vault.links.communities(page_of(vault, sent))
     entries, fields = shown(vault, sent, found, _community)
     data = CommunitiesData(
-        modularity=round(modularity, 6), communities=entries, total=found.total or 0, **fields
+        modularity=round(modularity, 6),
+        communities=entries,
+        members=members if sent.members else None,
+        total=found.total or 0,
+        **fields,
     )
     return Found(Reply[CommunitiesData](data=data, warnings=warnings_data(found.warnings)))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from vault_agent.api.caller import CallerKind
 from vault_agent.api.codes import INDEX_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.errors import NotFound
 from vault_agent.wire.convert import warnings_data
 from vault_agent.wire.memory import (
     MemoryBody,
@@ -20,18 +22,23 @@ from vault_agent.wire.replies import Reply
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
+    from vault_agent.library.delivery import Deliveries
+    from vault_agent.library.library import Library
     from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.memory import Recalled
 
 
-async def _memory(vault: OpenVault, _: Caller, sent: MemoryBody) -> Found:
+async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
     """Recall the notes that matter for a task, as a text for an agent."""
     assert vault.library is not None  # noqa: S101 - set when it was opened
     async with AsyncExitStack() as stack:
         if sent.project is not None:
+            if caller.kind is CallerKind.AGENT:
+                raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
             named = vault.library.vault(f"project:{sent.project}")
             vault = await stack.enter_async_context(named)
         assert vault.library is not None  # noqa: S101 - as above
-        found = await vault.library.memory.recall(vault, sent.to_query())
+        found = await _recalled(vault, vault.library, caller, sent)
     data = MemoryData(
         text=found.text,
         tokens=found.tokens,
@@ -46,6 +53,28 @@ async def _memory(vault: OpenVault, _: Caller, sent: MemoryBody) -> Found:
     return Found(Reply[MemoryData](data=data, warnings=warnings_data(found.warnings)))
 
 
+async def _recalled(
+    vault: OpenVault, library: Library, caller: Caller, sent: MemoryBody
+) -> Recalled:
+    query = sent.to_query(caller.scope)
+    if sent.session_id is None:
+        return await library.memory.recall(vault, query)
+    deliveries = deliveries_of(library)
+    agent = sent.agent or "generic"
+    return await deliveries.recall(vault, query, session_id=sent.session_id, agent=agent)
+
+
+def deliveries_of(library: Library) -> Deliveries:
+    """Return the log of what sessions got.
+
+    Raises:
+        Misconfigured: `FEATURE_DISABLED` if several vaults are off: sessions are of projects.
+    """
+    library.require_several()
+    assert library.deliveries is not None  # noqa: S101 - while memory.enabled
+    return library.deliveries
+
+
 def _note(note: object) -> RecalledNoteData:
     return RecalledNoteData.model_validate(note, from_attributes=True)
 
@@ -55,6 +84,7 @@ MEMORY = Operation(
     MemoryBody,
     _memory,
     (Reply[MemoryData],),
-    tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES))),
+    tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES, "DISK_FULL"))),
     needs="memory.enabled",
+    scoped=True,
 )

@@ -31,12 +31,14 @@ Got = TypeVar("Got")
 class Found(NamedTuple):
     """The reply of an operation before its size is limited. `etag` changes with the content.
 
-    `accepted` says that a job does what was asked, and the reply names it.
+    `accepted` says that a job does what was asked, and the reply names it. `created` says that
+    something new was made.
     """
 
     reply: Reply[Any]
     etag: str | None = None
     accepted: bool = False
+    created: bool = False
 
 
 class Outcome(NamedTuple):
@@ -46,6 +48,7 @@ class Outcome(NamedTuple):
     body: bytes
     etag: str | None
     accepted: bool = False
+    created: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +103,14 @@ async def perform(
     return await operation.run(vault, caller, await _with_note_ids(vault, caller, sent))
 
 
+def is_on(setting: str, config: object) -> bool:
+    """Whether a setting such as `web.enabled` is true."""
+    return attrgetter(setting)(config) is True
+
+
 def check_switch(setting: str, config: object) -> None:
     """Raise Misconfigured `FEATURE_DISABLED` unless a setting such as `web.enabled` is true."""
-    if attrgetter(setting)(config) is not True:
+    if not is_on(setting, config):
         raise Misconfigured(
             "FEATURE_DISABLED",
             f"This is switched off: {setting} is not true.",
@@ -140,5 +148,6 @@ async def answer(
     """
     found = await perform(operation, vault, caller, sent)
     if operation.listed is None:
-        return Outcome(found.reply, await encoded(found.reply), found.etag, found.accepted)
+        body = await encoded(found.reply)
+        return Outcome(found.reply, body, found.etag, found.accepted, found.created)
     return Outcome(*bounded(found.reply, operation.listed), found.etag)

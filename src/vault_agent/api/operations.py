@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.api.authoring import AUTHORING_READS, AUTHORING_WRITES
 from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.deliveries import DELIVERY_OPERATIONS
 from vault_agent.api.files import FILE_OPERATIONS
 from vault_agent.api.graph import GRAPH_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
 from vault_agent.api.operation import Found, Operation
+from vault_agent.api.promotion import PROMOTION_OPERATIONS
+from vault_agent.api.sessions import SESSION_EVENT
 from vault_agent.api.vaults import VAULT_CODES, VAULTS, several_of
 from vault_agent.api.web import WEB_OPERATIONS
 from vault_agent.api.writes import LOG_OPERATIONS
@@ -115,8 +118,10 @@ async def _related(vault: OpenVault, caller: Caller, sent: RelatedBody) -> Found
 
 async def _note(vault: OpenVault, _: Caller, sent: NoteRequest) -> Found:
     """Return one note: the original Markdown of its current file."""
-    found = await vault.texts.note(sent.note_id, allow_large=sent.allow_large)
-    reply = Reply[NoteData](data=note_data(found), warnings=warnings_data(found.warnings))
+    large = sent.allow_large or sent.piece is not None
+    found = await vault.texts.note(sent.note_id, allow_large=large)
+    data = note_data(found, sent.piece)
+    reply = Reply[NoteData](data=data, warnings=warnings_data(found.warnings))
     return Found(reply, found.etag)
 
 
@@ -297,6 +302,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *GRAPH_OPERATIONS,
     *AUTHORING_READS,
     MEMORY,
+    *PROMOTION_OPERATIONS,
+    *DELIVERY_OPERATIONS,
+    SESSION_EVENT,
     *WEB_OPERATIONS,
     INDEX,
     REINDEX,

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
 
 _UNSET = "unset"
-_ENDPOINT = "embedding.endpoint"
-_ALLOW_PRIVATE = "embedding.allow_private_network_endpoint"
+_ENDPOINTS = ("embedding.endpoint", "chat.endpoint")
 _PART_OF_THE_INDEX = ("index.max_note_bytes", "index.frontmatter_fields")
 
 
@@ -103,8 +102,8 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     if value == "-":
         value = _from_stdin(key)
     value = in_full(key, value)
-    if name == _ENDPOINT and value.strip():
-        _check_endpoint(invocation, value)
+    if name in _ENDPOINTS and value.strip():
+        _check_endpoint(invocation, name, value)
     problems = set_value(config_path(invocation.config), name, value)
     shown = "removed" if not value.strip() else "set" if key.secret else value
     if invocation.json:
@@ -165,14 +164,17 @@ async def reveal_api_key(invocation: Invocation) -> None:
         say(key)
 
 
-def _check_endpoint(invocation: Invocation, endpoint: str) -> None:
+def _check_endpoint(invocation: Invocation, name: str, endpoint: str) -> None:
     """Raise CONFIG_INVALID for an endpoint that the server would refuse at its start."""
     from vault_agent.config.settings import convert
-    from vault_agent.embedding.address import AddressPolicy
+    from vault_agent.endpoint.address import AddressPolicy
 
-    given = _in_force(invocation, _ALLOW_PRIVATE)
-    allowed = given is not None and convert(_ALLOW_PRIVATE, str(given)) is True
-    AddressPolicy(allow_private=allowed).endpoint(str(convert(_ENDPOINT, endpoint)))
+    section = name.partition(".")[0]
+    allow = f"{section}.allow_private_network_endpoint"
+    given = _in_force(invocation, allow)
+    allowed = given is not None and convert(allow, str(given)) is True
+    policy = AddressPolicy(allow_private=allowed, section=section)
+    policy.endpoint(str(convert(name, endpoint)))
 
 
 def _in_force(invocation: Invocation, name: str) -> object:

@@ -22,6 +22,8 @@ def main() -> None:
         except OSError:
             os._exit(1)  # sys.exit would flush again and print a traceback
         sys.exit(0)
+    if arguments[:2] == ["memory", "hook"]:
+        _hook_if_wanted(arguments)
     if "mcp" in arguments:
         _relay_if_wanted(arguments)
     from vault_agent.cli.run import run
@@ -29,6 +31,21 @@ def main() -> None:
     code = run(arguments)
     _end_at_ctrl_c()
     sys.exit(code)
+
+
+def _hook_if_wanted(arguments: list[str]) -> None:
+    """Run the hook of agents without the parser, and end the process with code 0.
+
+    Returns if the arguments are not those of a hook.
+    """
+    try:
+        from vault_agent.cli.hook import hook_options, run_hook
+
+        options = hook_options(arguments)
+        if options is not None:
+            run_hook(options)
+    except Exception:  # noqa: BLE001 - an agent takes a failure as an order to stop
+        os._exit(0)
 
 
 def _relay_if_wanted(arguments: list[str]) -> None:

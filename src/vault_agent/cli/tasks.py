@@ -10,6 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.local import forget_task, local_vault, recalled_task, remember_tasks
 from vault_agent.cli.names import find, known_folder
 from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
@@ -58,7 +59,7 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
         "limit": options["limit"],
         "cursor": options["cursor"],
     }
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.lists.tasks(arguments)
         vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
     if vault is not None and not invocation.json:
@@ -89,7 +90,7 @@ async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -
         body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
     if options["again"]:
         body["allowRepeat"] = True
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         body |= await existing(invocation, client, note)
         return await change(invocation, client, "tasks/add", body, chosen)
 
@@ -127,7 +128,7 @@ async def _set(
     body: dict[str, Any] = {"status": status}
     chosen = how(options)
     seen = folder = None
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         if _TASK_ID.fullmatch(task):
             body["taskId"] = task
         else:

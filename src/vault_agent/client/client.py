@@ -21,6 +21,7 @@ from vault_agent import __version__
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
 from vault_agent.client.lists import Lists
 from vault_agent.client.parts import ENTRIES, INNER, PARTS
+from vault_agent.client.vaults import Vaults
 from vault_agent.client.writing import Writing
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
 from vault_agent.model.warning import Warning as Notice
@@ -111,6 +112,7 @@ class Client:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self.lists = Lists(self._call)
         self.writing = Writing(self._call)
+        self.vaults = Vaults(self._call)
 
     async def __aenter__(self) -> Self:
         return self
@@ -425,10 +427,20 @@ def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGua
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
-    from vault_agent.wire import context, graph, links, lists, memory, replies, watch, written
+    from vault_agent.wire import (
+        context,
+        graph,
+        links,
+        lists,
+        memory,
+        promotion,
+        replies,
+        watch,
+        written,
+    )
 
     try:
-        modules = (replies, lists, context, memory, links, graph, watch, written)
+        modules = (replies, lists, context, memory, promotion, links, graph, watch, written)
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:

@@ -1,8 +1,12 @@
-"""Ensures that a server has a key if other computers can reach it, or if it changes notes."""
+"""Who may change notes, and the key that a server needs for it.
+
+A server has a key if other computers can reach it, or if it changes notes.
+"""
 
 from __future__ import annotations
 
 import secrets
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -18,6 +22,20 @@ if TYPE_CHECKING:
 
     from vault_agent.config.settings import Config
 
+_WRITERS = ("memory.enabled", "journal.enabled")
+"""Settings under which the server itself writes notes into the vaults of projects and the global
+one, also while `write.enabled` is false."""
+
+
+def writes_by_itself(config: Config) -> bool:
+    """Whether the server may write notes of its own, such as promoted ones."""
+    return config.vaults.enabled and any(attrgetter(each)(config) is True for each in _WRITERS)
+
+
+def changes_notes(config: Config) -> bool:
+    """Whether notes may be changed in any vault, on request or by the server itself."""
+    return config.write.enabled or writes_by_itself(config)
+
 
 def require_key(
     config: Config, chosen: Path | None = None, environ: Mapping[str, str] | None = None
@@ -29,7 +47,7 @@ def require_key(
     raised, because that file may be anywhere. A key that is too short raises CONFIG_INVALID.
     """
     exposed = not rules.is_loopback(config.server.host)
-    if not exposed and not config.write.enabled:
+    if not exposed and not changes_notes(config):
         return config, False
     key = config.server.api_key
     if key is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent.config import rules
-from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_PORT, OPENERS
+from vault_agent.config.keys import DEFAULT_HOOK_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT, OPENERS
 from vault_agent.config.layers import Problem, invalid
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
@@ -56,6 +56,32 @@ def several_vaults(layers: Iterable[Layer]) -> bool:
     return bool(_first(tuple(layers), "vaults.enabled", rules.switch))
 
 
+def recalls(layers: Iterable[Layer]) -> bool:
+    """Return `memory.enabled`."""
+    return bool(_first(tuple(layers), "memory.enabled", rules.switch))
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """What an agent's hook needs. `folder` is the data folder, which has the spool."""
+
+    enabled: bool
+    timeout_seconds: float
+    folder: Path
+
+
+def hook_settings(layers: Iterable[Layer]) -> HookSettings:
+    """Return what an agent's hook needs, checked like the full settings, or CONFIG_INVALID."""
+    ordered = tuple(layers)
+    used = [_first(ordered, f"{each}.enabled", rules.switch) for each in ("memory", "journal")]
+    timeout = _first(ordered, "memory.hook_timeout_ms", _milliseconds)
+    return HookSettings(
+        enabled=several_vaults(ordered) and any(used),
+        timeout_seconds=(DEFAULT_HOOK_TIMEOUT_MS if timeout is None else timeout) / 1_000,
+        folder=rules.data_folder(_first(ordered, "index.dir", rules.folder)),
+    )
+
+
 def vault_root(layers: Iterable[Layer]) -> Path | None:
     """Return `vault.root`, or None if it is not set."""
     return _first(tuple(layers), "vault.root", rules.folder)
@@ -80,6 +106,10 @@ def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
         return expected  # most commands end here, without touching the lock
     live = live_address(folder)
     return expected if live is None else live.endpoint
+
+
+def _milliseconds(value: object) -> int:
+    return int(str(value))
 
 
 def _text(value: object) -> str:

@@ -11,13 +11,17 @@ from difflib import get_close_matches
 ENV_PREFIX = "VAULT_AGENT_"
 CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting in it
 PROJECT_ENV = "VAULT_AGENT_PROJECT"  # the folder of the project; not a setting
-NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV})
+OFF_ENV = "VAULT_AGENT_OFF"  # agents' hooks do nothing where this is 1; not a setting
+NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV})
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
 
 DEFAULT_MAX_BODY_BYTES = 1024 * 1024
 """The default of `write.max_body_bytes`."""
+
+DEFAULT_HOOK_TIMEOUT_MS = 800
+"""The default of `memory.hook_timeout_ms`."""
 
 OPENERS = ("auto", "editor", "obsidian", "ui")
 """The values of `cli.open_in`."""
@@ -99,6 +103,31 @@ _ALL = (
     Key("memory.recency_weight", "weight of recency"),
     Key("memory.include_global", "whether the global vault is recalled too"),
     Key("memory.exclude_types", "types of notes that are never recalled", many=True),
+    Key("memory.auto_inject", "whether agents' hooks get notes without asking"),
+    Key("memory.each_prompt", "whether each prompt gets notes, and not only the first"),
+    Key("memory.show", "whether the person is told which notes an agent gets"),
+    Key("memory.hook_timeout_ms", "milliseconds after which an agent's hook gives up"),
+    Key("memory.log_days", "days for which it is kept what agents got"),
+    Key("journal.enabled", "whether a session leaves a journal in its project's vault"),
+    Key("journal.writer", "who writes journals: auto, agent, model or extract"),
+    Key("journal.ask", "whether a journal waits for your review before it is in the vault"),
+    Key("journal.include_output", "whether output of commands is part of what is collected"),
+    Key("journal.output_lines", "most lines of such output"),
+    Key("journal.min_prompts", "a session with fewer prompts and no change has no journal"),
+    Key("journal.idle_minutes", "minutes without an event after which a session has ended"),
+    Key("journal.retry_days", "days for which a journal that failed is tried again"),
+    Key("journal.update_modules", "whether the notes of modules list their journals"),
+    Key("journal.exclude", "folders whose sessions have no journal", many=True),
+    Key("journal.redact_patterns", "more secrets, as regular expressions", many=True),
+    Key("chat.enabled", "whether a local model writes the text of journals"),
+    Key("chat.endpoint", "OpenAI-compatible chat URL of a local provider"),
+    Key("chat.model", "name of the chat model to send to the provider"),
+    Key(
+        "chat.allow_private_network_endpoint",
+        "whether that provider may be on another computer in the private network",
+    ),
+    Key("chat.max_input_chars", "most characters of a session that are sent"),
+    Key("chat.timeout_seconds", "timeout of such a request in seconds"),
     Key("search.regex_seconds", "seconds after which a search by regular expression pauses"),
     Key("embedding.enabled", "whether semantic search is on"),
     Key("embedding.endpoint", "OpenAI-compatible embeddings URL of a local provider"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import tomllib
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -148,7 +147,7 @@ def unknown_vault(known: Iterable[str]) -> NotFound:
 
 def new_uid() -> str:
     """Return a random ID for a vault: 32 hexadecimal digits."""
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 def is_uid(value: object) -> bool:

@@ -184,6 +184,29 @@ def names(value: object) -> tuple[str, ...]:
     return found
 
 
+def session_folders(value: object) -> tuple[str, ...]:
+    """Return folders: absolute, below `~`, or relative to a project, which is `.`."""
+    found = tuple(dict.fromkeys(item.strip() for item in text_list(value)))
+    if not all(0 < len(item) <= 4_000 and item.isprintable() for item in found):
+        raise ValueError("must be folders: absolute, below ~, or relative to a project")
+    return found
+
+
+def secret_patterns(value: object) -> tuple[str, ...]:
+    """Return regular expressions for secrets. One that matches nothing at all is an error."""
+    found = tuple(dict.fromkeys(text_list(value)))
+    for number, item in enumerate(found, 1):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", FutureWarning)
+                empty = re.compile(item, re.MULTILINE).search("") is not None
+        except (re.error, RecursionError, OverflowError, FutureWarning):
+            raise ValueError(f"item {number} is not a valid regular expression") from None
+        if empty or len(item) > 1_000:
+            raise ValueError(f"item {number} matches empty text, or has over 1,000 characters")
+    return found
+
+
 def once(value: object) -> tuple[str, ...]:
     """Return names without duplicates."""
     return tuple(dict.fromkeys(item.strip() for item in text_list(value)))

@@ -28,7 +28,13 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, Toolset, WriteRight, named
 from vault_agent.config.agents import Folder as VaultFolder
-from vault_agent.config.keys import DEFAULT_HOST, DEFAULT_MAX_BODY_BYTES, DEFAULT_PORT, KEYS
+from vault_agent.config.keys import (
+    DEFAULT_HOOK_TIMEOUT_MS,
+    DEFAULT_HOST,
+    DEFAULT_MAX_BODY_BYTES,
+    DEFAULT_PORT,
+    KEYS,
+)
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.errors import Misconfigured
 
@@ -158,6 +164,38 @@ class MemorySettings(_Section):
     recency_weight: Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)] = 0.2
     include_global: Switch = True
     exclude_types: Annotated[tuple[str, ...], BeforeValidator(rules.names)] = ()
+    auto_inject: Switch = True
+    each_prompt: Switch = False
+    show: Switch = False
+    hook_timeout_ms: Annotated[Count, Field(ge=50, le=10_000)] = DEFAULT_HOOK_TIMEOUT_MS
+    log_days: Annotated[Count, Field(ge=1, le=3_650)] = 90
+
+
+class JournalSettings(_Section):
+    """The journal that a session leaves behind. Off by default."""
+
+    enabled: Switch = False
+    writer: Literal["auto", "agent", "model", "extract"] = "auto"
+    ask: Switch = False
+    include_output: Switch = True
+    output_lines: Annotated[Count, Field(ge=0, le=10_000)] = 500
+    min_prompts: Annotated[Count, Field(ge=0, le=1_000)] = 2
+    idle_minutes: Annotated[float, BeforeValidator(_number), Field(gt=0, le=10_080)] = 30.0
+    retry_days: Annotated[float, BeforeValidator(_number), Field(ge=0, le=365)] = 7.0
+    update_modules: Switch = False
+    exclude: Annotated[tuple[str, ...], BeforeValidator(rules.session_folders)] = ()
+    redact_patterns: Annotated[tuple[str, ...], BeforeValidator(rules.secret_patterns)] = ()
+
+
+class ChatSettings(_Section):
+    """The local chat model. Off by default."""
+
+    enabled: Switch = False
+    endpoint: Url = "http://127.0.0.1:11434/v1/chat/completions"
+    model: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] | None = None
+    allow_private_network_endpoint: Switch = False
+    max_input_chars: Annotated[Count, Field(ge=1_000, le=1_000_000)] = 24_000
+    timeout_seconds: Annotated[float, BeforeValidator(_number), Field(gt=0, le=3600)] = 120.0
 
 
 class SearchSettings(_Section):
@@ -224,6 +262,8 @@ class Config(BaseSettings):
     vaults: VaultsSettings = VaultsSettings()
     write: WriteSettings = WriteSettings()
     memory: MemorySettings = MemorySettings()
+    journal: JournalSettings = JournalSettings()
+    chat: ChatSettings = ChatSettings()
     search: SearchSettings = SearchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     cli: CliSettings = CliSettings()
@@ -283,6 +323,9 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
     if config.embedding.enabled and not config.embedding.model:
         rule = "needs embedding.model to be set first"
         return config, [Problem("embedding.enabled", rule, _origin(ordered, "embedding.enabled"))]
+    if config.chat.enabled and not config.chat.model:
+        rule = "needs chat.model to be set first"
+        return config, [Problem("chat.enabled", rule, _origin(ordered, "chat.enabled"))]
     if config.write.enabled and not config.write.folders:
         rule = 'needs write.folders to be set first; "." is the whole vault'
         return config, [Problem("write.enabled", rule, _origin(ordered, "write.enabled"))]

@@ -10,10 +10,8 @@ unavailable errors with what the user can do
 check       a check of the configured endpoint
 settings    the settings of an endpoint
 prefixes    the prefixes of known models, and the exact input of a chunk
-endpoint    one POST: a checked reply, or a `Fault` of a known kind
+endpoint    one POST: checked vectors, or a `Fault` of a known kind
 replies     the meaning of a reply (pure functions)
 gate        how many document requests are in flight; queries go first
-breaker     a circuit breaker: after a failure, searches do not wait for the endpoint
-address     which addresses may be connected to
 ```
 """

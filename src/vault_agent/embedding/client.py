@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final, Self, cast
 
 import anyio
 
-from vault_agent.embedding.breaker import Breaker
 from vault_agent.embedding.documents import Documents
 from vault_agent.embedding.endpoint import Endpoint
 from vault_agent.embedding.gate import Gate
 from vault_agent.embedding.probe import Probe
-from vault_agent.embedding.replies import Fault, Kind
 from vault_agent.embedding.settings import (
     EndpointSettings as EndpointSettings,  # noqa: PLC0414, TC001 - offered here too
 )
 from vault_agent.embedding.unavailable import unavailable
+from vault_agent.endpoint.breaker import Breaker
+from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:

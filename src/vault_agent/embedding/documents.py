@@ -17,8 +17,9 @@ import anyio
 import anyio.lowlevel
 
 from vault_agent.embedding.embedder import Embedded, Failure, Outcome, Reason
-from vault_agent.embedding.replies import FATAL, Fault, Kind, vectors_of
+from vault_agent.embedding.replies import vectors_of
 from vault_agent.embedding.unavailable import changed, inconsistent, unavailable
+from vault_agent.endpoint.faults import FATAL, Fault, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

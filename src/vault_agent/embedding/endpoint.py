@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Self
 
-import aiohttp
 import orjson
 
-from vault_agent.embedding.address import AddressPolicy, AddressRefused
-from vault_agent.embedding.replies import Fault, Kind, fault_of, vectors_of
+from vault_agent.embedding.replies import vectors_of
+from vault_agent.endpoint.post import Poster, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 # 4,096 dimensions of 25 characters are 100 KB a text; the rest is for additional fields.
 _REPLY_BYTES: Final = 1 << 20
 _REPLY_BYTES_PER_TEXT: Final = 1 << 17
-_ERROR_BYTES: Final = 1 << 16
 
 
 class Endpoint:
@@ -30,31 +28,15 @@ class Endpoint:
         Raises:
             Misconfigured: `CONFIG_INVALID` if the URL is invalid or its address is not allowed.
         """
-        self._policy = AddressPolicy(allow_private=allow_private)
-        self._url = self._policy.endpoint(url)
+        self._poster = Poster("embedding", url, allow_private=allow_private)
         self._model = model
-        self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                resolver=aiohttp.ThreadedResolver(),
-                use_dns_cache=False,
-                socket_factory=self._policy.socket,
-                keepalive_timeout=30,
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            # A compressed reply could have any size, and a local server need not compress.
-            headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
-            auto_decompress=False,
-            trust_env=False,
-        )
+        await self._poster.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._poster.__aexit__()
 
     async def post(
         self,
@@ -83,45 +65,6 @@ class Endpoint:
         Raises:
             Fault: for any failure.
         """
-        if self._session is None:
-            raise Fault(Kind.UNREACHABLE)
-        body = orjson.dumps({"model": self._model, "input": [_utf8(text) for text in texts]})
-        try:
-            async with self._session.post(
-                self._url,
-                data=body,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=timeout),
-            ) as response:
-                if response.status != 200:
-                    raise fault_of(
-                        response.status,
-                        await response.content.read(_ERROR_BYTES),
-                        response.headers.get("Retry-After"),
-                    )
-                return await _read(response, _REPLY_BYTES + len(texts) * _REPLY_BYTES_PER_TEXT)
-        except TimeoutError:
-            raise Fault(Kind.TIMED_OUT) from None
-        except aiohttp.ClientConnectorError as error:
-            refused = isinstance(error.os_error, AddressRefused)
-            raise Fault(Kind.ADDRESS_REFUSED if refused else Kind.UNREACHABLE) from None
-        except (aiohttp.ClientError, OSError):
-            raise Fault(Kind.DISCONNECTED) from None
-
-
-async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """Return the whole reply. Past `limit` bytes, close the connection and raise `Fault`."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in response.content.iter_any():
-        size += len(part)
-        if size > limit:
-            response.close()
-            raise Fault(Kind.BAD_REPLY)
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _utf8(text: str) -> str:
-    """Return the text without lone surrogates, which JSON cannot carry."""
-    return text.encode("utf-8", "replace").decode()
+        body = orjson.dumps({"model": self._model, "input": [utf8(text) for text in texts]})
+        most = _REPLY_BYTES + len(texts) * _REPLY_BYTES_PER_TEXT
+        return await self._poster.send(body, timeout=timeout, most=most)

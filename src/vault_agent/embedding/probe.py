@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import numpy as np
 
-from vault_agent.embedding.replies import Fault, Kind
+from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.model.vectors import VectorSpace
 
 if TYPE_CHECKING:

@@ -1,130 +1,16 @@
-"""Interprets an endpoint's reply: checked vectors, or a fault of a known kind. Pure functions.
-
-The text of a reply is never repeated, since some servers quote the input in their errors.
-"""
+"""Interprets an endpoint's reply as checked vectors. Pure functions."""
 
 from __future__ import annotations
 
-import re
-from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
 
+from vault_agent.endpoint.faults import Fault, Kind
+
 if TYPE_CHECKING:
     from vault_agent.embedding.embedder import Vectors
-
-
-class Kind(Enum):
-    """What went wrong with one request, grouped by what to do about it."""
-
-    # Faults of the endpoint. Retried, since they may be temporary.
-    UNREACHABLE = auto()  # nothing listens at the address
-    BUSY = auto()  # 408, 429, 502, 503, 504
-    # Faults of the request or of the endpoint. Another request shows which.
-    DISCONNECTED = auto()
-    TIMED_OUT = auto()
-    SERVER_ERROR = auto()  # other 5xx, 424, "the model has crashed"
-    BAD_REPLY = auto()  # 200 without usable vectors
-    # Faults of the request. Sending it again does not help.
-    REJECTED = auto()  # other 4xx
-    TOO_LONG = auto()  # too many tokens, or too many bytes
-    # Only the user can fix these.
-    MODEL_MISSING = auto()
-    ROUTE_MISSING = auto()
-    UNAUTHORIZED = auto()
-    REDIRECTED = auto()
-    ADDRESS_REFUSED = auto()
-
-
-FATAL: Final = frozenset(
-    {
-        Kind.MODEL_MISSING,
-        Kind.ROUTE_MISSING,
-        Kind.UNAUTHORIZED,
-        Kind.REDIRECTED,
-        Kind.ADDRESS_REFUSED,
-    }
-)
-
-
-class Fault(Exception):
-    """A request failed. Contains no text from the endpoint."""
-
-    def __init__(self, kind: Kind, *, retry_after: float | None = None) -> None:
-        super().__init__(kind.name)
-        self.kind = kind
-        self.retry_after = retry_after
-
-
-_BUSY: Final = frozenset({408, 429, 502, 503, 504})
-
-# Messages of Ollama, llama.cpp, vLLM, text-embeddings-inference and LM Studio.
-_TOO_LONG: Final = re.compile(
-    r"context (length|size|window)|input length|too (large|long)|maximum (context|length|input)"
-    r"|max(imum)?[ _](seq|input|length|tokens)|must have less than \d+ tokens"
-    r"|exceeds? .{0,40}(token|context|length)|(token|context|length).{0,40} exceed"
-    r"|larger than .{0,40}(batch|context) size",
-    re.IGNORECASE,
-)
-_BATCH: Final = re.compile(
-    r"batch size \d+ >|maximum (allowed )?batch|too many inputs", re.IGNORECASE
-)
-_MODEL_MISSING: Final = re.compile(
-    r"try pulling|model\b.{0,120}\b(not found|does not exist|not exist)|no such model"
-    r"|no models? (is |are )?loaded|unknown model",
-    re.IGNORECASE | re.DOTALL,
-)
-_CRASHED: Final = re.compile(r"crashed|exit code|runner .{0,20}terminated|NaN|\bEOF\b")
-
-
-def fault_of(status: int, body: bytes, retry_after: str | None) -> Fault:
-    """Return the fault for a reply other than 200, from its status and its error message."""
-    if 300 <= status < 400:
-        return Fault(Kind.REDIRECTED)
-    if status in (401, 403):
-        return Fault(Kind.UNAUTHORIZED)
-    if status in _BUSY:
-        return Fault(Kind.BUSY, retry_after=_seconds(retry_after))
-    message = _message(body)
-    if status == 404 or (status == 400 and _MODEL_MISSING.search(message)):
-        # A missing path gives any error page. A missing model gives a message that mentions it.
-        known = _MODEL_MISSING.search(message) or "model" in message.lower()
-        return Fault(Kind.MODEL_MISSING if known else Kind.ROUTE_MISSING)
-    if _BATCH.search(message):
-        return Fault(Kind.REJECTED)
-    if status == 413 or _TOO_LONG.search(message):
-        return Fault(Kind.TOO_LONG)
-    if status >= 500 or status == 424 or _CRASHED.search(message):
-        return Fault(Kind.SERVER_ERROR)
-    return Fault(Kind.REJECTED)
-
-
-def _message(body: bytes) -> str:
-    """Return the message of an error in any of the known shapes, at most 400 characters.
-
-    Only fields with the server's own text are used. Validation errors (a list) quote the input, and
-    a note that contains "model not found" must not end the run.
-    """
-    try:
-        found: Any = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return body[:400].decode("utf-8", "replace")
-    if isinstance(found, dict):
-        found = found.get("error") or found.get("message") or found.get("detail")
-    if isinstance(found, dict):
-        found = found.get("message")
-    return found[:400] if isinstance(found, str) else ""
-
-
-def _seconds(header: str | None) -> float | None:
-    """Return the seconds of a Retry-After header, or None. Its form with a date is ignored."""
-    try:
-        seconds = float(header or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < 1e6 else None
 
 
 def vectors_of(body: bytes, count: int, dimension: int | None) -> Vectors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from vault_agent.embedding.replies import Fault, Kind
+from vault_agent.endpoint.faults import Fault, Kind
 from vault_agent.errors import Unavailable
 
 _MESSAGES: Final = {

@@ -42,7 +42,10 @@ BEAT_SECONDS = 1.0
 GAP_SECONDS = 10.0
 """After a longer pause between beats the computer slept, or this process was stopped."""
 FOLDER_SECONDS = 5.0
-"""How often the folder at the vault's path is compared with the watched one."""
+"""How often the folder at the vault's path is compared with the watched one.
+
+While it is away, this is done with each beat.
+"""
 _LONGEST_PAUSE_SECONDS = 10.0
 _PATHS_IN_A_LINE = 100  # paths may be long, and lines are limited
 
@@ -170,6 +173,7 @@ class Watcher:
         if found is None or (self._folder is not None and found != self._folder):
             self.close()
             self._tell(Away(found))
+            self._check_at = self._clocks()[0] + BEAT_SECONDS
         elif not isinstance(self._told, Watching) or self._new_folders:
             self._folder = found
             self._watch()

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 NEWEST: Final = 20
 MAX_BY_FILE: Final = 200
+MAX_FILES: Final = 20
+"""Files that a task is compared by."""
+_SAME_NAME = 5
+"""So many files with one name are not told apart by it, such as `__init__.py`."""
 
 _NEVER_TYPES = frozenset({"template"})
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -27,6 +31,7 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "module": ("purpose", "known issues"),
     "bug": ("root cause", "fix"),
 }
+_MAIN_BRANCHES = frozenset({"main", "master", "develop", "development", "dev", "trunk", "HEAD"})
 _HEADING = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*(?:\n|\Z))+")
 KINDS: Final[Mapping[str, str]] = {"journal": "Session"}
 """What a preamble calls notes of a type, if not by the type itself."""
@@ -43,9 +48,12 @@ class FactIndex:
         self.tags: dict[str, list[int]] = {}
         self._folders: dict[str, list[int]] = {}
         self._names: dict[str, list[int]] = {}
+        self.named: dict[str, list[str]] = {}
         for note in self.notes.values():
             for file in dict.fromkeys(map(file_key, note.files)):
                 folder, _, name = file.rpartition("/")
+                if file not in self.files:
+                    self.named.setdefault(name, []).append(file)
                 self.files.setdefault(file, []).append(note.rowid)
                 self._names.setdefault(name, []).append(note.rowid)
                 if folder:
@@ -55,6 +63,7 @@ class FactIndex:
         newest = sorted(self.notes.values(), key=lambda note: (note.updated, note.path))
         self.newest = [note.rowid for note in newest[: -NEWEST - 1 : -1]]
         self.size = len(self.notes)
+        self.identifiers = {note.identifier for note in self.notes.values() if note.identifier}
 
     def near(self, files: Iterable[str], tags: Iterable[str]) -> set[int]:
         """Return the notes with one of the files, or one near it, or with one of the tags."""
@@ -71,6 +80,16 @@ class FactIndex:
         for tag in map(fold_words, tags):
             near.update(self.tags.get(tag, ())[:MAX_BY_FILE])
         return near
+
+    def has(self, note_id: str) -> bool:
+        """Whether a note with this ID may be recalled."""
+        return note_id in self.ids
+
+    def files_of_last_session(self) -> tuple[str, ...]:
+        """Return the files of the newest journal."""
+        journals = [note for note in self.notes.values() if type_of(note) == "journal"]
+        last = max(journals, key=lambda note: (note.updated, note.path), default=None)
+        return () if last is None else last.files[:MAX_FILES]
 
     def candidate(
         self, note_id: str, *, vault: str, found: float | None, from_global: bool
@@ -109,12 +128,14 @@ def type_of(note: NoteFacts) -> str:
 
 def named_files(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
     """Return the files of notes that a prompt names by their path or by their name."""
-    words = {file_key(word.strip(".,;:!?()[]{}'\"`")) for word in prompt.split()}
+    words = dict.fromkeys(file_key(word.strip(".,;:!?()[]{}'\"`")) for word in prompt.split())
     found: dict[str, None] = {}
     for index in known:
-        for file in index.files:
-            if file in words or ("." in file and file.rpartition("/")[2] in words):
-                found[file] = None
+        for word in words:
+            if word in index.files:
+                found[word] = None
+            elif "." in word and len(index.named.get(word, ())) <= _SAME_NAME:
+                found |= dict.fromkeys(index.named.get(word, ()))
     return tuple(found)
 
 
@@ -122,6 +143,13 @@ def named_tags(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
     """Return the tags of notes that are words of a prompt."""
     words = set(re.findall(r"[^\s.,;:!?()\[\]{}'\"`#]+", fold_words(prompt)))
     return tuple(sorted({tag for index in known for tag in words & index.tags.keys()}))
+
+
+def words_of_branch(branch: str | None) -> str:
+    """Return the words of a branch's name. The name of a main branch says nothing."""
+    if branch is None or branch in _MAIN_BRANCHES:
+        return ""
+    return " ".join(re.split(r"[/_.\s-]+", branch))
 
 
 def part_that_matters(

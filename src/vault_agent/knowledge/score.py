@@ -98,7 +98,11 @@ class Scored:
 
 
 class LeftOut(NamedTuple):
-    """A candidate that was not taken, and why: "relevance", "journals", "duplicate", "limit"."""
+    """A candidate that was not taken, and why.
+
+    "relevance", "journals", "duplicate", "limit" or "budget"; "session" for the session's own
+    journal, "delivered" or "removed" for what the session has or shall not get.
+    """
 
     scored: Scored
     why: str
@@ -179,6 +183,11 @@ def choose(
             journals += is_journal
             chosen.append(each)
     return chosen, left
+
+
+def is_same_text(first: str, second: str) -> bool:
+    """Whether two texts are almost the same: at least 0.8 of their groups of five words."""
+    return _words(first) == _words(second) or _alike(_shingles(first), _shingles(second))
 
 
 def _with(signals: Signals, weights: RecallWeights) -> RecallWeights:
@@ -278,8 +287,12 @@ def _without_duplicates(passing: Sequence[Scored], left: list[LeftOut]) -> list[
     return [each for place, each in enumerate(passing) if place not in dropped]
 
 
+def _words(text: str) -> list[str]:
+    return _WORD.findall(fold_words(text))
+
+
 def _shingles(text: str) -> set[tuple[str, ...]]:
-    words = _WORD.findall(fold_words(text))
+    words = _words(text)
     return {tuple(words[place : place + _SHINGLE]) for place in range(len(words) - _SHINGLE + 1)}
 
 

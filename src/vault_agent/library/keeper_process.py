@@ -60,11 +60,11 @@ class Keeper:
     """
 
     def __init__(
-        self, background: Background, on_crash: OnCrash, *, command: Sequence[str] = COMMAND
+        self, background: Background, on_crash: OnCrash, *, command: Sequence[str] | None = None
     ) -> None:
         self._background = background
         self._on_crash = on_crash
-        self._command = command
+        self._command = command or COMMAND
         self._idle: _Process | None = None
         self._working: _Process | None = None
         self._embedding: _Process | None = None

@@ -5,31 +5,42 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.config import endpoint_settings
+from vault_agent.config import endpoint_settings, index_parent
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
+from vault_agent.library.delivery import Deliveries
 from vault_agent.library.hosted import HostedVault
+from vault_agent.library.journals import open_journals
 from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
+from vault_agent.library.promotion import Promotion
+from vault_agent.library.sessions import open_session_record
 from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
+from vault_agent.library.typed_notes import TypedNotes
+from vault_agent.store.sessions.deliveries import DeliveryStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
+    from vault_agent.library.journals import Journals
     from vault_agent.library.known import VaultState
     from vault_agent.library.open_vault import OpenVault
+    from vault_agent.library.sessions import Sessions
     from vault_agent.system.crash import CrashReport
 
 IDLE_SECONDS = 600.0
 """After this time without a request or a job, a vault that is not the default one is closed."""
 _LOOK_SECONDS = 15.0
+_OF_TIMEOUT = 0.75
+"""The part of a hook's time in which the server chooses what it brings."""
 
 
 class Library:
@@ -43,12 +54,20 @@ class Library:
         self._config = config
         self._shared = shared
         self._default: OpenVault | None = None
-        self._known = known or KnownVaults()
+        self.known = known or KnownVaults()
         self._hosted: dict[str, HostedVault] = {}  # by identity
         self._closing_idle: asyncio.Task[None] | None = None
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.typed = TypedNotes(self)
+        """New notes of vaults with types."""
+        self.promotion = Promotion(self, config.journal.redact_patterns)
+        self.deliveries: Deliveries | None = None
+        """What agents got of the notes. None while memory is off."""
+        self.sessions: Sessions | None = None
+        """The sessions of agents, if anything is made of them."""
+        self.journals: Journals | None = None
 
     @property
     def default(self) -> OpenVault:
@@ -85,7 +104,7 @@ class Library:
         if name in (DEFAULT, self.default.identity):
             yield self.default
             return
-        entry = self._known.find(name)
+        entry = self.known.find(name)
         if entry.identity == self.default.identity:
             yield self.default
             return
@@ -109,6 +128,11 @@ class Library:
         """Whether notes may be changed in any vault."""
         return self._config.write.enabled
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether anything is made of the sessions that agents' hooks tell of."""
+        return self.has_several and (self._config.memory.enabled or self._config.journal.enabled)
+
     def require_several(self) -> None:
         """Raise `FEATURE_DISABLED` if several vaults are switched off."""
         if not self._config.vaults.enabled:
@@ -118,19 +142,34 @@ class Library:
                 {"setting": "vaults.enabled"},
             )
 
+    def entry_of(self, vault: OpenVault) -> Registered | None:
+        """Return the entry of a vault in the list, or None for the default vault."""
+        if vault.identity == self.default.identity:
+            return None
+        found = (each for each in self.known.entries() if each.identity == vault.identity)
+        return next(found, None)
+
+    def entries(self) -> tuple[Registered, ...]:
+        """Return the registered vaults. Raises Misconfigured `CONFIG_INVALID`."""
+        return self.known.entries()
+
     def address_of(self, vault: OpenVault) -> str:
         """Return what a reply calls a vault: its address, or its identity if that is not unique."""
-        return self._known.unique(vault.address, vault.identity)
+        return self.known.unique(vault.address, vault.identity)
+
+    def entry(self, identity: str) -> Registered | None:
+        """Return the entry of a vault in the list, by its identity, or None."""
+        return next((each for each in self.known.entries() if each.identity == identity), None)
 
     async def states(self) -> list[VaultState]:
         """Return the default vault and every registered one, with what is known of each."""
         found = [await state_of(self.default)]
-        for entry in self._known.entries():
+        for entry in self.known.entries():
             identity = entry.identity
             if identity == self.default.identity:
                 continue
             hosted = self._hosted.get(identity)
-            address = self._known.unique(entry.address, identity)
+            address = self.known.unique(entry.address, identity)
             vault = hosted.vault if hosted is not None else None
             found.append(await state_of(vault, entry=entry, address=address, hosted=hosted))
         return found
@@ -156,7 +195,7 @@ class Library:
                 await hosted.close()  # by another; then it is opened again
             else:
                 return hosted
-        self._known.require_trust(entry)
+        self.known.require_trust(entry)
         hosted = HostedVault(
             lambda: open_vault(
                 config_of(self._config, entry),
@@ -178,6 +217,7 @@ class Library:
     def _ended(self, identity: str) -> None:
         self._hosted.pop(identity, None)
         self.several.forget(identity)
+        self.memory.facts.forget(identity)
 
     async def _make_room(self) -> None:
         """Close the vault that was not used for the longest time.
@@ -194,7 +234,7 @@ class Library:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             with suppress(VaultAgentError):
-                known = {entry.identity for entry in self._known.entries()}
+                known = {entry.identity for entry in self.known.entries()}
                 for identity, hosted in tuple(self._hosted.items()):
                     idle = hosted.idle_seconds > IDLE_SECONDS or identity not in known
                     if idle and not hosted.is_busy:
@@ -244,6 +284,33 @@ async def open_library(
         stack.push_async_callback(library.close)
         if embedder is not None:
             embedder.warm_up()
+        if library.has_sessions:
+            library.sessions = await stack.enter_async_context(
+                open_session_record(
+                    index_parent(config),
+                    library.known,
+                    idle_seconds=60.0 * config.journal.idle_minutes,
+                    log_days=config.memory.log_days,
+                    deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
+                    on_crash=partial(on_crash, "server"),
+                )
+            )
+            if config.memory.enabled:
+                store = DeliveryStore(library.sessions.store)
+                library.deliveries = Deliveries(library, store, config.memory)
+                library.sessions.delivery = library.deliveries
+            if config.journal.enabled:
+                library.journals = await stack.enter_async_context(
+                    open_journals(
+                        config,
+                        library,
+                        library.sessions,
+                        index_parent(config) / "journals",
+                        on_crash=partial(on_crash, "server"),
+                    )
+                )
+                library.sessions.journals = library.journals
+            library.sessions.start()
         yield library
 
 
@@ -251,7 +318,8 @@ def config_of(config: Config, entry: Registered) -> Config:
     """Return the settings for a registered vault.
 
     It has its own folder and no exclusions of the user's. Where notes may be changed at all, the
-    vaults of projects and the global one may be changed as a whole, and others never.
+    vaults of projects and the global one may be changed as a whole, and others never. What the
+    server writes by itself needs no `write.enabled`, but the same folders.
     """
     root = config.vault.model_copy(update={"root": entry.root, "exclude": ()})
     if entry.role is Role.OTHER:

@@ -129,17 +129,22 @@ class Links:
         """Return the most central notes."""
         return await self._listed_of_graph(lambda now, whole: graph.central(now, whole, by, page))
 
-    async def communities(self, page: Page) -> tuple[Listed[Community], float]:
-        """Return the communities, and the modularity of all."""
+    async def communities(self, page: Page) -> tuple[Listed[Community], float, list[int]]:
+        """Return the communities, the modularity of all, and the community of every note.
+
+        The notes are those of `columns` without filters, in the same order.
+        """
         modularity = 0.0
+        members: list[int] = []
 
         async def answer(now: Snapshot, whole: Graph) -> Listed[Community]:
-            nonlocal modularity
+            nonlocal modularity, members
             clusters = await self._clusters_of(whole)
             modularity = clusters.modularity
+            members = [clusters.members[at] for at in columns.best_connected(whole)]
             return await graph.communities(now, whole, clusters, page)
 
-        return await self._listed_of_graph(answer), modularity
+        return await self._listed_of_graph(answer), modularity, members
 
     async def columns(self, query: GraphQuery, *, member: bool) -> dict[str, Any]:
         """Return the whole graph as plain data for JSON."""

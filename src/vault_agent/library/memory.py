@@ -1,22 +1,25 @@
-"""Recalls the notes of earlier sessions that matter for a task."""
+"""Recalls the notes of earlier sessions that matter for a task.
+
+Over 300 lines: each step of one recall, from signals to the text.
+"""
 
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from vault_agent.config.registry import GLOBAL
-from vault_agent.errors import VaultAgentError
+from vault_agent.config.registry import Role
 from vault_agent.knowledge.preamble import Remembered, preamble
 from vault_agent.knowledge.recall import (
     KINDS,
-    FactIndex,
+    MAX_FILES,
     frequencies,
     named_files,
     named_tags,
     part_that_matters,
+    words_of_branch,
 )
 from vault_agent.knowledge.score import (
     Candidate,
@@ -27,47 +30,48 @@ from vault_agent.knowledge.score import (
     is_signal,
     rank,
 )
-from vault_agent.library.several import left_out
+from vault_agent.library.facts import Facts
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights
-from vault_agent.model.search import Mode, SearchQuery
-from vault_agent.store.index import facts
+from vault_agent.model.search import Filters, Mode, SearchQuery
 from vault_agent.store.index import notes as reading
-from vault_agent.system.cancelling import in_thread
+from vault_agent.system.git import Latest, latest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from vault_agent.config.settings import MemorySettings
+    from vault_agent.knowledge.recall import FactIndex
+    from vault_agent.library.facts import Known
     from vault_agent.library.library import Library
     from vault_agent.library.open_vault import OpenVault
-    from vault_agent.model.memory import RecallQuery
+    from vault_agent.model.memory import Address, RecallQuery
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, Hit
     from vault_agent.model.warning import Warning
     from vault_agent.store.index.facts import NoteFacts
     from vault_agent.store.index.notes import StoredChunk
 
 _HITS = 50
+_GIT_SECONDS = 0.2
+"""A repository that is slower than this is not waited for."""
+_MAX_COMMITTED = 15
+"""Files of the last commit. The others are of the last session."""
 _READ = 30
 """Notes whose texts are compared, of those that pass."""
 _MAX_CHUNKS = 60
 
 
-class _Known(NamedTuple):
-    """The facts about a vault, and what results call it."""
-
-    name: str
-    vault: OpenVault
-    notes: FactIndex
-
-
 class Memory:
-    """Recalls notes of the vaults of a library. The facts of a revision are kept."""
+    """Recalls notes of the vaults of a library. Made by `Library`."""
 
     def __init__(self, library: Library, settings: MemorySettings) -> None:
         self._library = library
         self._settings = settings
-        self._indexes: dict[str, tuple[str, FactIndex]] = {}  # by identity: revision and facts
+        self.facts = Facts(library, settings)
+        self.today = _today
+        """The day from which the age of notes is counted."""
 
     async def recall(self, vault: OpenVault, query: RecallQuery) -> Recalled:
         """Return what is remembered for a task in a vault, and in the global one.
@@ -80,75 +84,63 @@ class Memory:
             settings.tag_weight, settings.semantic_weight, settings.recency_weight
         )
         async with AsyncExitStack() as stack:
-            known, warnings = await self._known(stack, vault)
+            known, warnings = await self.facts.around(stack, vault, query.scope)
             indexes = [each.notes for each in known]
-            files = tuple(dict.fromkeys((*query.files, *named_files(query.prompt, indexes))))
-            tags = tuple(dict.fromkeys((*query.tags, *named_tags(query.prompt, indexes))))
-            hits, best, mode, more = await self._search(known, query.prompt)
-            signals = Signals(files, tags, best)
-            candidates, chunks = self._candidates(known, signals, hits)
+            worked = await self._last_worked(known[0]) if query.start else Latest()
+            on_branch = worked.branch or query.branch
+            branch = words_of_branch(on_branch)
+            named = named_files(query.prompt, indexes)
+            files = tuple(dict.fromkeys((*query.files, *named, *worked.files)))[:MAX_FILES]
+            tags = (*query.tags, *named_tags(f"{query.prompt} {branch}", indexes))
+            hits, best, mode, more = await self._search(known, query.prompt or branch, query.scope)
+            signals = Signals(files, tuple(dict.fromkeys(tags)), best)
+            candidates, chunks = self._candidates(known, signals, hits, query.pinned)
             ranked = rank(
                 candidates,
                 signals,
                 frequencies(indexes, candidates),
-                today=datetime.now(UTC).date(),
+                today=self.today(),
                 weights=weights,
                 recency_days=settings.recency_days,
             )
             most = query.max_notes if query.max_notes is not None else settings.max_notes
-            chosen, left, shown = await self._choose(known, ranked, chunks, most)
+            chosen, left, shown = await self._choose(known, ranked, chunks, most, query)
+        limit = query.max_tokens if query.max_tokens is not None else settings.max_tokens
         made = preamble(
-            [_remembered(each, shown, known) for each in chosen],
+            [_remembered(each, shown, known, query.scope) for each in chosen],
             project=known[0].name.removeprefix("project:"),
-            max_tokens=query.max_tokens if query.max_tokens is not None else settings.max_tokens,
+            max_tokens=limit,
             max_note_tokens=settings.max_note_tokens,
         )
         left += [LeftOut(each, "budget") for each in chosen[made.notes :]]
+        left.sort(key=lambda each: -each.scored.score)
         return Recalled(
             text=made.text,
             tokens=made.tokens,
-            notes=tuple(_recalled(each, known) for each in chosen[: made.notes]),
-            left_out=tuple(_recalled(each, known, why) for each, why in left if query.explain),
+            notes=tuple(_recalled(each, known, query) for each in chosen[: made.notes]),
+            left_out=tuple(_recalled(each, known, query, why) for each, why in left)
+            if query.explain
+            else (),
             used_mode=mode,
             files=files,
-            tags=tags,
+            tags=signals.tags,
             weights=weights,
+            max_tokens=limit,
+            branch=on_branch,
             warnings=(*warnings, *more),
         )
 
-    async def _known(
-        self, stack: AsyncExitStack, vault: OpenVault
-    ) -> tuple[list[_Known], list[Warning]]:
-        """Return the facts about a vault and the global one."""
-        known = [await self._facts(vault)]
-        warnings: list[Warning] = []
-        if not (self._settings.include_global and self._library.has_several):
-            return known, warnings
-        try:
-            shared = await stack.enter_async_context(self._library.vault(GLOBAL))
-            if shared.identity != vault.identity:
-                known.append(await self._facts(shared))
-        except VaultAgentError as error:
-            if error.code != "VAULT_UNKNOWN":
-                warnings.append(left_out(GLOBAL, error))
-        return known, warnings
-
-    async def _facts(self, vault: OpenVault) -> _Known:
-        async with vault.snapshot() as snapshot:
-            revision, kept = self._indexes.get(vault.identity, ("", None))
-            if kept is None or revision != snapshot.revision:
-                async with snapshot.connection() as connection:
-                    rows = await facts.read_facts(connection)
-                kept = await in_thread(FactIndex, self._included(rows))
-                self._indexes[vault.identity] = (snapshot.revision, kept)
-        return _Known(self._library.address_of(vault), vault, kept)
-
-    def _included(self, rows: Sequence[NoteFacts]) -> list[NoteFacts]:
-        left_out = {each.lower() for each in self._settings.exclude_types}
-        return [row for row in rows if (row.type or "").lower() not in left_out]
+    async def _last_worked(self, known: Known) -> Latest:
+        """Return the files on which a project was last worked, and its branch."""
+        entry = self._library.entry(known.vault.identity)
+        committed = Latest()
+        if entry is not None and entry.role is Role.PROJECT:
+            committed = await latest(entry.root.parent.parent, seconds=_GIT_SECONDS)
+        files = (*committed.files[:_MAX_COMMITTED], *known.notes.files_of_last_session())
+        return Latest(tuple(dict.fromkeys(files)), committed.branch)
 
     async def _search(
-        self, known: Sequence[_Known], prompt: str
+        self, known: Sequence[Known], prompt: str, scope: Scope
     ) -> tuple[Sequence[Hit], float | None, Mode | None, tuple[Warning, ...]]:
         """Return what search finds for a prompt, and the best lexical score, if it is a signal.
 
@@ -157,25 +149,29 @@ class Memory:
         """
         if not is_signal(prompt):
             return (), None, None, ()
-        text = prompt[:1_000]
-        lexical = await self._ask(known, SearchQuery(text, Mode.LEXICAL, _HITS))
+        text, within = prompt[:1_000], Filters(scope=scope)
+        lexical = await self._ask(known, SearchQuery(text, Mode.LEXICAL, _HITS, within))
         best = max((hit.score for hit in lexical.hits), default=0.0)
         found = lexical
         if known[0].vault.embedder is not None:
-            found = await self._ask(known, SearchQuery(text, None, _HITS))
+            found = await self._ask(known, SearchQuery(text, None, _HITS, within))
         return found.hits, best, found.used_mode, found.warnings
 
-    async def _ask(self, known: Sequence[_Known], query: SearchQuery) -> Answer:
+    async def _ask(self, known: Sequence[Known], query: SearchQuery) -> Answer:
         if len(known) == 1:
             return await known[0].vault.search(query)
         return await self._library.several.search([each.name for each in known], query)
 
     def _candidates(
-        self, known: Sequence[_Known], signals: Signals, hits: Sequence[Hit]
-    ) -> tuple[list[Candidate], dict[tuple[str, str], int]]:
+        self,
+        known: Sequence[Known],
+        signals: Signals,
+        hits: Sequence[Hit],
+        pinned: Sequence[Address],
+    ) -> tuple[list[Candidate], dict[Address, int]]:
         """Return the notes to score, and the place of the best chunk of those that were found."""
-        scores: dict[tuple[str, str], float] = {}
-        places: dict[tuple[str, str], int] = {}
+        scores: dict[Address, float] = {}
+        places: dict[Address, int] = {}
         for hit in hits:
             note = (hit.vault or known[0].name, hit.note_id)
             if hit.score > scores.get(note, -1.0):
@@ -187,7 +183,7 @@ class Memory:
             rows = index.near(signals.files, signals.tags) | set(index.newest)
             rows |= {
                 index.ids[note_id]
-                for vault, note_id in scores
+                for vault, note_id in (*scores, *pinned)
                 if vault == name and note_id in index.ids
             }
             ids = [identify(index.notes[rowid].path) for rowid in sorted(rows)]
@@ -201,16 +197,27 @@ class Memory:
 
     async def _choose(
         self,
-        known: Sequence[_Known],
+        known: Sequence[Known],
         ranked: Sequence[Scored],
-        places: dict[tuple[str, str], int],
+        places: dict[Address, int],
         most: int,
-    ) -> tuple[list[Scored], list[LeftOut], dict[tuple[str, str], str]]:
+        query: RecallQuery,
+    ) -> tuple[list[Scored], list[LeftOut], dict[Address, str]]:
         """Return the notes to remember, the others, and what is shown of the first."""
         least = self._settings.min_relevance
-        passing = [each for each in ranked if each.relevance >= least][:_READ]
-        shown: dict[tuple[str, str], str] = {}
-        texts: dict[tuple[str, str], str] = {}
+        by_address = {_address(each): each for each in ranked}
+        pinned = [by_address[each] for each in query.pinned if each in by_address]
+        pinned = [each for each in pinned if _address(each) not in query.without]
+        blocked, open_ones = [], []
+        for each in ranked:
+            why = _why_not(each, known, query)
+            if why is not None:
+                blocked.append(LeftOut(each, why if each.relevance >= least else "relevance"))
+            elif each not in pinned:
+                open_ones.append(each)
+        passing = [*pinned, *(each for each in open_ones if each.relevance >= least)][:_READ]
+        shown: dict[Address, str] = {}
+        texts: dict[Address, str] = {}
         for name, vault, index in known:
             rows = {
                 index.ids[each.candidate.note_id]: each.candidate
@@ -224,12 +231,35 @@ class Memory:
                 key = None if best is None else (rowid << CHUNK_BITS) + best
                 shown[address], texts[address] = part_that_matters(note.type, chunks, key)
         with_texts = [
-            replace(each, candidate=replace(each.candidate, text=text))
-            for each in ranked
-            for text in [texts.get((each.candidate.vault, each.candidate.note_id), "")]
+            replace(each, candidate=replace(each.candidate, text=texts.get(_address(each), "")))
+            for each in open_ones
         ]
-        chosen, left = choose(with_texts, least=least, most=most)
-        return chosen, left, shown
+        chosen, left = choose(with_texts, least=least, most=max(most - len(pinned), 0))
+        return [*pinned, *chosen], [*left, *blocked], shown
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _address(scored: Scored) -> Address:
+    return scored.candidate.vault, scored.candidate.note_id
+
+
+def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str | None:
+    """Return why a note is not recalled whatever it is about, or None."""
+    why = query.without.get(_address(scored))
+    if why is not None or _address(scored) in query.pinned:
+        return why
+    note = _facts_of(scored.candidate, known)
+    if query.session_id is not None and note.session == query.session_id:
+        return "session"
+    if scored.candidate.from_global and note.promoted_from is not None:
+        # The ID in the project follows the vault's own one.
+        original = note.promoted_from.rpartition(":")[2]
+        if original in known[0].notes.identifiers:
+            return "duplicate"
+    return None
 
 
 async def _chunks(
@@ -250,7 +280,7 @@ async def _chunks(
 
 
 def _remembered(
-    scored: Scored, shown: dict[tuple[str, str], str], known: Sequence[_Known]
+    scored: Scored, shown: dict[Address, str], known: Sequence[Known], scope: Scope
 ) -> Remembered:
     candidate = scored.candidate
     facts_of = _facts_of(candidate, known)
@@ -260,21 +290,24 @@ def _remembered(
         title=candidate.title,
         day=candidate.updated.isoformat() if candidate.updated is not None else None,
         text=shown.get((candidate.vault, candidate.note_id), ""),
-        address=facts_of.identifier or candidate.path,
+        address=facts_of.identifier or scope.inner(candidate.path),
         files=candidate.files,
         from_global=candidate.from_global,
     )
 
 
-def _recalled(scored: Scored, known: Sequence[_Known], why: str | None = None) -> RecalledNote:
+def _recalled(
+    scored: Scored, known: Sequence[Known], query: RecallQuery, why: str | None = None
+) -> RecalledNote:
     candidate = scored.candidate
+    is_pinned = why is None and _address(scored) in query.pinned
     facts_of = _facts_of(candidate, known)
     both = scored.tag > 0 and scored.semantic > 0
     return RecalledNote(
         vault=candidate.vault,
         note_id=candidate.note_id,
         id=facts_of.identifier,
-        path=candidate.path,
+        path=query.scope.inner(candidate.path),
         title=candidate.title,
         type=candidate.type,
         updated=facts_of.updated,
@@ -283,11 +316,12 @@ def _recalled(scored: Scored, known: Sequence[_Known], why: str | None = None) -
         tag=round(scored.tag, 4),
         semantic=round(scored.semantic, 4),
         recency=round(scored.recency, 4),
-        reasons=scored.reasons,
+        reasons=("pinned", *scored.reasons) if is_pinned else scored.reasons,
         left_out=why,
+        hash=facts_of.hash.hex(),
     )
 
 
-def _facts_of(candidate: Candidate, known: Sequence[_Known]) -> NoteFacts:
+def _facts_of(candidate: Candidate, known: Sequence[Known]) -> NoteFacts:
     index = next(each.notes for each in known if each.name == candidate.vault)
     return index.notes[index.ids[candidate.note_id]]

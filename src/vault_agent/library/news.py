@@ -1,4 +1,4 @@
-"""News of an open vault: revisions, writes, jobs, states of the watch. The latest is kept."""
+"""News of an open vault: revisions, writes, jobs, the watch, memory. The latest is kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import secrets
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision, WatchStatus
 from vault_agent.model.writing import LoggedWrite
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 KEPT = 1_000
 
-Item: TypeAlias = Revision | WatchStatus | Job | LoggedWrite
+Item: TypeAlias = Revision | WatchStatus | Job | LoggedWrite | MemoryNews
 
 
 class NewsItem(NamedTuple):

@@ -8,6 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.config import index_directory
+from vault_agent.config.access import writes_by_itself
+from vault_agent.config.registry import Role
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.library.background import Background
 from vault_agent.library.keeper_process import Keeper
@@ -99,6 +101,7 @@ async def open_vault(
             stack.callback(keeper.retire)
         if entry is not None:
             vault.address = entry.address
+        by_itself = entry is not None and entry.role is not Role.OTHER and writes_by_itself(config)
         await vault.start()
-        await stack.enter_async_context(vault.writes.accepting())
+        await stack.enter_async_context(vault.writes.accepting(by_itself=by_itself))
         yield vault

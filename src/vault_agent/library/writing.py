@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import Misconfigured
+from vault_agent.errors import Forbidden, Misconfigured
 from vault_agent.library.following import Following
 from vault_agent.model.writing import Right, WriteHealth, WriteLimits
 from vault_agent.store.writes.log import WriteLog
@@ -80,6 +80,7 @@ class Writes:
         )
         self._links = links
         self._writing: Writing | None = None
+        self._by_itself = False
 
     @property
     def files(self) -> Files:
@@ -99,21 +100,37 @@ class Writes:
         Raises:
             Misconfigured: `FEATURE_DISABLED`.
         """
-        if self._writing is None:
+        if self._writing is None or not self._settings.enabled:
             setting = "write.enabled"
             what = f"This is switched off: {setting} is not true."
             raise Misconfigured("FEATURE_DISABLED", what, {"setting": setting})
         return self._writing
 
+    @property
+    def by_itself(self) -> Writing:
+        """The writes that the server makes by itself, such as promoted notes.
+
+        They need no `write.enabled`. Each has `Write.by_itself` set.
+
+        Raises:
+            Forbidden: `VAULT_READ_ONLY` if it may not write in this vault by itself.
+        """
+        if self._writing is None or not self._by_itself:
+            raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
+        return self._writing
+
     @asynccontextmanager
-    async def accepting(self) -> AsyncIterator[None]:
+    async def accepting(self, *, by_itself: bool = False) -> AsyncIterator[None]:
         """Accept writes, if that is enabled, once what a crash has interrupted is finished.
+
+        With `by_itself` the server's own writes are accepted, also while all others are off.
 
         Raises:
             Busy: `INDEX_LOCKED` if another process may change notes of this vault.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         """
-        if not self._settings.enabled:
+        self._by_itself = by_itself
+        if not (self._settings.enabled or by_itself):
             yield
             return
         with self._directory.changing_notes():
@@ -138,7 +155,9 @@ class Writes:
 
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
-        return WriteHealth() if self._writing is None else self._writing.health()
+        if self._writing is None or not self._settings.enabled:
+            return WriteHealth()
+        return self._writing.health()
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for the server's state."""

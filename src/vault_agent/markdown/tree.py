@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyromark import Markdown, Options
 
+from .inline_notes import lift
 from .links import is_elsewhere, mask, place_in_vault, wikilinks
 from .sanitise import images_of
 from .structure import scan
@@ -263,10 +264,18 @@ class _Builder:
             self._end_paragraph(node)
         elif node.kind == "heading" or (node.kind == "item" and node.children):
             _take_block_id(node, node)
+        if node.kind in ("paragraph", "item", "cell"):
+            node.children = lift(node.children, self._note) or node.children
         if node.kind == "item":
             _make_task(node)
         elif node.kind == "quote":
             _make_callout(node)
+
+    def _note(self, inside: list[Node]) -> Node:
+        """Keep a footnote that is written in its place, and return the reference."""
+        name = f"\0{len(self._notes)}"  # which no other footnote has
+        self._notes[name] = Node("footnote", 0, name, [Node("paragraph", 0, None, inside)])
+        return Node("reference", 0, name)
 
     def _end_paragraph(self, node: Node) -> None:
         """Take the block's ID off. A paragraph of nothing else names the block before it."""

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from vault_agent.model.scope import EVERYTHING, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.model.search import Mode
     from vault_agent.model.warning import Warning
 
 
+Address: TypeAlias = tuple[str, str]
+"""What requests call a note's vault, and its ID."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
-    """What a task is about. Limits that are None are those of the settings."""
+    """What a task is about. Limits that are None are those of the settings.
+
+    `pinned` notes come first whatever they are about. `without` has the reason for each note that
+    is left out. With `start`, the files of the last commit and of the last journal are added, and
+    the branch. The journal of the session `session_id` is left out too. Of a vault, a caller sees
+    the notes in `scope`, and only with all of them the global vault.
+    """
 
     prompt: str = ""
     files: tuple[str, ...] = ()
@@ -20,6 +34,12 @@ class RecallQuery:
     max_notes: int | None = None
     max_tokens: int | None = None
     explain: bool = False
+    start: bool = False
+    branch: str | None = None
+    session_id: str | None = None
+    pinned: tuple[Address, ...] = ()
+    without: Mapping[Address, str] = field(default_factory=dict)
+    scope: Scope = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +47,7 @@ class RecalledNote:
     """A note that is remembered, or was left out: then `left_out` says why.
 
     `match_type` is "tag", "semantic" or "both"; the parts are from 0 to 1. `reasons` are such as
-    "file:src/a.py", "tag:parsing" and "words", the best first.
+    "file:src/a.py", "tag:parsing" and "words", the best first; or "pinned".
     """
 
     vault: str
@@ -44,6 +64,12 @@ class RecalledNote:
     recency: float
     reasons: tuple[str, ...]
     left_out: str | None = None
+    hash: str = ""  # of its file, as it was indexed
+
+    @property
+    def address(self) -> Address:
+        """What calls the note: its vault and its ID."""
+        return self.vault, self.note_id
 
 
 class RecallWeights(NamedTuple):
@@ -66,4 +92,6 @@ class Recalled:
     files: tuple[str, ...]  # the signals without the prompt
     tags: tuple[str, ...]
     weights: RecallWeights
+    max_tokens: int = 0  # of the text
+    branch: str | None = None
     warnings: tuple[Warning, ...] = field(default=())

@@ -1,7 +1,8 @@
-"""The types of notes in project and global vaults."""
+"""The types of notes in project and global vaults, and the fields of their frontmatter."""
 
 from __future__ import annotations
 
+import secrets
 from typing import Final
 
 FOLDERS: Final = {
@@ -17,6 +18,32 @@ FOLDERS: Final = {
 
 PLAIN: Final = "note"
 TYPES: Final = ("journal", "decision", "module", "note", "pattern", "bug", "snippet")
+
+FOLDER_OF: Final = {
+    "journal": "journals",
+    "decision": "decisions",
+    "module": "modules",
+    "bug": "bugs",
+    "pattern": "patterns",
+    "snippet": "snippets",
+}
+"""The folder of new notes, by their type. Those of other types lie in `OTHERS`."""
+OTHERS: Final = "notes"
+
+FIELDS: Final = (
+    "id", "type", "title", "created", "updated", "tags", "links", "files", "project", "session",
+    "agent", "promoted", "status", "model", "duration_minutes", "cost_usd", "commits", "tokens_in",
+    "tokens_out", "generator", "incomplete_reason", "promoted_to", "promoted_from",
+    "promoted_hash", "source_files",
+)  # fmt: skip
+"""The fields of a note in their order. Others follow."""
+
+_DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
+
+
+def new_note_id(kind: str, day: str) -> str:
+    """Return an `id` for a new note of a type: `{type}-{YYYY-MM-DD}-{6 random characters}`."""
+    return f"{kind}-{day}-{''.join(secrets.choice(_DIGITS) for _ in range(6))}"
 
 
 def type_of_folder(path: str) -> str:

@@ -98,6 +98,7 @@ class Write:
         retries: whether the edit means the same on another text. If somebody changes the note
             meanwhile, it is then planned anew, at most three times.
         appended: text that is not to be appended twice; None for `allowRepeat`.
+        by_itself: whether the server writes by itself, so that `write.allow` does not limit it.
     """
 
     operation: str
@@ -111,6 +112,7 @@ class Write:
     wait_ms: int = DEFAULT_WAIT_MS
     retries: bool = False
     appended: Appended | None = None
+    by_itself: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from vault_agent.markdown.broken import Fault, missing
+from vault_agent.model.graph import MAX_NODES
 from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.search.graph import admit
@@ -16,7 +17,7 @@ from vault_agent.store.index import graph as reading
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from vault_agent.model.search import Filters
     from vault_agent.search.graph import Clusters, Graph
@@ -150,10 +151,19 @@ def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[list[int], bool
         if (read.admitted is None or rowid in read.admitted)
         and (not query.least_degree or links.degree(position) >= query.least_degree)
     ]
-    if len(passing) <= query.limit:
-        return passing, False
-    best = sorted(passing, key=lambda position: (-links.degree(position), position))
-    return sorted(best[: query.limit]), True
+    return _best(graph, passing, query.limit), len(passing) > query.limit
+
+
+def best_connected(graph: Graph) -> list[int]:
+    """Return the notes that the whole graph has without filters."""
+    return _best(graph, range(graph.links.size), MAX_NODES)
+
+
+def _best(graph: Graph, among: Sequence[int], limit: int) -> list[int]:
+    """Return the best connected of some notes, by path."""
+    if len(among) <= limit:
+        return list(among)
+    return sorted(sorted(among, key=lambda at: (-graph.links.degree(at), at))[:limit])
 
 
 def _edges(graph: Graph, places: dict[int, int]) -> tuple[list[int], list[int]]:

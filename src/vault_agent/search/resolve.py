@@ -1,8 +1,8 @@
 """Finds the notes that a person or a link means by a name.
 
-A name is a note ID or chunk ID, a path, the end of a path, a note's name, alias or title, a
-`[[wikilink]]`, or an `obsidian://` or `file://` address. Only the first of these ways that finds a
-note counts, so a file's name comes before another note's title.
+A name is a note ID or chunk ID, `id:` with the `id` of a frontmatter, a path, the end of a path, a
+note's name, alias or title, a `[[wikilink]]`, or an `obsidian://` or `file://` address. Only the
+first of these ways that finds a note counts, so a file's name comes before another note's title.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from vault_agent.markdown.resolve import target_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Match, Named, NamedNote
 from vault_agent.model.scope import EVERYTHING
+from vault_agent.search.named import note_with_id
 from vault_agent.search.suggest import similar_notes
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import notes as reading
@@ -36,6 +37,7 @@ MAX_NOTES = 10
 """Notes in a reply."""
 
 _ID = re.compile(r"([0-9a-f]{32})(?::[0-9]{1,7})?")
+_BY_ID = "id:"
 _LINE = re.compile(r"(.+\.(?:md|markdown)):([0-9]{1,9})(?:[-:][0-9]{1,9})?", re.IGNORECASE)
 
 
@@ -67,8 +69,15 @@ async def resolve(
     asked = _asked(name.strip(), roots)
     found: list[StoredNote] = []
     match: Match = "id"
+    written = name.strip()
+    if written.startswith(_BY_ID):
+        try:
+            written = await note_with_id(snapshot, written.removeprefix(_BY_ID), scope)
+        except NotFound as error:
+            if error.code != "NOTE_NOT_FOUND":
+                raise
     async with snapshot.connection() as connection:
-        if known := _ID.fullmatch(name.strip()):
+        if known := _ID.fullmatch(written):
             note = await reading.note_by_id(connection, known[1])
             found = [note] if note is not None and scope.contains(note.path) else []
         if not found and asked.path:

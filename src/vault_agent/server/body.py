@@ -10,9 +10,11 @@ from aiohttp import web
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
 from vault_agent.server.connection import Connection
 from vault_agent.server.keys import LIMITS
-from vault_agent.wire.base import parse
+from vault_agent.wire.base import parse, parse_with
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.wire.base import AnyModel
 
 _SENT_BY_PAGES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
@@ -59,14 +61,20 @@ def check_size(request: web.BaseRequest, limit: int = MAX_BODY_BYTES) -> None:
 
 
 async def read_model(
-    request: web.Request, model: type[AnyModel], limit: int = MAX_BODY_BYTES
+    request: web.Request,
+    model: type[AnyModel],
+    limit: int = MAX_BODY_BYTES,
+    in_path: Mapping[str, str] | None = None,
 ) -> AnyModel:
     """Parse the body as `model`. An absent body is parsed as `{}`.
+
+    `in_path` has the fields that are in the path of the request, and not in its body.
 
     Raises INVALID_REQUEST or a more specific code, also for a body that arrives too slowly, and
     BODY_TOO_LARGE.
     """
-    return parse(model, await read_body(request, limit) if request.body_exists else b"{}")
+    body = await read_body(request, limit) if request.body_exists else b"{}"
+    return parse_with(model, body, in_path) if in_path else parse(model, body)
 
 
 async def read_body(request: web.Request, limit: int = MAX_BODY_BYTES) -> bytes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision
 from vault_agent.model.writing import LoggedWrite
@@ -20,6 +21,7 @@ from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.change import Change
 from vault_agent.wire.base import dump
 from vault_agent.wire.convert import job_data, revision_data, watch_data
+from vault_agent.wire.deliveries import memory_event
 from vault_agent.wire.write_state import write_event
 
 if TYPE_CHECKING:
@@ -160,6 +162,8 @@ def _news_event(news: NewsItem) -> bytes:
         event = b"event: revision\ndata: " + dump(revision_data(item)) + b"\n\n"
     elif isinstance(item, LoggedWrite):
         event = b"event: write\ndata: " + dump(write_event(item)) + b"\n\n"
+    elif isinstance(item, MemoryNews):
+        event = b"event: memory\ndata: " + dump(memory_event(item)) + b"\n\n"
     else:
         event = b"event: watch\ndata: " + dump(watch_data(item)) + b"\n\n"
     return b"id: " + news.id.encode() + b"\n" + event

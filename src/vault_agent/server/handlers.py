@@ -70,7 +70,7 @@ async def reply(call: Call) -> web.StreamResponse:
     _trace(call.request[TRACE].fields, outcome.reply)
     if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
         return known
-    status = 202 if outcome.accepted else call.status
+    status = 202 if outcome.accepted else 201 if outcome.created else call.status
     return bytes_reply(
         outcome.body,
         status=status,

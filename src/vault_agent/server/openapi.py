@@ -96,7 +96,7 @@ def describe() -> dict[str, Any]:
 def _models() -> list[tuple[type[Model], _Mode]]:
     found: dict[tuple[type[Model], _Mode], None] = {(ErrorReply, "serialization"): None}
     for route in ROUTES:
-        if route.takes_body:
+        if route.takes_body and not route.in_path:
             found[route.request, "validation"] = None
         for reply in route.operation.replies:
             found[reply, "serialization"] = None
@@ -120,9 +120,20 @@ def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
         operation["parameters"] += _CONDITIONS if issubclass(route.request, WriteBody) else []
         operation["requestBody"] = {
             "required": route.body is True,
-            "content": {"application/json": {"schema": refs[route.request, "validation"]}},
+            "content": {"application/json": {"schema": _body(route, refs)}},
         }
     return operation
+
+
+def _body(route: Route, refs: _Refs) -> dict[str, Any]:
+    """Return the schema of a body: the request without the fields that are in the path."""
+    if not route.in_path:
+        return refs[route.request, "validation"]
+    schema = route.request.model_json_schema(by_alias=True)
+    for name in route.in_path:
+        del schema["properties"][name]
+    required = [name for name in schema.pop("required", ()) if name not in route.in_path]
+    return {**schema, "required": required} if required else schema
 
 
 _CONDITIONS: list[dict[str, Any]] = [
@@ -160,9 +171,11 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 
 def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Success.", "content": _content(route, refs)}
-    if route.status == 202:
+    if route.status == 202 and Reply[OneJob] in route.operation.replies:
         success["headers"] = {"Location": {"schema": {"type": "string"}}}
     responses: dict[str, Any] = {str(route.status): success}
+    if route.creates:
+        responses["201"] = {"description": "Made.", "content": _content(route, refs)}
     if route.status == 200 and Reply[OneJob] in route.operation.replies[1:]:
         responses["202"] = {
             "description": "A job does it, because it is large.",

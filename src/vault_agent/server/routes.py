@@ -11,12 +11,15 @@ from aiohttp import web
 
 from vault_agent.api import (
     authoring,
+    deliveries,
     files,
     graph,
     links,
     lists,
     memory,
     operations,
+    promotion,
+    sessions,
     vaults,
     writes,
     writing,
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from vault_agent.wire.base import Model
 
 MAX_RENDER_BYTES = 512 * 1024
+MAX_EVENT_BYTES = 512 * 1024
 
 _PARTS = re.compile(r"\{(\w+)\}")
 _VAULT = "vault"
@@ -62,7 +66,8 @@ class Route:
     """The HTTP binding of an operation.
 
     Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
-    in the JSON body if the route has one, otherwise in the query string.
+    in the JSON body if the route has one, otherwise in the query string. A field cannot be called
+    `vault`: that part of a path names the vault that the request is to.
 
     Args:
         method: GET, POST or DELETE.
@@ -77,6 +82,7 @@ class Route:
         tagged: whether replies carry an ETag.
         max_body: the most bytes of a body.
         octets: whether the body is the bytes of a file, and the parameters are in the query string.
+        creates: whether a success is 201 if something new was made.
     """
 
     method: str
@@ -91,6 +97,7 @@ class Route:
     tagged: bool = False
     max_body: int = MAX_BODY_BYTES
     octets: bool = False
+    creates: bool = False
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
         """Validate a request by the operation's model and perform it."""
@@ -106,7 +113,8 @@ class Route:
         if not given.keys() <= set(self.in_query):
             raise unknown_field(self.in_query)
         if self.takes_body:
-            sent = with_headers(request, await read_model(request, self.request, limit))
+            inside = _path_values(self, request) if self.in_path else {}
+            sent = with_headers(request, await read_model(request, self.request, limit, inside))
         else:
             sent = parse_strings(self.request, {**_path_values(self, request), **given})
         if self.octets:
@@ -252,6 +260,20 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/tasks", lists.TASKS),
     Route("POST", "/context", lists.CONTEXT, body=True),
     Route("POST", "/memory", memory.MEMORY, body=True),
+    Route("GET", "/memory/sessions", deliveries.MEMORY_SESSIONS),
+    Route("GET", "/memory/sessions/{sessionId}", deliveries.MEMORY_SESSION),
+    Route("POST", "/memory/sessions/{sessionId}/refresh", deliveries.REFRESH_SESSION, body=None),
+    Route("POST", "/memory/sessions/{sessionId}/notes", deliveries.PUT_FIRST, body=True),
+    Route("DELETE", "/memory/sessions/{sessionId}/notes/{noteVault}/{noteId}", deliveries.TAKE_OUT),
+    Route("POST", "/memory/forget", deliveries.FORGET_MEMORY, body=True),
+    Route(
+        "POST",
+        "/sessions/events",
+        sessions.SESSION_EVENT,
+        body=True,
+        status=202,
+        max_body=MAX_EVENT_BYTES,
+    ),
     Route("GET", "/notes/{noteId}/html", pages.HTML, tagged=True),
     Route("POST", "/render", pages.RENDER, body=True, max_body=MAX_RENDER_BYTES),
     Route("GET", "/suggest", pages.SUGGEST),
@@ -310,6 +332,9 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/write/template", authoring.NEW_FROM_TEMPLATE, body=True),
     Route("POST", "/write/devlog", authoring.ADD_TO_DEVLOG, body=True),
     Route("POST", "/write/adr", authoring.NEW_DECISION, body=True),
+    Route("POST", "/notes/{noteId}/promote", promotion.PROMOTE, body=None, creates=True),
+    Route("DELETE", "/notes/{noteId}/promote", promotion.DEMOTE),
+    Route("POST", "/vaults/check", promotion.CHECK, body=None),
     Route("GET", "/watch", operations.WATCH),
     Route("POST", "/watch/scan", operations.SCAN, body=None, status=202),
     Route(
@@ -347,6 +372,8 @@ ROUTES: tuple[Route, ...] = (
 
 OF_THE_SERVER = (
     "/vaults",
+    "/vaults/check",
+    "/sessions/events",
     "/openapi.json",
     "/ui",
     "/ui/",

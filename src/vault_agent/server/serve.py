@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from vault_agent.config.access import changes_notes
 from vault_agent.config.rules import endpoint_of, is_loopback
 from vault_agent.errors import Misconfigured, Unauthorized
 from vault_agent.library.library import open_library
@@ -119,7 +120,7 @@ async def listening(
 ) -> AsyncIterator[Listening]:
     """Accept requests within the context. With `port` 0 the system chooses a port."""
     host = config.server.host
-    if config.server.api_key is None and (config.write.enabled or not is_loopback(host)):
+    if config.server.api_key is None and (changes_notes(config) or not is_loopback(host)):
         raise Unauthorized(
             "API_KEY_REQUIRED",
             "A server that other computers can reach, or that changes notes, needs a key.",

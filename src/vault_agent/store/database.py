@@ -74,8 +74,8 @@ def translated() -> Iterator[None]:
         raise failure from error
 
 
-async def make_schema(connection: Connection, name: str) -> None:
-    """Run the script `name`, whose statements create what is missing.
+async def make_schema(connection: Connection, *names: str) -> None:
+    """Run the scripts `names`, whose statements create what is missing.
 
     The database must then have exactly this schema, down to the comments inside statements.
 
@@ -84,10 +84,10 @@ async def make_schema(connection: Connection, name: str) -> None:
     """
     statements = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
     with translated():
-        await connection.executescript(script(name))
+        await connection.executescript("".join(map(script, names)))
         made = await connection.execute_fetchall(statements)
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(script(name))
+        fresh.executescript("".join(map(script, names)))
         if [tuple(row) for row in made] != fresh.execute(statements).fetchall():
             raise damaged()
 

@@ -113,6 +113,25 @@ def parse(model: type[AnyModel], body: bytes) -> AnyModel:
     return request
 
 
+def parse_with(model: type[AnyModel], body: bytes, more: Mapping[str, str]) -> AnyModel:
+    """Parse a JSON body as a request that has more fields, which are not in the body.
+
+    Raises InvalidRequest as `parse`, and if the body has one of these fields too.
+    """
+    try:
+        content = orjson.loads(body)
+        if not isinstance(content, dict):
+            return parse(model, body)  # which says what it must be
+        if content.keys() & more.keys():
+            raise unknown_field([name for name in wire_names(model) if name not in more])
+        whole = orjson.dumps({**content, **more})
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # the latter: too deep
+        raise InvalidRequest("INVALID_REQUEST", "The request body is not valid JSON.") from None
+    request = parse(model, whole)
+    json.loads(body, object_pairs_hook=_refuse_repeated_keys)  # as in `parse`
+    return request
+
+
 def parse_strings(model: type[AnyModel], values: Mapping[str, str | tuple[str, ...]]) -> AnyModel:
     """Parse path or query parameters as a request. Raises InvalidRequest."""
     try:

@@ -137,9 +137,19 @@ def compact_results_data(answer: Answer, next_cursor: str | None = None) -> Comp
     )
 
 
-def note_data(note: NoteContent) -> NoteData:
-    """Return the reply to `GET /notes/{noteId}`."""
-    return NoteData.model_validate(note, from_attributes=True)
+PIECE_CHARACTERS = 204_800
+"""Of a large note that is sent in pieces."""
+
+
+def note_data(note: NoteContent, piece: int | None = None) -> NoteData:
+    """Return the reply to `GET /notes/{noteId}`, or of one piece of the note."""
+    data = NoteData.model_validate(note, from_attributes=True)
+    if piece is None:
+        return data
+    start = piece * PIECE_CHARACTERS
+    content = note.content[start : start + PIECE_CHARACTERS]
+    pieces = -(-len(note.content) // PIECE_CHARACTERS)
+    return data.model_copy(update={"content": content, "pieces": pieces})
 
 
 def chunk_data(chunk: ChunkContent) -> ChunkData:

@@ -72,6 +72,7 @@ class CommunitiesRequest(Model):
     """A request for the communities of notes."""
 
     limit: whole(1, 1_000) = 20  # type: ignore[valid-type]
+    members: Flag = Field(default=False, description="Whether to name the community of every note.")
     cursor: CursorText | None = CURSOR
 
 
@@ -145,6 +146,9 @@ class CommunitiesData(CountedPageData):
 
     modularity: float
     communities: list[CommunityData]
+    members: list[int] | None = Field(
+        description="The community of each note, in the order of `GET /graph`; with `members=true`."
+    )
 
 
 class GraphNodes(Model):

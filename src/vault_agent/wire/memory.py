@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -10,7 +10,14 @@ from vault_agent.model.memory import RecallQuery
 from vault_agent.model.search import Mode
 from vault_agent.wire.base import Model
 
+if TYPE_CHECKING:
+    from vault_agent.model.scope import Scope
+
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+SessionId = Annotated[
+    str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z._:-]*$", max_length=200)
+]
+"""An agent's own name of a session."""
 
 
 class MemoryBody(Model):
@@ -27,9 +34,22 @@ class MemoryBody(Model):
     max_notes: Annotated[int, Field(ge=1, le=20)] | None = None
     max_tokens: Annotated[int, Field(ge=100, le=2_000)] | None = None
     explain: bool = Field(default=False, description="Whether to say what was left out, and why.")
+    start: bool = Field(
+        default=False,
+        description="Whether to add what a session's start looks at: the files of the last commit"
+        " and of the last journal, and the branch.",
+    )
+    session_id: SessionId | None = Field(
+        default=None,
+        description="The session that this is for: it is logged, and what was put first or taken"
+        " out in it counts.",
+    )
+    agent: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")] | None = Field(
+        default=None, description="The agent of the session, such as `claude-code`."
+    )
 
-    def to_query(self) -> RecallQuery:
-        """Return the domain value."""
+    def to_query(self, scope: Scope) -> RecallQuery:
+        """Return the domain value for a caller that may see `scope`."""
         return RecallQuery(
             prompt=self.prompt,
             files=self.files,
@@ -37,6 +57,8 @@ class MemoryBody(Model):
             max_notes=self.max_notes,
             max_tokens=self.max_tokens,
             explain=self.explain,
+            start=self.start,
+            scope=scope,
         )
 
 
@@ -55,9 +77,13 @@ class RecalledNoteData(Model):
     tag: float
     semantic: float
     recency: float
-    reasons: tuple[str, ...] = Field(description="Such as `file:src/a.py`, `tag:x` and `words`.")
+    reasons: tuple[str, ...] = Field(
+        description="Such as `file:src/a.py`, `tag:x`, `words` and `pinned`."
+    )
     left_out: str | None = Field(
-        default=None, description="Why: relevance, journals, duplicate, limit or budget."
+        default=None,
+        description="Why: relevance, journals, duplicate, limit or budget; session, delivered or"
+        " removed in a session.",
     )
 
 

@@ -230,6 +230,7 @@ class NoteData(Model):
         description="Whether links and attachments are only the first 2,000 of them."
     )
     link_count: int = Field(description="Links and attachments, including those not listed.")
+    pieces: int | None = Field(default=None, description="With `piece`: how many there are.")
 
 
 class ChunkData(Model):

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters, Linked, Mode, RelatedQuery, SearchQuery
 from vault_agent.wire.base import Model
-from vault_agent.wire.queries import CursorText, Text
+from vault_agent.wire.queries import CursorText, Text, whole
 
 _CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
 
@@ -234,6 +234,10 @@ class NoteRequest(Model):
 
     note_id: NoteId
     allow_large: Flag = Field(default=False, description="Lift the limit of 200 KiB.")
+    piece: whole(0, 1_000) | None = Field(  # type: ignore[valid-type]
+        default=None,
+        description="Send only this piece of 204,800 characters, from 0, of a note up to 64 MiB.",
+    )
 
 
 class ChunkRequest(Model):

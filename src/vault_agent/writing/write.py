@@ -279,7 +279,8 @@ class Writing:
                 await self._follow([path], 0)
 
     async def close(self) -> None:
-        """Look at all displaced files once their time has come, and close the log."""
+        """Look at all displaced files, sooner than otherwise, and close the log."""
+        self._journal.linger.hurry()
         while (due := self._journal.linger.next_due) is not None and self._state == "ready":
             await anyio.sleep(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS)))
             before, is_due = len(self._journal.linger), due <= time.monotonic()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
@@ -11,11 +11,13 @@ from vault_agent.store.database import translated
 from vault_agent.store.index.lists import UPDATED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import aiosqlite
 
 
 class NoteFacts(NamedTuple):
-    """A note. `updated` is ISO 8601; the others are of its frontmatter."""
+    """A note. `updated` is ISO 8601, `hash` that of its file; the others are of its frontmatter."""
 
     rowid: int
     path: str
@@ -28,6 +30,9 @@ class NoteFacts(NamedTuple):
     identifier: str | None = None
     status: str | None = None
     memory: str | None = None
+    session: str | None = None
+    promoted_from: str | None = None
+    hash: bytes = b""
 
 
 async def read_facts(connection: aiosqlite.Connection) -> list[NoteFacts]:
@@ -39,7 +44,7 @@ async def read_facts(connection: aiosqlite.Connection) -> list[NoteFacts]:
     for rowid, name, value in named:
         values.setdefault(rowid, {}).setdefault(name, []).append(value)
     found = []
-    for rowid, path, title, chunk_count, metadata, updated in rows:
+    for rowid, path, title, chunk_count, metadata, digest, updated in rows:
         public = orjson.loads(metadata) if metadata else {}
         own = values.get(rowid, {})
         found.append(
@@ -52,14 +57,24 @@ async def read_facts(connection: aiosqlite.Connection) -> list[NoteFacts]:
                 public.get("type"),
                 tuple(public.get("tags") or ()),
                 tuple(own.get("files", ())),
-                *(own[name][0] if name in own else None for name in ("id", "status", "memory")),
+                **{field: own[name][0] for field, name in _SINGLE.items() if name in own},
+                hash=digest,
             )
         )
     return found
 
 
-_NOTES = f"SELECT rowid, path, title, chunk_count, metadata, {UPDATED} FROM note ORDER BY path"
+_SINGLE: Final[Mapping[str, Any]] = {  # field and property
+    "identifier": "id",
+    "status": "status",
+    "memory": "memory",
+    "session": "session",
+    "promoted_from": "promoted_from",
+}
+_NOTES = f"""
+SELECT rowid, path, title, chunk_count, metadata, hash, {UPDATED} FROM note ORDER BY path
+"""
 _PROPERTIES = f"""
 SELECT key >> {CHUNK_BITS}, name, value FROM property
-WHERE name IN ('files', 'id', 'status', 'memory') AND type <> 'empty' ORDER BY key
+WHERE name IN {("files", *_SINGLE.values())} AND type <> 'empty' ORDER BY key
 """

@@ -2,7 +2,7 @@
 
 import { html, render, useEffect } from "../vendor/preact.js";
 import { onKey } from "./parts/commands.js";
-import { Later } from "./parts/later.js";
+import { elsewhere, Later } from "./parts/later.js";
 import { Said } from "./parts/say.js";
 import "./trust.js"; // before anything else can make the policy
 import { address } from "./state/address.js";
@@ -23,12 +23,14 @@ const title = document.title;
 /** Views that are loaded when they are first opened. */
 const LATER = /** @type {Record<string, () => Promise<any>>} */ ({
   graph: () => import("./views/graph/graph.js"),
+  memory: () => import("./views/memory/memory.js"),
   jobs: () => import("./views/jobs/jobs.js"),
   settings: () => import("./views/settings/settings.js"),
 });
 const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
   palette: () => import("./views/frame/palette.js"),
   keys: () => import("./views/frame/keys.js"),
+  create: () => import("./views/editor/create.js"),
 });
 
 function App() {
@@ -45,6 +47,7 @@ function App() {
     <${Said} />`;
 }
 
+elsewhere.editor = () => import("./views/editor/editor.js");
 addEverywhere();
 addEventListener("keydown", onKey);
 render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));

@@ -20,10 +20,19 @@ const PATIENCE = 10_000;
 const RENEW_WITHIN = 6 * 86_400; // seconds; a session lives for seven days
 const page = document.documentElement.dataset;
 
-/** Why the page cannot go on: "session", "vault" or null. */
+/**
+ * The vault that the address names by its identity, or "" for the one that the server serves by
+ * default. It stays as it is: another vault is another page, so nothing of one is shown in another.
+ */
+export const place = new URLSearchParams(/\?(.*)$/s.exec(location.hash)?.[1] ?? "").get("vault") ?? "";
+
+/** Why the page cannot go on: "session", "vault", "novault" or null. */
 export const stopped = signal(/** @type {string | null} */ (null));
 /** The identity of the vault, once the server has replied. */
 export const vaultId = signal("");
+/** The identity of the server's own vault, by which a page knows the server. */
+let server = "";
+export const serverId = () => server;
 /** Whether the last request reached the server. */
 export const reached = signal(true);
 
@@ -83,7 +92,7 @@ function expiry(text) {
 
 /** End the sessions of all browsers. */
 export async function signOut() {
-  await ask("DELETE", "/ui/session");
+  await ask("DELETE", "/ui/session", { whole: true });
   keep(null);
   stopped.value = "session";
 }
@@ -96,7 +105,9 @@ export async function signOut() {
  * @param {string} method
  * @param {string} path
  * @param {{ query?: Record<string, any>, body?: any, signal?: AbortSignal, etag?: string | null,
- *   patience?: number, early?: boolean, raw?: boolean, headers?: Record<string, string> }} options
+ *   patience?: number, early?: boolean, raw?: boolean, whole?: boolean, headers?: Record<string, string>,
+ *   bytes?: Blob, keepalive?: boolean }} options
+ *   `whole`: the request is about the server, not about the vault of this page.
  * @returns {Promise<Answer>}
  */
 export async function ask(method, path, options = {}) {
@@ -137,14 +148,16 @@ async function send(method, path, options) {
   const headers = { ...options.headers };
   const key = token() ?? session;
   if (key && page.key === "required") headers.Authorization = `Bearer ${key}`;
-  if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  if (options.bytes) headers["Content-Type"] = "application/octet-stream";
+  else if (options.body !== undefined) headers["Content-Type"] = "application/json";
   if (options.etag) headers["If-None-Match"] = options.etag;
   let response;
   try {
-    response = await fetch(path + written(options.query), {
+    response = await fetch((options.whole || options.early ? path : inVault(path)) + written(options.query), {
       method,
       headers,
-      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      body: options.bytes ?? (options.body === undefined ? undefined : JSON.stringify(options.body)),
+      keepalive: options.keepalive,
       signal: signals.length ? joined(signals) : undefined,
       cache: "no-store",
       credentials: "omit",
@@ -161,6 +174,9 @@ async function send(method, path, options) {
   return response;
 }
 
+/** The address of a route in the vault of this page. @param {string} path */
+export const inVault = (path) => (place ? `/vaults/${encodeURIComponent(place)}${path}` : path);
+
 /** @param {AbortSignal[]} signals */
 function joined(signals) {
   if (signals.length === 1) return signals[0];
@@ -176,8 +192,9 @@ function joined(signals) {
 function check(response) {
   const vault = response.headers.get("X-Vault-Id");
   if (vault) {
-    if (vaultId.value && vaultId.value !== vault) stopped.value = "vault";
-    else vaultId.value = vault;
+    if (server && server !== vault) stopped.value = "vault";
+    server = vault;
+    vaultId.value ||= place || vault;
   }
   if (response.status === 401) {
     keep(null);

@@ -1,7 +1,8 @@
 // What went wrong, and what to do.
 
 import { html } from "../../vendor/preact.js";
-import { words } from "../words.js";
+import { job } from "../state/vault.js";
+import { count, words } from "../words.js";
 import { Icon } from "./sign.js";
 
 /** A sentence for an error. @param {any} fault */
@@ -11,9 +12,19 @@ export function sentence(fault) {
   return fault?.message || words.faults.unknown;
 }
 
+/** Whether an index is missing only because it is being made: the events say when it is complete. @param {any} fault */
+export const building = (fault) => fault?.code === "INDEX_NOT_FOUND" && Boolean(fault.details?.jobId);
+
 /** @param {{ fault: any, again?: () => void }} given */
-export const Trouble = ({ fault, again }) => html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault)}</span>
+export const Trouble = ({ fault, again }) => building(fault) ? html`<${Building} />` : html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault)}</span>
   ${again && html`<button class="quiet" onClick=${again}>${words.again}</button>`}</div>`;
+
+/** The first index is being made: no fault, and nothing to do. */
+function Building() {
+  const phase = job.value?.finishedAt ? null : job.value?.phases?.findLast((/** @type {any} */ each) => each.done > 0);
+  return html`<div class="say" role="status"><${Icon} name="jobs" /><span>${words.building.text}
+    ${phase && html`<small class="num">${words.building.sofar(words.jobs.phases[/** @type {"scan"} */ (phase.name)] ?? phase.name, count(phase.done), phase.total ? count(phase.total) : "")}</small>`}</span></div>`;
+}
 
 /** @param {{ icon: string, title: string, children?: any }} given */
 export const Empty = ({ icon, title, children }) => html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;

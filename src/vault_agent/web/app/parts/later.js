@@ -3,6 +3,9 @@
 import { html, useEffect, useSignal } from "../../vendor/preact.js";
 import { Trouble } from "./fault.js";
 
+/** Parts of other views, by name. What begins the page says where they are. */
+export const elsewhere = /** @type {Record<string, () => Promise<any>>} */ ({});
+
 const loaded = new Map();
 
 /** @param {{ load: () => Promise<any>, name: string, given?: any }} given */

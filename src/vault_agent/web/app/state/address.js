@@ -1,15 +1,16 @@
 // What the page shows is its address: Back, a bookmark and a second window show the same.
 
 import { signal } from "../../vendor/preact.js";
+import { place, serverId } from "../wire.js";
 
 /** @typedef {{ view: string, note: string, at: string, line: string, q: string, type: string[], tag: string[],
  *   path: string[], after: string, before: string, linked: string, tasks: string, sort: string,
- *   near: string, depth: string, edit: string }} Address */
+ *   near: string, depth: string, edit: string, project: string[], session: string, vault: string }} Address */
 
-const LISTS = /** @type {const} */ (["type", "tag", "path"]);
-const TEXTS = /** @type {const} */ (["at", "line", "q", "after", "before", "linked", "tasks", "sort", "near", "depth", "edit"]);
-export const FILTERS = /** @type {const} */ (["type", "tag", "path", "after", "before", "linked", "tasks"]);
-export const VIEWS = ["notes", "graph", "jobs", "settings"];
+export const LISTS = /** @type {const} */ (["type", "tag", "path", "project"]);
+const TEXTS = /** @type {const} */ (["at", "line", "q", "after", "before", "linked", "tasks", "sort", "near", "depth", "edit", "session", "vault"]);
+export const FILTERS = /** @type {const} */ (["type", "tag", "path", "after", "before", "linked", "tasks", "project"]);
+export const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
 
 /** Read `#/view/note?query`. @param {string} hash @returns {Address} */
 export function parsed(hash) {
@@ -41,6 +42,10 @@ export const remembered = signal(/** @type {Record<string, any>} */ (history.sta
 /** The address with changes. @param {Partial<Address>} changes */
 export const changed = (changes) => written({ ...address.peek(), line: "", ...changes });
 
+/** An address in a vault: of a note there, or its list. The server's own vault has no name in addresses.
+ * @param {string} vault its identity @param {string} [note] */
+export const addressIn = (vault, note = "") => written({ view: "notes", note, vault: vault === serverId() ? "" : vault });
+
 /**
  * Go to an address. `replace` adds no entry to the history: for what is typed.
  * @param {Partial<Address>} changes @param {{ replace?: boolean }} [how]
@@ -56,7 +61,13 @@ export function go(changes, { replace = false } = {}) {
   else history.pushState({}, "", text);
   arrival.value = "go";
   remembered.value = replace ? remembered.peek() : {};
-  address.value = next;
+  show(next);
+}
+
+/** Show an address. Another vault begins the page anew. @param {Address} next */
+function show(next) {
+  if (next.vault === place) address.value = next;
+  else location.reload();
 }
 
 /** Keep something with this entry of the history. @param {Record<string, any>} values */
@@ -73,5 +84,5 @@ addEventListener("click", (event) => event.target instanceof Element && event.ta
 addEventListener("popstate", () => {
   arrival.value = "back";
   remembered.value = history.state ?? {};
-  address.value = parsed(location.hash);
+  show(parsed(location.hash));
 });

@@ -11,11 +11,12 @@ import { readOfVault, writeOfVault } from "./settings.js";
 
 export const graph = signal(/** @type {Graph | null} */ (null));
 export const graphFault = signal(/** @type {any} */ (null));
+/** Grows when the groups of the graph are known. */
+export const grouped = signal(0);
 /** Where a person put nodes, by note. */
 export const pins = signal(/** @type {Record<string, [number, number]>} */ ({}));
 
 const NAMED = 40;
-const SOON = 400; // ms that the picture waits for positions and names
 const AGAIN = 1500; // ms until positions that are being computed are asked for again
 const TRIES = 40;
 
@@ -25,19 +26,20 @@ function columns(data, unresolved) {
   const count = nodes.title.length;
   const edges = Uint32Array.from(data.edges.filter((/** @type {any} */ each) => Number.isInteger(each) && each >= 0 && each < count));
   const degree = Uint32Array.from(nodes.in, (value, at) => value + nodes.out[at]);
-  const group = Int32Array.from({ length: count }, (_, at) => nodes.community?.[at] ?? -1);
+  const group = new Int32Array(count).fill(-1);
+  const folderGroup = Int32Array.from(nodes.folder, (at) => at ?? -1);
   return {
     revision: data.revision, ids: nodes.id, titles: nodes.title, types: nodes.type.map((/** @type {number | null} */ at) => (at === null ? null : data.types[at])),
     folders: nodes.folder.map((/** @type {number | null} */ at) => (at === null ? "" : data.folders[at])), days: nodes.day,
     tags: nodes.tags.map((/** @type {number[]} */ list) => list.map((at) => data.tags[at])),
-    degree, group, folderGroup: Int32Array.from(nodes.folder, (at) => at ?? -1), edges, weights: data.weights, ...sunflower(group, degree), names: [], truncated: data.truncated, laid: false,
+    degree, group, folderGroup, edges, weights: data.weights, ...sunflower(folderGroup, degree), names: [], truncated: data.truncated, laid: false,
     orphans: data.counts.orphans, unresolved,
   };
 }
 
 const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
   try {
-    const { data } = await ask("GET", "/graph", { query: { member: true, unresolved }, signal: abort, patience: 30_000 });
+    const { data } = await ask("GET", "/graph", { query: { unresolved }, signal: abort, patience: 30_000 });
     const old = graph.peek();
     const next = columns(data, unresolved);
     if (abort.aborted) return;
@@ -46,13 +48,11 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
       Object.assign(next, carriedOver(next.ids, next.edges, known, next));
     }
     pins.value = readOfVault("pins", {});
-    const rest = Promise.all([place(next, unresolved, abort), name(next, abort)]);
-    await Promise.race([rest, new Promise((done) => setTimeout(done, SOON))]);
+    // The groups may take seconds of the first time, so the picture does not wait for them.
+    void name(next, abort).catch(() => undefined);
+    await place(next, unresolved, abort);
     if (abort.aborted) return;
     graphFault.value = null;
-    graph.value = { ...next };
-    await rest;
-    if (abort.aborted) return;
     graph.value = next;
     for (let tries = 0; !graph.peek()?.laid && tries < TRIES && !abort.aborted; tries += 1) {
       await new Promise((done) => setTimeout(done, AGAIN));
@@ -89,8 +89,14 @@ async function place(into, unresolved, signal) {
 /** @param {Graph} into @param {AbortSignal} signal */
 async function name(into, signal) {
   try {
-    const { data } = await ask("GET", "/graph/communities", { query: { limit: NAMED }, signal });
-    into.names = data.communities.map((/** @type {any} */ each) => ({ group: each.id, name: each.label, size: each.size }));
+    const { data } = await ask("GET", "/graph/communities", { query: { limit: NAMED, members: true }, signal, patience: 60_000 });
+    if (data.revision !== into.revision) return;
+    into.group.set(data.members.slice(0, into.group.length));
+    const names = data.communities.map((/** @type {any} */ each) => ({ group: each.id, name: each.label, size: each.size }));
+    into.names = names;
+    const shown = graph.peek(); // perhaps the same graph with better positions
+    if (shown?.revision === into.revision) shown.names = names;
+    grouped.value += 1;
   } catch (error) {
     if (signal.aborted) throw error;
   }

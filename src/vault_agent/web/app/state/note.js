@@ -8,7 +8,7 @@ import { rememberNote } from "./settings.js";
 import { health, revision, touched } from "./vault.js";
 
 /** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null, 
- *   html: string, source: string | null, outline: { level: number, text: string, id: string }[], properties: any[], tag: string | null }} Note */
+ *   html: string, source: string | null, pieces: number, outline: { level: number, text: string, id: string }[], properties: any[], tag: string | null }} Note */
 
 const KEPT = 30;
 /** @type {Map<string, Note>} */
@@ -30,7 +30,7 @@ function fromReply(data, tag) {
     id: data.noteId, path: data.path, title: data.title, type: valuesOf(properties, "type")[0] ?? null,
     tags: [...new Set([...tags, ...(row?.tags ?? [])])],
     date: valuesOf(properties, "updated", "date", "created")[0] ?? row?.date ?? null,
-    html: data.html, source: null, outline: data.outline ?? [], properties, tag,
+    html: data.html, source: null, pieces: 1, outline: data.outline ?? [], properties, tag,
   };
 }
 
@@ -43,9 +43,16 @@ export async function readNote(id, signal) {
     return keep(fromReply(data, tag));
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
-    const { data } = await ask("GET", `/notes/${id}`, { signal, query: { allowLarge: true }, patience: 60_000 });
-    return { ...fromReply({ ...data, noteId: data.id, html: "" }, null), source: data.content };
+    const { data } = await ask("GET", `/notes/${id}`, { signal, query: { piece: 0 }, patience: 60_000 });
+    return { ...fromReply({ ...data, noteId: data.id, html: "" }, null), source: data.content, pieces: data.pieces, tag: data.contentHash };
   }
+}
+
+/** The next piece of the source of a note that is too large to render. @param {Note} read @param {number} piece @returns {Promise<string>} */
+export async function readPiece(read, piece) {
+  const { data } = await ask("GET", `/notes/${read.id}`, { query: { piece }, patience: 60_000 });
+  if (data.contentHash !== read.tag) reopen(); // the file has changed: begin again
+  return data.content;
 }
 
 /** @param {Note} read */

@@ -24,13 +24,14 @@ export const hovered = signal("");
 
 /** What is asked for, apart from pages. */
 export const asked = computed(() => {
-  const { q, type, tag, path, after, before, linked, tasks, sort } = address.value;
+  const { q, type, tag, path, project, after, before, linked, tasks, sort } = address.value;
   const { rest, found } = split(q);
   return {
     text: rest.trim(),
     type: [...type, ...found.type],
     tag: [...tag, ...found.tag],
     path: [...path, ...found.path],
+    project,
     after: found.after || after,
     before: found.before || before,
     linked,
@@ -41,15 +42,16 @@ export const asked = computed(() => {
 const key = computed(() => JSON.stringify(asked.value));
 export const searching = computed(() => asked.value.text !== "");
 export const filtered = computed(() => {
-  const { type, tag, path, after, before, linked, tasks } = asked.value;
-  return Boolean(type.length || tag.length || path.length || after || before || linked || tasks);
+  const { type, tag, path, project, after, before, linked, tasks } = asked.value;
+  return Boolean(type.length || tag.length || path.length || project.length || after || before || linked || tasks);
 });
 
 const WIKILINK = /!?\[\[(?:[^\][|]*\|)?([^\][|]*)\]\]/g;
+const MARKS = /`|\*\*|==|~~/g;
 /** @param {any} note @returns {Row} */
 const fromList = (note) => ({
   id: note.noteId, path: note.path, title: note.title, type: note.type, tags: note.tags, date: note.updated,
-  text: note.excerpt.replace(WIKILINK, "$1"), ranges: [], connections: note.connections, heading: null,
+  text: note.excerpt.replace(WIKILINK, "$1").replace(MARKS, ""), ranges: [], connections: note.connections, heading: null,
 });
 
 /** @param {any} result @returns {Row} */
@@ -68,14 +70,14 @@ function once(rows) {
 
 /** @param {string | null} cursor @param {string | undefined} mode @param {AbortSignal} signal @param {number} [limit] */
 async function page(cursor, mode, signal, limit = PAGE) {
-  const { text, type, tag, path, after, before, linked, tasks, sort } = asked.peek();
+  const { text, type, tag, path, project, after, before, linked, tasks, sort } = asked.peek();
   if (!text) {
-    const query = { sort: sort || "updated", limit, type, tag, path, after, before, linked, tasks, cursor };
+    const query = { sort: sort || "updated", limit, type, tag, path, project, after, before, linked, tasks, cursor };
     const { data, time } = await ask("GET", "/notes", { query, signal });
     return { rows: data.notes.map(fromList), total: data.total, more: data.hasMore, cursor: data.nextCursor, time, mode: "", indexedAt: null };
   }
   /** @type {Record<string, any>} */
-  const filters = { types: type, tags: tag, paths: path };
+  const filters = { types: type, tags: tag, paths: path, projects: project };
   if (after) filters.after = after;
   if (before) filters.before = before;
   const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, ...(cursor && { cursor }) };

@@ -2,7 +2,11 @@
 
 import { computed, signal } from "../../vendor/preact.js";
 import { followNews, live, onNews } from "../events.js";
-import { ask, stopped, vaultId } from "../wire.js";
+import { ask, place, stopped, vaultId } from "../wire.js";
+import { words } from "../words.js";
+
+/** Why a vault that an address names cannot be shown. */
+const GONE = ["VAULT_UNKNOWN", "VAULT_AMBIGUOUS", "VAULT_NOT_TRUSTED", "VAULT_NOT_FOUND", "FEATURE_DISABLED"];
 
 export const health = signal(/** @type {any} */ (null));
 export const healthWarnings = signal(/** @type {any[]} */ ([]));
@@ -14,6 +18,8 @@ export const revision = signal(0);
 /** The notes that the newest revision touched; null means any. */
 export const touched = signal(/** @type {string[] | null} */ ([]));
 export const job = signal(/** @type {any} */ (null));
+/** Grows with everything that is news about agents' sessions. */
+export const remembered = signal(0);
 /** Whether another version of the page is served now. */
 export const newer = signal(false);
 /** Grows every half a minute, for times such as "2 min ago". */
@@ -21,6 +27,10 @@ export const clock = signal(0);
 
 /** @param {string} name */
 export const switchedOn = (name) => Boolean(health.value?.switchedOn?.includes(name));
+/** Whether agents get notes here, or sessions become journals. */
+export const hasMemory = computed(() => switchedOn("memory.enabled") || switchedOn("journal.enabled"));
+/** Whether notes can be changed. Without it nothing that writes is shown. */
+export const mayWrite = computed(() => switchedOn("write.enabled") && health.value?.write?.state !== "unsupported");
 export const embeds = computed(() => Boolean(health.value?.embeddings.available));
 
 /** Ask for the state of the server. */
@@ -30,8 +40,9 @@ export async function readHealth() {
     health.value = data;
     healthWarnings.value = warnings;
     newer.value = Boolean(document.documentElement.dataset.version) && data.version !== document.documentElement.dataset.version;
-  } catch {
+  } catch (error) {
     // The stream of events says that the server is gone.
+    if (place && GONE.includes(/** @type {any} */ (error)?.code)) stopped.value = "novault";
   }
 }
 
@@ -43,6 +54,32 @@ export async function readStats() {
     stats.value = null;
   }
   counted.value = true;
+}
+
+/** The vaults of the server, where several are switched on. */
+export const vaults = signal(/** @type {any[]} */ ([]));
+
+/** Ask for the vaults of the server. */
+export async function readVaults() {
+  try {
+    vaults.value = (await ask("GET", "/vaults", { whole: true })).data.vaults;
+  } catch {
+    // The page goes on with those that it knows.
+  }
+}
+
+/** The name of a vault, or "" if it is not known. @param {string} identity */
+export function vaultName(identity) {
+  const found = vaults.value.find((each) => each.identity === identity);
+  if (!found) return "";
+  if (found.role === "default") return health.value?.vault.id === identity ? health.value.vault.name : words.vaults.own;
+  return found.role === "global" ? words.vaults.global : found.name.replace(/^project:/, "");
+}
+
+/** The identity of a vault that a reply names, or "" if the page does not know it. @param {string} name */
+export function identityOf(name) {
+  const found = vaults.value.find((each) => each.name === name || each.identity === name);
+  return found?.identity ?? (name === "default" || name === health.value?.vault.id ? vaultId.value : "");
 }
 
 /** Begin to follow the vault. */
@@ -75,6 +112,9 @@ function hear({ type, data }) {
     revision.value += 1;
   } else if (type === "job") {
     job.value = data;
+  } else if (type === "memory") {
+    remembered.value += 1;
+    return;
   }
   clearTimeout(soon); // one question for many events
   soon = setTimeout(() => void Promise.all([readHealth(), readStats()]), 250);

@@ -1,10 +1,12 @@
 // The commands of every view.
 
+import { effect } from "../../../vendor/preact.js";
 import { add } from "../../parts/commands.js";
 import { toast } from "../../parts/say.js";
 import { sentence } from "../../parts/fault.js";
 import { go } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
+import { hasMemory, mayWrite } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { words } from "../../words.js";
 import { overlay } from "./overlay.js";
@@ -31,6 +33,7 @@ export function addEverywhere() {
   add([
     { id: "notes", name: words.commands.notes, icon: "notes", run: () => go({ view: "notes" }) },
     { id: "graph", name: words.commands.graph, icon: "graph", keys: ["Mod+g"], run: () => go({ view: "graph" }) },
+    { id: "memory", name: words.commands.memory, icon: "memory", run: () => go({ view: "memory", session: "" }), get hidden() { return !hasMemory.peek(); } },
     { id: "jobs", name: words.commands.jobs, icon: "jobs", run: () => go({ view: "jobs" }) },
     { id: "settings", name: words.commands.settings, icon: "gear", run: () => go({ view: "settings" }) },
     { id: "theme", name: words.commands.theme, icon: "sun", run: nextTheme },
@@ -42,4 +45,9 @@ export function addEverywhere() {
     { id: "back", name: words.commands.back, icon: "back", keys: ["Alt+ArrowLeft"], run: () => history.back() },
     { id: "forward", name: words.commands.forward, icon: "right", keys: ["Alt+ArrowRight"], run: () => history.forward() },
   ]);
+  let remove = () => {};
+  effect(() => {
+    remove();
+    remove = mayWrite.value ? add([{ id: "new", name: words.commands.newNote, icon: "plus", keys: ["Alt+n"], run: () => (overlay.value = { name: "create" }) }]) : () => {};
+  });
 }

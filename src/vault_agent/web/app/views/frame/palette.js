@@ -9,17 +9,18 @@ import { Icon, Shape } from "../../parts/sign.js";
 import { hitsOf, Marked, plain } from "../../parts/text.js";
 import { go } from "../../state/address.js";
 import { recent } from "../../state/settings.js";
+import { mayWrite } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
-import { closeOverlay } from "./overlay.js";
+import { closeOverlay, overlay } from "./overlay.js";
 
 const MOST = 20;
 /** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
 
-/** @param {any} hit @returns {Option} */
-const asOption = (hit) => ({
-  id: `note-${hit.noteId}`, type: hit.type, name: plain(hit.label, 160), detail: plain(hit.detail, 160), ranges: hit.match,
-  group: words.palette.results, run: () => go({ view: "notes", note: hit.noteId }),
+/** @param {any} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
+const asOption = (hit, pick) => ({
+  id: `note-${hit.vault ?? ""}${hit.noteId}`, type: hit.type, name: plain(hit.label, 160), detail: plain(hit.detail, 160), ranges: hit.match,
+  group: words.palette.results, run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId })),
 });
 
 /** @param {string} text @returns {Option[]} */
@@ -30,15 +31,20 @@ function commandOptions(text) {
     .map((each) => ({ id: `command-${each.id}`, icon: each.icon ?? "right", name: each.name, detail: "", ranges: hitsOf(each.name, text), keys: each.keys?.[0], group: words.palette.commands, run: each.run }));
 }
 
-/** @param {{ only?: string }} given */
-export function Overlay({ only }) {
+/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: import("./overlay.js").Pick }} given */
+export function Overlay({ only, pick }) {
   const text = useSignal("");
   const hits = useSignal(/** @type {Option[]} */ ([]));
   const at = useSignal(0);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const look = useRef(newestOnly(async (abort, /** @type {string} */ q) => {
-    const { data } = await ask("GET", "/suggest", { query: { q, kinds: "note", limit: MOST }, signal: abort });
-    return data.suggestions.map(asOption);
+    const query = { q, kinds: "note", limit: MOST };
+    if (!pick) return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((/** @type {any} */ each) => asOption(each, pick));
+    const found = await Promise.all(pick.among.map(async (vault) => {
+      const { data } = await ask("GET", `/vaults/${vault}/suggest`, { whole: true, query, signal: abort });
+      return data.suggestions.map((/** @type {any} */ each) => asOption({ ...each, vault }, pick));
+    }));
+    return found.flat();
   }));
 
   const onlyCommands = text.value.startsWith(">") && !only;
@@ -49,7 +55,7 @@ export function Overlay({ only }) {
     look.current(sought).then((found) => { if (found) { hits.value = found; announce(words.notes.said(String(found.length))); } }, () => (hits.value = []));
   }, [sought, onlyCommands]);
 
-  const last = () => recent.value.map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => go({ view: "notes", note: each.id }) }));
+  const last = () => (pick ? [] : recent.value).map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => go({ view: "notes", note: each.id }) }));
   /** @type {Option[]} */
   const options = onlyCommands ? commandOptions(sought)
     : sought ? [...hits.value, ...(only ? [] : commandOptions(sought).slice(0, 5))]
@@ -62,11 +68,19 @@ export function Overlay({ only }) {
   const run = (option) => {
     closeOverlay();
     if (option) setTimeout(option.run);
-    else if (sought && !onlyCommands) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
+    else if (sought && !onlyCommands && !pick) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
+  };
+  const create = () => {
+    closeOverlay();
+    setTimeout(() => (overlay.value = { name: "create", title: sought }));
   };
   /** @param {KeyboardEvent} event */
   const keyed = (event) => {
     if (composing(event)) return;
+    if (event.key === "Enter" && event.shiftKey && mayWrite.value && !onlyCommands && !pick) {
+      event.preventDefault();
+      return create();
+    }
     const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 + options.length, PageDown: Math.min(chosen + 8, options.length - 1), PageUp: Math.max(chosen - 8, 0) }[event.key];
     if (to !== undefined && options.length) {
       event.preventDefault();
@@ -93,5 +107,5 @@ export function Overlay({ only }) {
       })}
     </div>
     ${!options.length && sought && html`<p class="empty" role="status">${onlyCommands ? words.palette.noneCommands : words.palette.none}</p>`}
-    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${words.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${words.palette.open}</span></div><//>`;
+    <div class="foot" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd>${words.palette.move}</span><span><kbd>${keyName("Enter")}</kbd>${words.palette.open}</span>${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>${words.palette.create}</span>`}</div><//>`;
 }

@@ -4,7 +4,7 @@ import { html } from "../../../vendor/preact.js";
 import { live } from "../../events.js";
 import { Icon, KINDS } from "../../parts/sign.js";
 import { address, changed } from "../../state/address.js";
-import { clock, embeds, health, job, stats } from "../../state/vault.js";
+import { clock, embeds, hasMemory, health, job, stats } from "../../state/vault.js";
 import { agoWords, count, timeOf, words } from "../../words.js";
 
 const SHOWN = 3; // kinds besides notes
@@ -23,7 +23,7 @@ export function Stats() {
   const share = health.value?.embeddings;
   const sep = (/** @type {string} */ more) => html`<span class=${`sep ${more}`} aria-hidden="true">·</span>`;
   return html`<footer class="stats" aria-label=${words.stats.label}>
-    <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [] })}><b>${count(notes)}</b> ${words.stats.notes(notes)}</a>
+    <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [], project: [] })}><b>${count(notes)}</b> ${words.stats.notes(notes)}</a>
     ${kinds.map(([kind, n]) => html`${sep("m-hide")}<a class="num m-hide" key=${kind} href=${changed({ view: "notes", type: [types.find((/** @type {any} */ each) => each.type?.toLowerCase() === kind)?.type] })}><b>${count(n)}</b> ${/** @type {any} */ (words.stats.kind)[kind](n)}</a>`)}
     ${stats.value?.links !== undefined && html`${sep("m-hide")}<a class="num m-hide" href=${changed({ view: "graph" })}><b>${count(stats.value.links)}</b> ${words.stats.links(stats.value.links)}</a>`}
     ${sep("")}<a href=${changed({ view: "jobs" })}>${running ? words.stats.indexing : indexed}</a>
@@ -33,10 +33,10 @@ export function Stats() {
       <a href=${changed({ view: "settings" })}><span class="live" data-state=${live.value}></span>${/** @type {any} */ (words.stats)[live.value]}</a></span></footer>`;
 }
 
-const THUMBS = /** @type {const} */ (["notes", "graph", "jobs", "settings"]);
+const THUMBS = /** @type {const} */ (["notes", "graph", "memory", "jobs", "settings"]);
 
 export function Thumbs() {
   const { view } = address.value;
-  return html`<nav class="thumbs" aria-label=${words.views.nav}>${THUMBS.map((each) => html`<a key=${each} href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })} aria-current=${each === view ? "page" : undefined}>
+  return html`<nav class="thumbs" aria-label=${words.views.nav}>${THUMBS.filter((each) => each !== "memory" || hasMemory.value).map((each) => html`<a key=${each} href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })} aria-current=${each === view ? "page" : undefined}>
     <${Icon} name=${each === "settings" ? "gear" : each} />${words.views[each]}</a>`)}</nav>`;
 }

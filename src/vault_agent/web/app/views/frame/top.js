@@ -1,29 +1,28 @@
 // The top bar: the vault, the views, the jump field, and the tools.
 
 import { html } from "../../../vendor/preact.js";
-import { Key } from "../../parts/keys.js";
+import { Key, keyName } from "../../parts/keys.js";
 import { Icon } from "../../parts/sign.js";
-import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";
 import { dark, settings } from "../../state/settings.js";
-import { health } from "../../state/vault.js";
+import { hasMemory, mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { nextTheme } from "./everywhere.js";
 import { overlay } from "./overlay.js";
+import { VaultName } from "./vaults.js";
 
-/** The views there are. */
-export const SEGMENTS = /** @type {const} */ (["notes", "graph", "jobs"]);
+const SEGMENTS = /** @type {const} */ (["notes", "graph", "memory", "jobs"]);
 
 export function Top() {
   const { view } = address.value;
-  const name = plain(health.value?.vault.name, 60);
   return html`<header class="top">
-    <div class="vault" title=${name}><span class="brand"><${Icon} name="graph" /></span><bdi class="cut">${name || words.product}</bdi></div>
-    <nav class="seg" aria-label=${words.views.nav}>${SEGMENTS.map((each) => html`<a key=${each} href=${changed({ view: each })} aria-current=${each === view ? "page" : undefined}><${Icon} name=${each} />${words.views[each]}</a>`)}</nav>
+    <${VaultName} />
+    <nav class="seg" aria-label=${words.views.nav}>${SEGMENTS.filter((each) => each !== "memory" || hasMemory.value).map((each) => html`<a key=${each} href=${changed({ view: each })} aria-current=${each === view ? "page" : undefined}><${Icon} name=${each} />${words.views[each]}</a>`)}</nav>
     <button class="jump" onClick=${() => (overlay.value = { name: "palette" })}><${Icon} name="search" /><span class="cut">${words.top.jump}</span><${Key} keys="Mod+k" /></button>
     <div class="tools">
       <button class="icon only-s" aria-label=${words.top.search} onClick=${() => (overlay.value = { name: "palette" })}><${Icon} name="search" /></button>
       <button class="icon" aria-label=${words.top.theme[/** @type {"system"} */ (settings.value.theme)]} title=${words.top.theme[/** @type {"system"} */ (settings.value.theme)]} onClick=${nextTheme}><${Icon} name=${dark.value ? "moon" : "sun"} /></button>
       <a class="icon m-hide" href=${changed({ view: "settings" })} aria-label=${words.views.settings} title=${words.views.settings} aria-current=${view === "settings" ? "page" : undefined}><${Icon} name="gear" /></a>
+      ${mayWrite.value && html`<button class="primary new" title=${`${words.commands.newNote} (${keyName("Alt+n")})`} onClick=${() => (overlay.value = { name: "create" })}><${Icon} name="plus" /><span class="m-hide">${words.edit.new}</span><span class="visually-hidden only-s">${words.commands.newNote}</span></button>`}
     </div></header>`;
 }

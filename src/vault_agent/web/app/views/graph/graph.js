@@ -4,27 +4,26 @@ import { html, useEffect, useMemo, useRef, useSignal } from "../../../vendor/pre
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/fault.js";
 import { announce } from "../../parts/say.js";
+import { useSheet } from "../../parts/sheet.js";
 import { KINDS, kindOf } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
-import { graph, graphFault, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
+import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { revision } from "../../state/vault.js";
-import { count, words } from "../../words.js";
+import { collator, count, words } from "../../words.js";
 import { Panel } from "./panel.js";
 import { AsList, Preview } from "./preview.js";
 import { Canvas } from "./stage.js";
 
 const EDGES_OUT = 20_000;
-const sheet = document.createElement("link");
-sheet.rel = "stylesheet";
-sheet.href = new URL("../../../css/graph.css", import.meta.url).href;
+const NAMED = 400; // folders and tags to choose from
 
-const NO_FILTER = { hidden: /** @type {string[]} */ ([]), orphans: false, unresolved: false, clusters: true, colour: "type", first: -Infinity, last: Infinity, search: false };
+const NO_FILTER = { hidden: /** @type {string[]} */ ([]), orphans: false, unresolved: false, clusters: true, colour: "type", first: -Infinity, last: Infinity, search: false, folder: "", tag: "" };
 
 export function View() {
   const stage = useRef(/** @type {import("./stage.js").Stage | null} */ (null));
-  const styled = useSignal(sheet.isConnected && Boolean(sheet.sheet));
+  const styled = useSheet("graph.css");
   const filter = useSignal(NO_FILTER);
   const at = useSignal(-1);
   const find = useSignal("");
@@ -35,17 +34,13 @@ export function View() {
   const { near: middleId, depth } = address.value;
   const { unresolved, clusters, colour } = filter.value;
 
-  useEffect(() => {
-    sheet.onload = () => (styled.value = true);
-    if (!sheet.isConnected) document.head.append(sheet);
-  }, []);
   useEffect(() => loadGraph({ unresolved }), [revision.value, unresolved]);
 
   const middle = now && middleId ? now.ids.indexOf(middleId) : -1;
   const ids = filter.value.search && (searching.value || filtered.value) ? results.value.rows : null;
   const mask = useMemo(() => {
     if (!now) return new Uint8Array();
-    const made = passing(now, { ...filter.value, ids: ids && new Set(ids.map((row) => row.id)), folder: "", tag: "" }, kindOf);
+    const made = passing(now, { ...filter.value, ids: ids && new Set(ids.map((row) => row.id)) }, kindOf);
     if (middle >= 0) {
       const distance = near(now, middle, Number(depth) || 1);
       for (let each = 0; each < made.length; each += 1) if (!distance.has(each)) made[each] = 0;
@@ -66,7 +61,7 @@ export function View() {
   }, [found]);
   const ranked = useMemo(() => (now ? Uint32Array.from([...now.ids.keys()].sort((a, b) => now.degree[b] - now.degree[a] || a - b)) : new Uint32Array()), [now]);
 
-  const grouped = colour !== "type";
+  const coloured = colour !== "type";
   const scene = () => {
     if (!now) return;
     const [x, y] = [now.x.slice(), now.y.slice()];
@@ -77,17 +72,17 @@ export function View() {
     const kind = Uint8Array.from(now.types, (type) => KINDS.indexOf(kindOf(type)));
     stage.current?.tell("scene", {
       middle, refit: true,
-      scene: { x, y, kind, kinds: KINDS, degree: now.degree, edges: strongest(now), group: colour === "folder" ? now.folderGroup : now.group, mask, bright, ranked, titles: now.titles.map((title) => plain(title, 60)), names: clusterNames(now, colour), clusters: clusters && middle < 0, grouped },
+      scene: { x, y, kind, kinds: KINDS, degree: now.degree, edges: strongest(now), group: colour === "folder" ? now.folderGroup : now.group, mask, bright, ranked, titles: now.titles.map((title) => plain(title, 60)), names: clusterNames(now, colour), clusters: clusters && middle < 0, grouped: coloured },
     });
   };
-  useEffect(scene, [now, middle, depth, styled.value]);
+  useEffect(scene, [now, middle, depth, styled]);
   useEffect(() => {
     if (now && middle < 0) stage.current?.tell("mask", { mask, bright });
     else if (now) scene();
   }, [mask, bright]);
   useEffect(() => {
-    if (now) stage.current?.tell("paint", { changes: { grouped, clusters: clusters && middle < 0, group: colour === "folder" ? now.folderGroup : now.group, names: clusterNames(now, colour) } });
-  }, [clusters, colour]);
+    if (now) stage.current?.tell("paint", { changes: { grouped: coloured, clusters: clusters && middle < 0, group: colour === "folder" ? now.folderGroup : now.group, names: clusterNames(now, colour) } });
+  }, [clusters, colour, grouped.value]);
 
   /** @param {number} next */
   const choose = (next) => {
@@ -122,6 +117,7 @@ export function View() {
     now?.types.forEach((type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1));
     return made;
   }, [now]);
+  const names = useMemo(() => ({ folders: now ? branches(now.folders) : [], tags: now ? branches(now.tags.flat()) : [] }), [now]);
   const span = useMemo(() => {
     const days = now?.days.filter((day) => day !== null) ?? [];
     return /** @type {[number, number]} */ (days.length ? [Math.max(0, days.reduce((a, b) => Math.min(a, b))), Math.floor(Date.now() / 86_400_000)] : [0, 0]);
@@ -135,17 +131,25 @@ export function View() {
   };
   const notes = [now?.truncated && words.graph.truncated(count(now.ids.length)), left.value > 0 && words.graph.strongest(count(EDGES_OUT)), now && !now.laid && words.graph.pending].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
-  if (!styled.value) return null;
+  if (!styled) return null;
   return html`<div class="graph"><h1 class="visually-hidden">${words.graph.title}</h1>
     <${Canvas} label=${words.graph.label(count(shown))} stage=${stage} onMessage=${hear} onOpen=${openChosen} onEscape=${() => choose(-1)} />
     ${graphFault.value && html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`}
     ${!now && !graphFault.value && html`<p class="wait" role="status">${words.graph.loading}</p>`}
     ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${words.graph.none.noneAtAll} /></div>`}
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
-    ${now && html`<${Panel} counts=${counts} filter=${filter.value} span=${span} found=${found && found.length} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
+    ${now && html`<${Panel} counts=${counts} names=${names} filter=${filter.value} span=${span} found=${found && found.length} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
       notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} searched=${searching.value || filtered.value} />`}
     ${now && at.value >= 0 && at.value < now.ids.length && html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`}
   </div>`;
+}
+
+/** The folders or tags of nodes with all above them, the most frequent ones, by name. @param {string[]} each of every node */
+function branches(each) {
+  /** @type {Map<string, number>} */
+  const sizes = new Map();
+  for (const name of each) for (let at = name.length; at > 0; at = name.lastIndexOf("/", at - 1)) sizes.set(name.slice(0, at), (sizes.get(name.slice(0, at)) ?? 0) + 1);
+  return [...sizes].sort((a, b) => b[1] - a[1]).slice(0, NAMED).sort((a, b) => collator.compare(a[0], b[0]));
 }
 
 /** Links with the strongest first, so that the first ones stay when there are too many. @param {import("../../state/graph.js").Graph} of */

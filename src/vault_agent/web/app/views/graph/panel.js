@@ -2,6 +2,7 @@
 
 import { html, useSignal } from "../../../vendor/preact.js";
 import { Icon, KINDS, Shape } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { count, locale, words } from "../../words.js";
 
@@ -9,8 +10,8 @@ const DAY = 86_400_000;
 const months = new Intl.DateTimeFormat(locale, { month: "short", year: "numeric" });
 const t = words.graph;
 
-/** @param {{ counts: Map<string, number>, filter: any, span: [number, number], found: number | null, find: { value: string }, onFind: (step: number) => void, onFilter: (changes: any) => void, notes: string[], list: boolean, onList: () => void, searched: boolean }} given */
-export function Panel({ counts, filter, span, found, find, onFind, onFilter, notes, list, onList, searched }) {
+/** @param {{ counts: Map<string, number>, names: Record<"folders" | "tags", [string, number][]>, filter: any, span: [number, number], found: number | null, find: { value: string }, onFind: (step: number) => void, onFilter: (changes: any) => void, notes: string[], list: boolean, onList: () => void, searched: boolean }} given */
+export function Panel({ counts, names, filter, span, found, find, onFind, onFilter, notes, list, onList, searched }) {
   const folded = useSignal(true);
   const { near, depth } = address.value;
   const toggle = (/** @type {string} */ kind) => onFilter({ hidden: filter.hidden.includes(kind) ? filter.hidden.filter((/** @type {string} */ each) => each !== kind) : [...filter.hidden, kind] });
@@ -28,6 +29,10 @@ export function Panel({ counts, filter, span, found, find, onFind, onFilter, not
       ${near && [1, 2, 3].map((each) => tab(Number(depth || 1) === each, t.steps(each), () => go({ depth: each === 1 ? "" : String(each) })))}
       ${!near && searched && tab(filter.search, t.results, () => onFilter({ search: true }))}</span></div>`}
     <div class="big"><h2>${t.types}</h2><div class="types">${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet />${words.kinds[kind]}<span class="n num">${count(counts.get(kind) ?? 0)}</span></button>`)}</div></div>
+    ${(names.folders.length > 0 || names.tags.length > 0) && html`<div class="big among">
+      ${/** @type {const} */ ([["folder", "folders", "folder"], ["tag", "tags", "tag"]]).map(([field, list, icon]) => names[list].length > 0 && html`<label key=${field}><${Icon} name=${icon} /><span class="visually-hidden">${t.only[field]}</span>
+        <select value=${filter[field]} onChange=${(/** @type {any} */ event) => onFilter({ [field]: event.target.value })}><option value="">${t.any[field]}</option>
+          ${names[list].map(([name, size]) => html`<option key=${name} value=${name}>${`${plain(name, 60)} (${count(size)})`}</option>`)}</select></label>`)}</div>`}
     ${span[1] > span[0] && html`<div class="big"><h2>${t.dates}</h2><${Range} span=${span} filter=${filter} onFilter=${onFilter} /></div>`}
     <div class="big by"><h2>${t.colour}</h2><span class="tabs" role="radiogroup" aria-label=${t.colour}>${/** @type {const} */ (["type", "folder", "cluster"]).map((each) => tab(filter.colour === each, t.colours[each], () => onFilter({ colour: each })))}</span></div>
     <div class="big">${/** @type {const} */ (["clusters", "orphans", "unresolved"]).map((each) => html`<button key=${each} class="opt" role="switch" aria-checked=${filter[each]} onClick=${() => onFilter({ [each]: !filter[each] })}>${t[each]}<span class="switch"></span></button>`)}

@@ -7,7 +7,8 @@ import { Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { results, searching } from "../../state/results.js";
-import { stats } from "../../state/vault.js";
+import { stats, vaults } from "../../state/vault.js";
+import { vaultId } from "../../wire.js";
 import { count, fullDate, words } from "../../words.js";
 
 const MOST = 7;
@@ -37,6 +38,7 @@ export function Chips() {
   const menu = useSignal("");
   const anchors = useRef(/** @type {Record<string, HTMLElement>} */ ({}));
   const close = () => (menu.value = "");
+  const projects = projectNames();
   /** @param {string} name @param {string} icon @param {string} label */
   const opener = (name, icon, label) => html`<button class="chip" aria-haspopup="true" aria-expanded=${menu.value === name}
     ref=${(/** @type {HTMLElement | null} */ each) => each && (anchors.current[name] = each)}
@@ -48,12 +50,21 @@ export function Chips() {
     ${opener("tags", "tag", words.notes.tags)}
     ${opener("folder", "folder", words.notes.folder)}
     ${opener("date", "date", words.notes.date)}
+    ${projects.length > 0 && opener("project", "home", words.memory.project)}
     ${!searching.value && html`<button class="chip" aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
       <button class="chip" aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button>`}
     ${menu.value === "tags" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }} />`}
     ${menu.value === "folder" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }} />`}
     ${menu.value === "date" && html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`}
+    ${menu.value === "project" && html`<${Menu} anchor=${anchors.current.project} label=${words.memory.project} onClose=${close}>${projects.map((name) => html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.project.includes(name)} onClick=${() => go({ project: toggled(now.project, name) })}>
+      <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><bdi class="cut">${plain(name, 60)}</bdi></button>`)}<//>`}
   </div>`;
+}
+
+/** The projects whose notes can be asked for. Those of a project's own vault all belong to it. */
+function projectNames() {
+  const own = vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
+  return own ? [] : vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, ""));
 }
 
 /** The filters that are set and have no chip of their own. */
@@ -62,6 +73,7 @@ function Set() {
   const chips = [
     ...now.tag.map((tag) => ({ icon: "tag", text: plain(tag, 40), without: { tag: toggled(now.tag, tag) } })),
     ...now.path.map((path) => ({ icon: "folder", text: plain(path.replace(/\/$/, ""), 40), without: { path: toggled(now.path, path) } })),
+    ...now.project.map((name) => ({ icon: "home", text: plain(name, 40), without: { project: toggled(now.project, name) } })),
     ...(now.after ? [{ icon: "date", text: words.notes.after(fullDate(now.after)), without: { after: "" } }] : []),
     ...(now.before ? [{ icon: "date", text: words.notes.before(fullDate(now.before)), without: { before: "" } }] : []),
   ];

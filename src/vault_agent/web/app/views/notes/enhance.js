@@ -3,7 +3,9 @@
 import { copy } from "../../parts/say.js";
 import { address, changed, written } from "../../state/address.js";
 import { plain } from "../../parts/text.js";
+import { mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
+import { overlay } from "../frame/overlay.js";
 import { colour } from "./code.js";
 import { mark } from "./marks.js";
 
@@ -64,9 +66,21 @@ function links(prose) {
     if (note) link.setAttribute("href", changed({ view: "notes", note, at: anchor ?? "" }));
     else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
     else if (host) link.title = words.note.toHost(plain(host, 100));
-    else if (link.classList.contains("unresolved")) link.title = words.note.unresolved;
+    else if (link.classList.contains("unresolved")) missing(link);
     else if (link.getAttribute("href")?.startsWith("#n-")) link.setAttribute("href", changed({ at: link.getAttribute("href")?.slice(1) }));
   }
+}
+
+/** A link to no note offers to make one, where writing is on. @param {HTMLAnchorElement} link */
+function missing(link) {
+  const name = (link.dataset.target ?? "").replace(/[#|].*$/s, "");
+  link.title = mayWrite.peek() && name ? words.edit.create.missing : words.note.unresolved;
+  if (!mayWrite.peek() || !name) return;
+  link.setAttribute("role", "button");
+  link.tabIndex = 0;
+  const create = () => (overlay.value = { name: "create", title: name });
+  link.addEventListener("click", create);
+  link.addEventListener("keydown", (event) => event.key === "Enter" && create());
 }
 
 /** @param {HTMLElement} prose @param {{ id: string, path: string }} note */

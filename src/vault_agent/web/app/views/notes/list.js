@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/fault.js";
-import { address, FILTERS, go } from "../../state/address.js";
+import { address, FILTERS, go, LISTS } from "../../state/address.js";
 import { asked, busy, chosen, fault, fetchMore, filtered, hovered, refresh, reload, results, searching } from "../../state/results.js";
 import { health, job } from "../../state/vault.js";
 import { ask } from "../../wire.js";
@@ -107,7 +107,7 @@ const Ghosts = () => html`<div aria-hidden="true">${[...Array(GHOSTS).keys()].ma
 function None() {
   const { indexedAt } = results.value;
   if (searching.value || filtered.value) {
-    const clear = () => go({ q: "", ...Object.fromEntries(FILTERS.map((name) => [name, ["type", "tag", "path"].includes(name) ? [] : ""])) });
+    const clear = () => go({ q: "", ...Object.fromEntries(FILTERS.map((name) => [name, LISTS.some((each) => each === name) ? [] : ""])) });
     return html`<${Empty} icon="search" title=${words.notes.none.title}><p>${words.notes.none.text}
       ${indexedAt && ` ${words.notes.none.indexed(agoWords((Date.now() - timeOf(indexedAt)) / 1000))}`}</p>
       <button class="quiet" onClick=${clear}>${words.notes.none.clear}</button><//>`;

@@ -5,7 +5,7 @@ import { useCommands } from "../../parts/commands.js";
 import { Later } from "../../parts/later.js";
 import { address } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
-import { counted } from "../../state/vault.js";
+import { counted, mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { Chips, Count } from "./chips.js";
 import { Find } from "./find.js";
@@ -16,7 +16,8 @@ const READ = () => import("./read.js");
 const AFTER = 1500; // ms, when what reads notes is fetched before it is asked for
 
 export function Notes() {
-  const { note } = address.value;
+  const { note, edit } = address.value;
+  const writes = Boolean(edit && note && mayWrite.value);
   const { side, list } = settings.value;
   const drawer = useSignal(false);
   useEffect(() => void (drawer.value = false), [note]);
@@ -32,7 +33,7 @@ export function Notes() {
     { id: "list", name: words.commands.list, icon: "list", keys: ["["], run: () => set({ list: !settings.peek().list }) },
     { id: "side", name: words.commands.side, icon: "side", keys: ["]"], run: toggleSide },
   ], []);
-  return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note))}>
+  return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note) && !writes)}>
     <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && html`<${Chips} /><${Count} /><${List} />`}</section>
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;
 }

@@ -2,22 +2,37 @@
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Empty, Trouble } from "../../parts/fault.js";
-import { copy } from "../../parts/say.js";
+import { Empty, sentence, Trouble } from "../../parts/fault.js";
+import { keyName } from "../../parts/keys.js";
+import { elsewhere, Later } from "../../parts/later.js";
+import { copy, toast } from "../../parts/say.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
-import { note, noteFault, reopen } from "../../state/note.js";
+import { note, noteFault, readPiece, reopen } from "../../state/note.js";
+import { health, mayWrite } from "../../state/vault.js";
 import { count, fullDate, words } from "../../words.js";
 import { showAnchor, showLine } from "./anchor.js";
+import { enhance } from "./enhance.js";
+import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";
+import { Promote } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
 
 const STILL = 150; // ms after the last scroll, when it is remembered
 
+const READING = { enhance, watchLinks, Hover };
+
+/** A note to read, or to edit where writing is on. @param {{ drawer: { value: boolean }, onSide: () => void }} given */
+export function Read(given) {
+  const { edit } = address.value;
+  if (edit && !health.value) return null;
+  return edit && mayWrite.value ? html`<${Later} load=${elsewhere.editor} name="Editor" given=${{ reading: READING }} />` : html`<${Reader} ...${given} />`;
+}
+
 /** @param {{ drawer: { value: boolean }, onSide: () => void }} given */
-export function Read({ drawer, onSide }) {
+function Reader({ drawer, onSide }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const moved = useSignal(false);
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
@@ -47,11 +62,13 @@ export function Read({ drawer, onSide }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => address.peek().note === wanted && remember({ scroll: Math.round(top) }), STILL);
   };
+  const edits = () => go({ note: address.peek().note, edit: "1" });
   const close = () => (history.length > 1 && arrival.peek() === "go" ? history.back() : go({ note: "" }));
   useCommands(() => [
     { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
+    { id: "edit", name: words.commands.edit, icon: "edit", keys: ["e", "Mod+e"], run: edits, hidden: !wanted },
     { id: "local", name: words.commands.local, icon: "graph", run: () => go({ view: "graph", near: address.peek().note }), hidden: !wanted },
-  ], [wanted]);
+  ].filter((each) => mayWrite.peek() || each.id !== "edit"), [wanted, mayWrite.value]);
 
   const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
   const title = plain(read?.title) || words.untitled;
@@ -61,13 +78,15 @@ export function Read({ drawer, onSide }) {
         ${folder && html`<button class="part cut hide" onClick=${() => go({ path: [folder], note: wanted })}><bdi>${plain(folder, 80)}</bdi></button><span class="hide"><${Icon} name="right" small /></span>`}
         <span class="cut" dir="auto">${read && title}</span>
         <div class="acts">
+          ${read && html`<${Promote} read=${read} />`}
           <button class="icon" aria-label=${words.note.copyLink} title=${words.note.copyLink} onClick=${() => void copy(location.href)}><${Icon} name="link" /></button>
           <a class="icon m-hide" href=${changed({ view: "graph", near: wanted })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="graph" /></a>
-          <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button></div></div>
+          <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>
+          ${mayWrite.value && html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}><${Icon} name="edit" /><span class="m-hide">${words.note.edit}</span><span class="visually-hidden only-s">${words.note.edit}</span></button>`}</div></div>
       ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
       ${read && html`<div class="doc">
         <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
-        ${read.source !== null ? html`<${Source} text=${read.source} />` : html`<${Prose} read=${read} />`}
+        ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
         <${Links} key=${read.id} id=${read.id} /></div>`}
     </article>
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
@@ -114,11 +133,20 @@ function countWords(rendered) {
   return Math.round((found * text.length) / Math.max(1, part.length));
 }
 
-const PIECE = 200 * 1024;
-
-/** A note that is too large to render. @param {{ text: string }} given */
-function Source({ text }) {
-  const pieces = useSignal(1);
-  return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${text.slice(0, pieces.value * PIECE)}</pre>
-    ${pieces.value * PIECE < text.length && html`<button class="quiet" onClick=${() => (pieces.value += 1)}>${words.note.more}</button>`}`;
+/** A note that is too large to render: its text, a piece at a time. @param {{ read: import("../../state/note.js").Note }} given */
+function Source({ read }) {
+  const pieces = useSignal([read.source ?? ""]);
+  const busy = useSignal(false);
+  const more = async () => {
+    busy.value = true;
+    try {
+      const piece = await readPiece(read, pieces.peek().length);
+      pieces.value = [...pieces.peek(), piece];
+    } catch (error) {
+      toast(sentence(error));
+    }
+    busy.value = false;
+  };
+  return html`<p class="say"><${Icon} name="info" />${words.note.large}</p><pre class="raw" dir="auto" tabindex="0">${pieces.value.map((piece, at) => html`<span key=${at}>${piece}</span>`)}</pre>
+    ${pieces.value.length < read.pieces && html`<button class="quiet" disabled=${busy.value} onClick=${more}>${words.note.more}</button>`}`;
 }

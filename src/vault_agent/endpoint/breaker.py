@@ -52,7 +52,7 @@ class Breaker:
 
     def _begin(self, wait: float) -> None:
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._ask(wait), name="embedding-recovery")
+            self._task = asyncio.create_task(self._ask(wait), name="endpoint-recovery")
 
     async def _ask(self, wait: float) -> None:
         while True:

@@ -30,10 +30,14 @@ class AddressRefused(OSError):
 
 
 class AddressPolicy:
-    """Allows loopback and, with `allow_private`, private and unique-local addresses."""
+    """Allows loopback and, with `allow_private`, private and unique-local addresses.
 
-    def __init__(self, *, allow_private: bool = False) -> None:
+    `section` is the one of the settings that has the endpoint, for messages.
+    """
+
+    def __init__(self, *, allow_private: bool = False, section: str = "embedding") -> None:
         self._allow_private = allow_private
+        self._section = section
 
     def endpoint(self, text: str) -> URL:
         """Return the configured endpoint as a URL.
@@ -47,18 +51,19 @@ class AddressPolicy:
         except ValueError:
             url, host = URL(), None
         if url.scheme not in ("http", "https") or not host:
-            raise _invalid("must be a URL such as http://127.0.0.1:11434/v1/embeddings")
+            raise self._invalid(f"must be a URL such as http://127.0.0.1:11434{self._path}")
         if url.user is not None or url.password is not None:
-            raise _invalid("must not hold a user name or password")
+            raise self._invalid("must not hold a user name or password")
         if url.path in ("", "/"):
-            raise _invalid("must name the whole path, usually /v1/embeddings")
+            raise self._invalid(f"must name the whole path, usually {self._path}")
         if not self._allows_host(host):
-            raise _invalid(
+            raise self._invalid(
                 "must be on this machine (127.0.0.1, ::1, localhost)"
                 + (
                     " or in the private network"
                     if self._allow_private
-                    else "; for the private network set embedding.allow_private_network_endpoint"
+                    else f"; for the private network set {self._section}"
+                    ".allow_private_network_endpoint"
                 )
             )
         return url.with_fragment(None)
@@ -91,9 +96,12 @@ class AddressPolicy:
         """Create the socket for one connection: the `socket_factory` of aiohttp's connector."""
         family, kind, protocol, _, address = address_info
         if not self.allows(str(address[0])):
-            raise AddressRefused("the embedding endpoint's name has an address that is not allowed")
+            raise AddressRefused("the endpoint's name has an address that is not allowed")
         return socket.socket(family=family, type=kind, proto=protocol)
 
+    @property
+    def _path(self) -> str:
+        return "/v1/embeddings" if self._section == "embedding" else "/v1/chat/completions"
 
-def _invalid(what: str) -> Misconfigured:
-    return Misconfigured("CONFIG_INVALID", f"embedding.endpoint {what}.")
+    def _invalid(self, what: str) -> Misconfigured:
+        return Misconfigured("CONFIG_INVALID", f"{self._section}.endpoint {what}.")

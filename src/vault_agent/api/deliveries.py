@@ -1,0 +1,268 @@
+"""The operations about what agents' sessions got of the notes."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
+from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.memory import deliveries_of
+from vault_agent.api.operation import Found, Operation
+from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.store.sessions.deliveries import place
+from vault_agent.wire.deliveries import (
+    ChosenNoteData,
+    DeliveredNoteData,
+    DeliveryData,
+    DeliverySignalsData,
+    ForgetMemoryBody,
+    ForgottenMemoryData,
+    MemorySessionDetails,
+    MemorySessionRequest,
+    MemorySessionRow,
+    MemorySessionsData,
+    MemorySessionsRequest,
+    OneMemorySession,
+    PinBody,
+    RefreshBody,
+    RefreshData,
+    UnpinRequest,
+)
+from vault_agent.wire.memory import RecalledNoteData
+from vault_agent.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.delivery import Deliveries, SessionDetails
+    from vault_agent.library.library import Library
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.deliveries import ChosenNote, Delivery, SessionMemory
+    from vault_agent.model.memory import RecalledNote
+
+_MAX_MOMENT = 1 << 53
+_DAY = 86_400.0
+_PROJECT = "project:"
+
+
+async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) -> Found:
+    """List the sessions of agents with what they got, the one with the latest event first."""
+    library, deliveries = _of(vault)
+    before = None
+    if sent.cursor is not None:
+        moment, last = decode_cursor(sent, sent.cursor, int, str, vault=vault.identity).position
+        before = int(moment), str(last)
+        if not 0 <= before[0] < _MAX_MOMENT:
+            raise invalid_cursor()
+    found = await deliveries.store.sessions(
+        limit=sent.limit + 1, vaults=_identities(vault, library, sent.project), before=before
+    )
+    shown = found[: sent.limit]
+    following = None
+    if len(found) > len(shown):
+        following = encode_cursor(sent, place(shown[-1]), vault=vault.identity)
+    rows = [
+        MemorySessionRow(**_session(each, library), deliveries=each.deliveries) for each in shown
+    ]
+    return Found(
+        Reply[MemorySessionsData](data=MemorySessionsData(sessions=rows, next_cursor=following))
+    )
+
+
+async def _one(vault: OpenVault, _: Caller, sent: MemorySessionRequest) -> Found:
+    """Return one session with all that it got, and why."""
+    return await _details(vault, sent.session_id)
+
+
+async def _refresh(vault: OpenVault, _: Caller, sent: RefreshBody) -> Found:
+    """Return what a session would get now. With `apply`, it comes at its next event."""
+    deliveries = _of(vault)[1]
+    found = await deliveries.refresh(sent.session_id, apply=sent.apply)
+    data = RefreshData(
+        before=[_note(note, changed) for note, changed in found.before],
+        after=[_note(note, changed) for note, changed in found.after],
+        text=found.recalled.text,
+        tokens=found.recalled.tokens,
+    )
+    return Found(Reply[RefreshData](data=data))
+
+
+async def _put_first(vault: OpenVault, _: Caller, sent: PinBody) -> Found:
+    """Put a note first at the next event of a session."""
+    deliveries = _of(vault)[1]
+    await deliveries.put_first(sent.session_id, sent.vault, sent.note_id)
+    return await _details(vault, sent.session_id)
+
+
+async def _take_out(vault: OpenVault, _: Caller, sent: UnpinRequest) -> Found:
+    """Keep a note out of a session. If the agent has it, its next prompt says so."""
+    deliveries = _of(vault)[1]
+    await deliveries.take_out(sent.session_id, sent.note_vault, sent.note_id)
+    return await _details(vault, sent.session_id)
+
+
+async def _forget(vault: OpenVault, _: Caller, sent: ForgetMemoryBody) -> Found:
+    """Delete what is logged about sessions."""
+    deliveries = _of(vault)[1]
+    before = None
+    if sent.older_than_days is not None:
+        before = time.time() - sent.older_than_days * _DAY
+    count = await deliveries.forget(sent.session_id, before=before)
+    return Found(Reply[ForgottenMemoryData](data=ForgottenMemoryData(forgotten=count)))
+
+
+def _of(vault: OpenVault) -> tuple[Library, Deliveries]:
+    assert vault.library is not None  # noqa: S101 - set when it was opened
+    return vault.library, deliveries_of(vault.library)
+
+
+def _identities(vault: OpenVault, library: Library, project: str | None) -> list[str] | None:
+    """Return the vaults whose sessions are listed, or None for all of them."""
+    found = None if vault is library.default else [vault.identity]
+    if project is None:
+        return found
+    named = [
+        entry.identity
+        for entry in library.known.entries()
+        if entry.address == f"{_PROJECT}{project.removeprefix(_PROJECT)}"
+    ]
+    return named if found is None else [each for each in named if each in found]
+
+
+async def _details(vault: OpenVault, session_id: str) -> Found:
+    library, deliveries = _of(vault)
+    found = await deliveries.details(session_id)
+    having = found.having
+    session = MemorySessionDetails(
+        **_session(found.session, library),
+        deliveries=[_delivery(each, found) for each in found.deliveries],
+        pinned=[_chosen(each) for each in having.chosen if each.address in having.pinned],
+        removed=[_chosen(each) for each in having.chosen if each.removed],
+        refreshing=having.state.refresh,
+    )
+    return Found(Reply[OneMemorySession](data=OneMemorySession(session=session)))
+
+
+def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
+    entry = library.entry(session.vault)
+    name = library.known.unique(entry.address, entry.identity) if entry is not None else None
+    is_project = entry is not None and entry.address.startswith(_PROJECT)
+    return {
+        "session_id": session.session_id,
+        "agent": session.agent,
+        "project": entry.name if entry is not None and is_project else None,
+        "vault": name or session.vault,
+        "title": session.title,
+        "started_at": _time(session.started_at),
+        "last_event_at": _time(session.last_event_at),
+        "ended_at": _time(session.ended_at) if session.ended_at is not None else None,
+        "state": "open" if session.ended_at is None else "ended",
+        "notes": session.notes,
+        "tokens": session.tokens,
+        "max_tokens": session.max_tokens,
+        "journal": None,
+    }
+
+
+def _delivery(delivery: Delivery, found: SessionDetails) -> DeliveryData:
+    return DeliveryData.model_validate(
+        {
+            "at": _time(delivery.at),
+            "event": delivery.event,
+            "text": delivery.text,
+            "tokens": delivery.tokens,
+            "max_tokens": delivery.max_tokens,
+            "signals": DeliverySignalsData.model_validate(delivery.signals, from_attributes=True),
+            "notes": [
+                _note(note, found.changed[note.address, note.hash]) for note in delivery.notes
+            ],
+            "left_out": [
+                RecalledNoteData.model_validate(each, from_attributes=True)
+                for each in delivery.left_out
+            ],
+        }
+    )
+
+
+def _note(note: RecalledNote, changed: bool | None) -> DeliveredNoteData:
+    data = RecalledNoteData.model_validate(note, from_attributes=True)
+    return DeliveredNoteData(**data.model_dump(by_alias=False), changed=changed)
+
+
+def _chosen(note: ChosenNote) -> ChosenNoteData:
+    return ChosenNoteData.model_validate(note, from_attributes=True)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+_NEEDS = "memory.enabled"
+_STORE_CODES = ("DISK_FULL", "INDEX_IO_ERROR")
+_ONE_CODES = ("SESSION_NOT_FOUND", *_STORE_CODES)
+_VAULT_CODES = tuple(dict.fromkeys((*_ONE_CODES, *VAULT_CODES, *INDEX_CODES)))
+
+MEMORY_SESSIONS = Operation(
+    "memory_sessions",
+    MemorySessionsRequest,
+    _sessions,
+    (Reply[MemorySessionsData],),
+    (*PAGE_CODES, *_STORE_CODES),
+    needs=_NEEDS,
+    listed="sessions",
+)
+MEMORY_SESSION = Operation(
+    "memory_session",
+    MemorySessionRequest,
+    _one,
+    (Reply[OneMemorySession],),
+    _ONE_CODES,
+    needs=_NEEDS,
+)
+REFRESH_SESSION = Operation(
+    "memory_refresh",
+    RefreshBody,
+    _refresh,
+    (Reply[RefreshData],),
+    _VAULT_CODES,
+    writes=True,
+    needs=_NEEDS,
+)
+PUT_FIRST = Operation(
+    "memory_put_first",
+    PinBody,
+    _put_first,
+    (Reply[OneMemorySession],),
+    ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
+    writes=True,
+    needs=_NEEDS,
+)
+TAKE_OUT = Operation(
+    "memory_take_out",
+    UnpinRequest,
+    _take_out,
+    (Reply[OneMemorySession],),
+    ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
+    writes=True,
+    needs=_NEEDS,
+)
+FORGET_MEMORY = Operation(
+    "memory_forget",
+    ForgetMemoryBody,
+    _forget,
+    (Reply[ForgottenMemoryData],),
+    _ONE_CODES,
+    writes=True,
+    needs=_NEEDS,
+)
+
+DELIVERY_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    MEMORY_SESSIONS,
+    MEMORY_SESSION,
+    REFRESH_SESSION,
+    PUT_FIRST,
+    TAKE_OUT,
+    FORGET_MEMORY,
+)
+"""In the order of the reference."""

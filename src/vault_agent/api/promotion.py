@@ -1,0 +1,131 @@
+"""The operations that promote notes to the global vault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
+from vault_agent.api.operation import Found, Operation
+from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
+from vault_agent.model.writing import Writer
+from vault_agent.wire.convert import warnings_data
+from vault_agent.wire.promotion import (
+    DemotedData,
+    DemoteRequest,
+    GlobalNoteData,
+    InterruptedData,
+    PromoteBody,
+    PromotedData,
+    VaultCheckData,
+)
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.requests import NoParams
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.library.promotion import Promotion
+    from vault_agent.model.promotion import GlobalCopy
+
+
+def _of(vault: OpenVault) -> Promotion:
+    assert vault.library is not None  # noqa: S101 - set when it was opened
+    vault.library.require_several()
+    return vault.library.promotion
+
+
+def _writer(caller: Caller) -> Writer:
+    """Return the owner as one who writes. Only the owner promotes, whatever `write.allow` says."""
+    return Writer(client=caller.client)
+
+
+async def _promote(vault: OpenVault, caller: Caller, sent: PromoteBody) -> Found:
+    """Copy a note of a project's vault to the global vault."""
+    done = await _of(vault).promote(
+        vault,
+        sent.note_id,
+        _writer(caller),
+        folder=sent.folder,
+        force=sent.force,
+        update=sent.update,
+    )
+    data = PromotedData.model_validate(
+        {
+            "created": done.created,
+            "updated": done.updated,
+            "outdated": done.outdated,
+            "global": _copy(done.copy),
+        }
+    )
+    reply = Reply[PromotedData](data=data, warnings=warnings_data(done.warnings))
+    return Found(reply, created=done.created)
+
+
+async def _demote(vault: OpenVault, caller: Caller, sent: DemoteRequest) -> Found:
+    """Take a promotion back: its copy goes to the trash."""
+    done = await _of(vault).undo(vault, sent.note_id, _writer(caller), keep=sent.keep)
+    data = DemotedData.model_validate(
+        {
+            "changed": done.changed,
+            "global": _copy(done.copy) if done.copy is not None else None,
+            "trashPath": done.trash_path,
+        }
+    )
+    return Found(Reply[DemotedData](data=data, warnings=warnings_data(done.warnings)))
+
+
+async def _check(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
+    """Mend promotions that a crash has interrupted, and list those that were not whole."""
+    found = await _of(vault).check(_writer(caller))
+    listed = [InterruptedData.model_validate(each, from_attributes=True) for each in found]
+    return Found(Reply[VaultCheckData](data=VaultCheckData(promotions=listed)))
+
+
+def _copy(copy: GlobalCopy) -> GlobalNoteData:
+    return GlobalNoteData.model_validate(copy, from_attributes=True)
+
+
+_CODES = tuple(
+    dict.fromkeys(
+        (
+            *VAULT_CODES,
+            "VAULT_READ_ONLY",
+            *NOTE_CODES,
+            *INDEX_CODES,
+            *EDIT_CODES,
+            "FRONTMATTER_INVALID",
+            "FRONTMATTER_KEY_AMBIGUOUS",
+            "PROMOTE_EDITED",
+        )
+    )
+)
+PROMOTE = Operation(
+    "promote",
+    PromoteBody,
+    _promote,
+    (Reply[PromotedData],),
+    tuple(dict.fromkeys((*_CODES, *CREATE_CODES, "PROMOTE_SECRETS", "PROMOTE_SIMILAR"))),
+    writes=True,
+    needs="memory.enabled",
+)
+DEMOTE = Operation(
+    "promote_undo",
+    DemoteRequest,
+    _demote,
+    (Reply[DemotedData],),
+    _CODES,
+    writes=True,
+    needs="memory.enabled",
+)
+CHECK = Operation(
+    "vaults_check",
+    NoParams,
+    _check,
+    (Reply[VaultCheckData],),
+    _CODES,
+    writes=True,
+    needs="memory.enabled",
+)
+PROMOTION_OPERATIONS: tuple[Operation[Any, Any], ...] = (PROMOTE, DEMOTE, CHECK)
+"""In the order of the reference."""

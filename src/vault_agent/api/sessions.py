@@ -1,0 +1,46 @@
+"""The operation that takes the events of agents' sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_agent.api.operation import Found, Operation, check_switch
+from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.knowledge.events import without_secrets
+from vault_agent.model.sessions import SessionEvent
+from vault_agent.wire.replies import Reply
+from vault_agent.wire.sessions import DeliveredData, SessionEventBody
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.open_vault import OpenVault
+
+_TEXTS = ("title", "prompt", "last_message", "summary")
+
+
+async def _take(vault: OpenVault, _: Caller, sent: SessionEventBody) -> Found:
+    """Take an event of an agent's session, and return what it brings to the agent."""
+    assert vault.library is not None  # noqa: S101 - set when it was opened
+    sessions = vault.library.sessions
+    if sessions is None:
+        check_switch("memory.enabled", vault.config)  # or journals, of course
+    assert sessions is not None  # noqa: S101 - open where one of them is on
+    fields = {name: getattr(sent, name) for name in SessionEvent._fields}
+    for name in _TEXTS:
+        # A hook has done so already. Others may call this too.
+        fields[name] = without_secrets(fields[name]) if fields[name] is not None else None
+    brought = await sessions.take(SessionEvent(**fields))
+    return Found(
+        Reply[DeliveredData](data=DeliveredData(text=brought.text, message=brought.message))
+    )
+
+
+SESSION_EVENT = Operation(
+    "session_event",
+    SessionEventBody,
+    _take,
+    (Reply[DeliveredData],),
+    (*VAULT_CODES, "DISK_FULL", "INDEX_IO_ERROR"),
+    writes=True,
+    needs="vaults.enabled",
+)

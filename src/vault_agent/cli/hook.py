@@ -1,0 +1,294 @@
+"""`vault-agent memory hook`: what an agent calls when a session starts, goes on and ends.
+
+It must never disturb the agent: it ends with code 0 whatever happens, prints one JSON object or
+nothing, and gives up after `memory.hook_timeout_ms`. It starts no server and asks nothing. Without
+a server, an event goes to the spool. It is reached before the command line's parser, whose import
+takes longer than all it does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from vault_agent.config.connection import connection, hook_settings
+from vault_agent.config.keys import OFF_ENV
+from vault_agent.config.layers import read_layers
+from vault_agent.config.project import find_project
+from vault_agent.config.registry import Role, read_registry
+from vault_agent.config.trust import trusted_entry
+from vault_agent.errors import explained
+from vault_agent.model.sessions import PROMPT, START
+from vault_agent.system.checkout import commit_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.config.connection import Connection
+    from vault_agent.model.sessions import SessionEvent
+
+MAX_INPUT_BYTES: Final = 1 << 20
+_MAX_REPLY_BYTES: Final = 256 * 1024
+_BLOCK: Final = 64 * 1024
+_SECONDS_AT_MOST: Final = 15.0
+_STARTS: Final = ("SessionStart", "session.created", START)
+_UNTRUSTED: Final = "This project has a vault that you have not allowed yet. It is not used."
+
+
+class Options(NamedTuple):
+    """The options of `vault-agent memory hook`."""
+
+    agent: str = "generic"
+    config: str | None = None
+    endpoint: str | None = None
+
+
+class Sent(NamedTuple):
+    """What became of an event: whether a server took it or refused it, and its reply."""
+
+    settled: bool
+    text: str | None = None
+    message: str | None = None
+    code: str | None = None  # of a refusal
+
+
+def hook_options(arguments: list[str]) -> Options | None:
+    """Return the options of a hook, or None if the arguments are those of another command.
+
+    What is not understood is left out: an agent may take an error as an order to stop.
+    """
+    if arguments[:2] != ["memory", "hook"] or {"--help", "-h"} & {*arguments}:
+        return None
+    given: dict[str, str] = {}
+    remaining = iter(arguments[2:])
+    for each in remaining:
+        name, assigned, value = each.partition("=")
+        if name in ("--agent", "--config", "--endpoint"):
+            given[name.removeprefix("--")] = value if assigned else next(remaining, "")
+    return Options(**given)
+
+
+def run_hook(options: Options) -> None:
+    """Read one event from standard input, pass it on, print what it brings, and end the process."""
+    # The time since the process began is at least that of its CPU.
+    began = time.monotonic() - time.process_time()
+    try:
+        _end_at_last(began)
+        printed = _handled(options, began)
+        if printed is not None:
+            _print(printed)
+    except BaseException:  # noqa: BLE001, S110 - an agent must not see any failure
+        pass
+    finally:
+        os._exit(0)  # at once: nothing may print or wait at the end
+
+
+def answer_to(event: SessionEvent, sent: Sent) -> dict[str, Any] | None:
+    """Return what an agent's hook prints for an event, or None."""
+    printed: dict[str, Any] = {}
+    if sent.text and event.event in {START, PROMPT}:
+        printed["hookSpecificOutput"] = {
+            "hookEventName": event.name,
+            "additionalContext": sent.text,
+        }
+    if sent.message:
+        printed["systemMessage"] = sent.message
+    return printed or None
+
+
+def event_here(agent: str, given: dict[str, Any], folder: Path) -> tuple[SessionEvent, bool] | None:
+    """Return the event in a project's folder, and whether the project's vault is trusted.
+
+    None if it is no event that matters, or the folder is in no project with a vault.
+
+    Raises:
+        VaultAgentError: if the project or the list of vaults cannot be read.
+    """
+    from vault_agent.knowledge.events import read_event
+
+    project = find_project(folder)
+    if project is None:
+        return None
+    entry = trusted_entry(project, read_registry())
+    if entry is not None and entry.role is not Role.PROJECT:
+        return None
+    event = read_event(
+        agent,
+        given,
+        vault=entry.identity if entry is not None else "",
+        at=time.time(),
+        home=os.path.expanduser("~"),  # noqa: PTH111 - text
+        commit=commit_at(folder) if given.get("hook_event_name") in _STARTS else None,
+    )
+    return None if event is None else (event, entry is not None)
+
+
+def keep_event(event: SessionEvent, folder: Path) -> None:
+    """Put an event into the spool in the data folder, for the next server.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    from vault_agent.knowledge.spool import spool
+
+    spool(folder / "spool", event)
+
+
+def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
+    """Send an event to the server, until a moment of `time.monotonic`.
+
+    It is not settled if no server answers in time, or if one fails: then it may be sent again.
+    """
+    from vault_agent.knowledge.events import to_json
+
+    try:
+        status, body = _post(where, to_json(event), deadline)
+    except (OSError, ValueError):
+        return Sent(settled=False)
+    if status != 202:
+        # A refusal, such as that of a switch, stays one.
+        error = body.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        return Sent(
+            settled=400 <= status < 500 and status not in (408, 429),
+            code=code if isinstance(code, str) else str(status),
+        )
+    data = body.get("data")
+    data = data if isinstance(data, dict) else {}
+    text, message = data.get("text"), data.get("message")
+    return Sent(
+        settled=True,
+        text=text if isinstance(text, str) else None,
+        message=message if isinstance(message, str) else None,
+    )
+
+
+def _handled(options: Options, began: float) -> dict[str, Any] | None:
+    """Return what is printed for the event on standard input, or None."""
+    if os.environ.get(OFF_ENV, "").lower() not in ("", "0", "false"):
+        return None
+    layers = read_layers(
+        {"server.endpoint": options.endpoint}, Path(options.config) if options.config else None
+    )
+    settings = hook_settings(layers)
+    if not settings.enabled:
+        return None
+    deadline = began + settings.timeout_seconds
+    given = _read_object(0, deadline)
+    folder = given.get("cwd") if given is not None else None
+    if given is None or not isinstance(folder, str):
+        return None
+    found = event_here(options.agent, given, Path(folder))
+    if found is None:
+        return None
+    event, trusted = found
+    if not trusted:
+        told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
+        return {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
+    sent = send_event(event, connection(layers), deadline)
+    if not sent.settled:
+        keep_event(event, settings.folder)
+    return answer_to(event, sent)
+
+
+def _read_object(source: int, deadline: float) -> dict[str, Any] | None:
+    """Return the JSON object on a descriptor, as soon as it is whole: it may stay open."""
+    held = bytearray()
+    while True:
+        left = deadline - time.monotonic()
+        # Windows cannot wait for a pipe. There the watchdog ends a hook that gets nothing.
+        if sys.platform != "win32" and not select.select([source], [], [], max(left, 0))[0]:
+            return None
+        part = os.read(source, _BLOCK)
+        held += part
+        if len(held) > MAX_INPUT_BYTES:
+            return None
+        if not part or held.rstrip().endswith(b"}"):
+            try:
+                found = json.loads(held)
+            except (ValueError, RecursionError):
+                if not part:
+                    return None
+                continue
+            return found if isinstance(found, dict) else None
+
+
+def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[str, Any]]:
+    """Post JSON to the server, and return the status and the object of its reply.
+
+    HTTP/1.0, so that the reply ends with the connection. `http.client` takes longer to import than
+    all of this takes.
+
+    Raises:
+        OSError: if there is no reply in time.
+        ValueError: if the reply is no HTTP with a JSON object.
+    """
+    parts = urlsplit(where.endpoint)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    lines = [
+        f"POST {parts.path.rstrip('/')}/sessions/events HTTP/1.0",
+        f"Host: {parts.netloc.rpartition('@')[2]}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        "User-Agent: vault-agent",
+    ]
+    if where.api_key is not None:
+        lines.append(f"Authorization: Bearer {where.api_key}")
+    request = "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+    with socket.create_connection((host, port), timeout=_left(deadline)) as plain:
+        stream = plain
+        if parts.scheme == "https":
+            import ssl
+
+            stream = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+        stream.settimeout(_left(deadline))
+        stream.sendall(request)
+        reply = bytearray()
+        while True:
+            stream.settimeout(_left(deadline))
+            part = stream.recv(_BLOCK)
+            if not part:
+                break
+            reply += part
+            if len(reply) > _MAX_REPLY_BYTES:
+                raise ValueError
+    head, _, content = bytes(reply).partition(b"\r\n\r\n")
+    version, status, *_ = head.split(b" ", 2)
+    if not version.startswith(b"HTTP/1."):
+        raise ValueError
+    found = json.loads(content) if content else {}
+    if not isinstance(found, dict):
+        raise ValueError  # noqa: TRY004 - one kind of error for a reply that is not the server's
+    return int(status), found
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _print(value: dict[str, Any]) -> None:
+    data = json.dumps(value).encode() + b"\n"
+    with suppress(OSError):
+        while data:
+            data = data[os.write(1, data) :]
+
+
+def _end_at_last(began: float) -> None:
+    """End the process silently if anything waits for longer, such as a folder on a network."""
+    import signal
+
+    if hasattr(signal, "setitimer"):
+        end: Callable[..., None] = lambda *_: os._exit(0)  # noqa: E731 - a signal's handler
+        signal.signal(signal.SIGALRM, end)
+        signal.setitimer(signal.ITIMER_REAL, max(0.1, began + _SECONDS_AT_MOST - time.monotonic()))

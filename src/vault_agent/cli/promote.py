@@ -1,0 +1,71 @@
+"""`vault-agent promote`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.names import find
+from vault_agent.cli.terminal import clean, pass_on, say, tell, warn
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client, Reply
+    from vault_agent.wire.promotion import DemotedData, PromotedData
+
+
+@click.command("promote", cls=Command)
+@click.argument("note")
+@click.option("--folder", help="The folder of the global vault. Default: that of the note's type.")
+@click.option("--force", is_flag=True, help="Even if the global vault has a similar note.")
+@click.option("--update", is_flag=True, help="Write the copy anew if the note has changed since.")
+@click.option("--undo", is_flag=True, help="Take the promotion back: the copy goes to the trash.")
+@click.option("--keep", is_flag=True, help="With --undo: leave the copy.")
+@click.pass_obj
+async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
+    """Copy a note of a project to the global vault, where every project finds it.
+
+    \b
+    vault-agent promote "Parse costs with a regex"
+    vault-agent promote id:decision-2026-02-13-k3x7qa --undo
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    undo, keep = options.pop("undo"), options.pop("keep")
+    if keep and not undo:
+        raise click.UsageError("--keep belongs to --undo")
+    if undo and any(options.values()):
+        raise click.UsageError("--undo takes no option but --keep")
+    async with invocation.client() as client:
+        place = await find(invocation, client, note)
+        if undo:
+            await _undo(invocation, client, place.note_id, keep=keep)
+            return
+        body = {name: value for name, value in options.items() if value}
+        reply: Reply[PromotedData] = await client.vaults.promote(place.note_id, body)
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    data = reply.envelope["data"]
+    path = clean(data["global"]["path"])
+    what = "copied to" if data["created"] else "updated" if data["updated"] else "is already in"
+    say(f"{what} global:{path}")
+    if data["outdated"]:
+        tell("The note has changed since. --update writes the copy anew.")
+    warn(reply.warnings)
+
+
+async def _undo(invocation: Invocation, client: Client, note_id: str, *, keep: bool) -> None:
+    reply: Reply[DemotedData] = await client.vaults.demote(note_id, keep=keep)
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    data = reply.envelope["data"]
+    if not data["changed"]:
+        tell("The note was not promoted.")
+    elif data["trashPath"] is not None:
+        say(f"moved to global:{clean(data['trashPath'])}")
+    elif data["global"] is not None:
+        say(f"left in global:{clean(data['global']['path'])}")
+    else:
+        say("not promoted any more; its copy was gone")
+    warn(reply.warnings)

@@ -1,0 +1,309 @@
+"""The texts of a promotion: the copy for the global vault, and the marks of the original. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vault_agent.markdown import frontmatter, links
+from vault_agent.markdown.edit import editable, spliced
+from vault_agent.markdown.keys import keys_of, read_keys, set_keys
+from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.unlink import replaced, whole_links
+from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, type_of_folder
+from vault_agent.model.notes import LinkKind
+from vault_agent.text.names import slug, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    from vault_agent.markdown.edit import Splice
+    from vault_agent.markdown.unlink import WholeLink
+    from vault_agent.markdown.yaml_values import Json
+
+    Properties: TypeAlias = dict[str, Json]
+
+GLOBAL: Final = "global:"
+"""What the path of a note in the global vault begins with, in links and in `promoted_to`."""
+PROMOTED, PROMOTED_TO, LINKS = "promoted", "promoted_to", "links"
+"""What an original has besides, once it is promoted."""
+FROM, HASH = "promoted_from", "promoted_hash"
+"""What a copy has besides."""
+
+_HASH_DIGITS = 16
+_OF_JOURNALS = (
+    "model", "duration_minutes", "cost_usd", "commits", "tokens_in", "tokens_out", "generator",
+    "incomplete_reason", "status",
+)  # fmt: skip
+_NOT_COPIED = (PROMOTED, PROMOTED_TO, FROM, HASH, "files", "source_files")
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A note to promote: what it says, and a hash of that without the marks of promotion."""
+
+    path: str
+    text: str
+    values: Mapping[str, Json]
+    body: str
+    type: str
+    title: str
+    line_end: str
+
+    @property
+    def digest(self) -> str:
+        """A hash of what is copied. It changes if a person or an agent changes the note."""
+        own = {
+            name: value
+            for name, value in self.values.items()
+            if name not in (PROMOTED, PROMOTED_TO, "updated")
+        }
+        kept = [each for each in _items(own.pop(LINKS, None)) if not _is_global(each)]
+        return _digest({**own, LINKS: kept}, self.body)
+
+    @property
+    def promoted_path(self) -> str | None:
+        """The path of its copy in the global vault, if it names one."""
+        value = self.values.get(PROMOTED_TO)
+        return _target(value) if isinstance(value, str) and _is_global(value) else None
+
+
+class Copied(NamedTuple):
+    """What a copy says about its original."""
+
+    key: str  # the vault and the note that it was made of
+    digest: str  # of the original, when it was copied
+    is_edited: bool  # whether somebody has changed the copy since
+    id: str | None
+
+
+class Origin(NamedTuple):
+    """Where an original is: the `uid` of its vault, its project, and the ID of the note."""
+
+    uid: str
+    project: str
+    note_id: str
+
+
+def read_original(note: bytes, path: str) -> Original:
+    """Return a note to promote.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`, so that it can be marked later.
+    """
+    text = editable(note)
+    values = keys_of(text.text)
+    parsed = parse_note(text.text, path=path)
+    kind = parsed.types[0].lower() if parsed.types else type_of_folder(path)
+    body = text.text[frontmatter.bounds(text.text).end :]
+    return Original(path, text.text, values, body, kind, parsed.title, text.line_end() or "\n")
+
+
+def key_of(original: Original, origin: Origin) -> str:
+    """Return what a copy says about its original: `{uid}:{id}`, with the note ID if it has none."""
+    value = original.values.get("id")
+    return f"{origin.uid}:{value if isinstance(value, str) and value else origin.note_id}"
+
+
+def type_of_copy(original: Original) -> str:
+    """Return the type of a copy. What is worth keeping of a session is a pattern."""
+    return "pattern" if original.type == "journal" else original.type
+
+
+def place_of_copy(original: Original, folder: str | None) -> str:
+    """Return the path of a copy without `.md`: in a folder, by default that of its type."""
+    kind = type_of_copy(original)
+    chosen = (folder or "").strip("/") or FOLDER_OF.get(kind, OTHERS)
+    return f"{chosen}/{slug(original.title) or slug(stem(original.path)) or kind}"
+
+
+def wanted_links(original: Original) -> set[tuple[LinkKind, str]]:
+    """Return the links of a note, by kind and target as they are in its copy."""
+    found = {(link.kind, _target(link.target)) for link in whole_links(original.body)}
+    for text in _texts(original.values):
+        if (target := _target_of(text)) is not None:
+            found.add((LinkKind.FRONTMATTER, target))
+    return found
+
+
+def copy_of(
+    original: Original,
+    origin: Origin,
+    *,
+    identifier: str,
+    now: str,
+    leads: Callable[[LinkKind, str], bool],
+) -> bytes:
+    """Return the bytes of a copy for the global vault.
+
+    Links that lead nowhere there become their text. The files of the project become
+    `source_files`, which no task in another project is compared with.
+
+    Args:
+        original: the note.
+        origin: where it is.
+        identifier: the `id` of the copy.
+        now: the time as ISO 8601 in UTC, where the note has none.
+        leads: whether a link of a kind to a target leads to a file of the global vault.
+    """
+
+    def instead(link: WholeLink) -> str:
+        target = _target(link.target)
+        if not leads(link.kind, target):
+            return link.text
+        written = original.body[link.start : link.end]
+        return written if target == link.target else written.replace(GLOBAL, "", 1)
+
+    dropped = (*_NOT_COPIED, *(_OF_JOURNALS if original.type == "journal" else ()))
+    values: Properties = {
+        name: _without_dead_links(name, value, leads)
+        for name, value in original.values.items()
+        if name not in dropped
+    }
+    values |= {
+        "id": identifier,
+        "type": type_of_copy(original),
+        "title": original.title,
+        "created": values.get("created") or values.get("updated") or now,
+        "updated": values.get("updated") or values.get("created") or now,
+        "tags": _tags(values.get("tags"), origin.project),
+        "project": values.get("project") or origin.project,
+        FROM: key_of(original, origin),
+    }
+    if files := _items(original.values.get("files")):
+        values["source_files"] = files
+    values = _in_order(values)
+    body = replaced(original.body, instead)
+    values[HASH] = f"{original.digest}-{_digest(values, body)}"
+    head = spliced(b"", set_keys(b"", _in_order(values))).decode()
+    return (head.replace("\n", original.line_end) + body).encode()
+
+
+def copied(note: bytes) -> Copied | None:
+    """Return what a note of the global vault says about its original, or None if it is no copy."""
+    text = editable(note).text
+    values: Properties = dict(keys_of(text))
+    key, marks = values.get(FROM), values.pop(HASH, None)
+    if not isinstance(key, str):
+        return None
+    original, _, own = marks.partition("-") if isinstance(marks, str) else ("", "", "")
+    body = text[frontmatter.bounds(text).end :]
+    identifier = values.get("id")
+    return Copied(
+        key,
+        original,
+        own != _digest(values, body),
+        identifier if isinstance(identifier, str) else None,
+    )
+
+
+def marked(note: bytes, path: str) -> tuple[Splice, ...]:
+    """Mark an original as promoted to a path of the global vault. Its body stays as it is.
+
+    Raises as `set_keys`.
+    """
+    values = read_keys(note)
+    old, place = values.get(PROMOTED_TO), GLOBAL + path
+    kept = [each for each in _items(values.get(LINKS)) if each not in (old, place)]
+    marks: Properties = {PROMOTED: True, PROMOTED_TO: place, LINKS: [*kept, place]}
+    return set_keys(note, marks)
+
+
+def unmarked(note: bytes) -> tuple[Splice, ...]:
+    """Remove the marks of an original. Raises as `set_keys`."""
+    values = read_keys(note)
+    place = values.get(PROMOTED_TO)
+    gone = [name for name in (PROMOTED, PROMOTED_TO) if values.get(name) not in (None, False)]
+    linked = _items(values.get(LINKS))
+    kept = [each for each in linked if each != place]
+    if len(kept) == len(linked):
+        return set_keys(note, {}, gone)
+    return set_keys(note, {LINKS: kept} if kept else {}, gone if kept else [*gone, LINKS])
+
+
+def is_marked(note: bytes) -> bool:
+    """Whether a note says that it is promoted."""
+    return read_keys(note).get(PROMOTED_TO) is not None
+
+
+def _target(target: str) -> str:
+    """Return the target of a link as it is within the global vault."""
+    return target.removeprefix(GLOBAL)
+
+
+def _target_of(text: str) -> str | None:
+    found = links.target_of(text)
+    return _target(found) if found is not None else None
+
+
+def _without_dead_links(name: str, value: Json, leads: Callable[[LinkKind, str], bool]) -> Json:
+    """Return a value of the frontmatter without links that lead nowhere in the global vault."""
+
+    def lives(text: str) -> bool:
+        target = _target_of(text)
+        return target is None or leads(LinkKind.FRONTMATTER, target)
+
+    if name == LINKS:
+        return [
+            _target(each)
+            for each in _items(value)
+            if isinstance(each, str) and (_is_on_the_web(each) or lives(_as_wikilink(each)))
+        ]
+    if isinstance(value, str):
+        return value if lives(value) else _shown(value)
+    if isinstance(value, list):
+        return [
+            each if not isinstance(each, str) or lives(each) else _shown(each) for each in value
+        ]
+    return value
+
+
+def _shown(text: str) -> str:
+    inner = text.strip().removeprefix("!")[2:-2]
+    target, _, shown = inner.partition("|")
+    return shown.strip() or target.strip()
+
+
+def _texts(values: Mapping[str, Json]) -> Iterator[str]:
+    """Yield the texts of a frontmatter that may be links. A plain one counts in `links`."""
+    for name, value in values.items():
+        for each in value if isinstance(value, list) else (value,):
+            if isinstance(each, str):
+                yield _as_wikilink(each) if name == LINKS else each
+
+
+def _as_wikilink(text: str) -> str:
+    return text if text.strip().startswith("[[") else f"[[{text}]]"
+
+
+def _is_on_the_web(text: str) -> bool:
+    return links.is_elsewhere(text) and not _is_global(text)
+
+
+def _tags(value: Json, project: str) -> list[Json]:
+    found = value.replace(",", " ").split() if isinstance(value, str) else _items(value)
+    tag = f"project/{slug(project) or 'other'}"
+    return [*found, *([] if tag in found else [tag])]
+
+
+def _items(value: Json) -> list[Json]:
+    """Return a list of the frontmatter without what is empty. One value is a list of one."""
+    found: Sequence[Json] = value if isinstance(value, list) else (value,)
+    return [each for each in found if each not in (None, "")]
+
+
+def _is_global(value: Json) -> bool:
+    return isinstance(value, str) and value.startswith(GLOBAL)
+
+
+def _in_order(values: Properties) -> Properties:
+    order = {name: place for place, name in enumerate(FIELDS)}
+    return dict(sorted(values.items(), key=lambda each: order.get(each[0], len(order))))
+
+
+def _digest(values: Mapping[str, Json], body: str) -> str:
+    text = json.dumps([values, body], sort_keys=True, ensure_ascii=False)
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_HASH_DIGITS]

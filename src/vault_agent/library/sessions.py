@@ -1,0 +1,380 @@
+"""The sessions of agents: takes their events, ends those that are idle, and passes the ends on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import time
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Protocol
+
+from vault_agent.config.registry import Role
+from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.knowledge.kept_texts import (
+    forget_texts,
+    forget_texts_before,
+    keep_text,
+    kept_texts,
+)
+from vault_agent.knowledge.sessions import (
+    SAME_SECONDS,
+    after,
+    after_idleness,
+    digest_of,
+    has_text,
+    not_later,
+)
+from vault_agent.knowledge.spool import damaged, spool, waiting
+from vault_agent.library.background import Background
+from vault_agent.model.sessions import COMPACT, END, PROMPT, START, STOP, Delivered
+from vault_agent.store.sessions.store import open_sessions
+from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.system.crash import describe_crash
+from vault_agent.system.files import make_private_folder
+from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from vault_agent.knowledge.spool import Waiting
+    from vault_agent.library.known import KnownVaults
+    from vault_agent.model.sessions import Session, SessionEvent
+    from vault_agent.store.sessions.store import SessionStore
+    from vault_agent.system.crash import CrashReport
+
+LOOK_SECONDS = 5.0
+"""Time between looks at the spool and at idle sessions."""
+_BATCH = 200
+_DAY = 86_400.0
+_MAX_WAIT = 600.0
+
+
+class Delivery(Protocol):
+    """Chooses what a session gets. Called for its starts, prompts and compactions."""
+
+    async def deliver(self, session: Session, event: SessionEvent) -> Delivered | None:
+        """Return what this event brings, or None. Recorded as delivered when it returns."""
+        ...
+
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is logged about sessions that ended before a moment."""
+        ...
+
+
+class Journals(Protocol):
+    """Writes the journals of sessions."""
+
+    async def starts(self, session: Session) -> str | None:
+        """Return the commit that is checked out in the session's project, or None."""
+        ...
+
+    async def message(self, session: Session) -> str | None:
+        """Return what the user should know when this session starts, such as waiting drafts."""
+        ...
+
+    async def noted(self, session: Session, event: SessionEvent) -> None:
+        """Note that a turn ended or a compaction was done. Its text is among the kept ones."""
+        ...
+
+    async def ended(self, session: Session) -> None:
+        """Note that a session ended. Called again, also after a restart, until it returns.
+
+        It returns once the journal is safe: written, or recorded as one to be written.
+        """
+        ...
+
+
+class Sessions:
+    """The sessions that agents' hooks tell of. Made by `open_session_record`.
+
+    Of several servers with the same data folder one at a time leads: it takes the events. The
+    others put theirs into the spool, where the leader finds them.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        folder: Path,
+        known: KnownVaults,
+        background: Background,
+        *,
+        idle_seconds: float,
+        log_days: float,
+        deliver_seconds: float,
+        on_crash: Callable[[CrashReport], object],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.delivery: Delivery | None = None
+        self.journals: Journals | None = None
+        self._folder = folder
+        self._known = known
+        self._background = background
+        self._idle_seconds = idle_seconds
+        self._log_days = log_days
+        self._deliver_seconds = deliver_seconds
+        self._on_crash = on_crash
+        self._now = now
+        self.leads = False
+        """Whether this server takes the events."""
+        self._leading = AsyncExitStack()
+        self._turn = asyncio.Lock()  # of what takes events
+        self._wake = asyncio.Event()
+        self._retries: dict[str, tuple[float, float]] = {}  # by session: not before, and the wait
+        self._cleaned_at = 0.0
+
+    @property
+    def damaged(self) -> int:
+        """The number of files in the spool that were no events."""
+        return damaged(self._spool)
+
+    async def get(self, session_id: str) -> Session | None:
+        """Return one session, or None."""
+        return await self.store.get(session_id)
+
+    async def of_project(self, vault: str, *, limit: int = 100) -> tuple[Session, ...]:
+        """Return the latest sessions of a project by its vault's identity, newest first."""
+        return await self.store.of_project(vault, limit=limit)
+
+    async def texts(self, session: Session) -> list[SessionEvent]:
+        """Return the events of a session with texts, the oldest first."""
+        return await in_thread(kept_texts, self._texts, session)
+
+    async def forget_texts(self, session: Session) -> None:
+        """Remove the texts of a session. Its journal is complete."""
+        await in_thread(forget_texts, self._texts, session)
+
+    async def forget(self, sessions: Sequence[Session]) -> None:
+        """Remove sessions and their texts."""
+        for session in sessions:
+            await self.forget_texts(session)
+        await self.store.forget(each.session_id for each in sessions)
+
+    async def take(self, event: SessionEvent) -> Delivered:
+        """Take an event of now, and return what it brings to the agent.
+
+        Raises:
+            NotFound: `VAULT_UNKNOWN` if the event is of no registered project.
+            Forbidden: `VAULT_NOT_TRUSTED`.
+            Misconfigured: `VAULT_NOT_FOUND`.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        entry = self._known.find(event.vault)
+        if entry.role is not Role.PROJECT or entry.identity != event.vault:
+            raise NotFound("VAULT_UNKNOWN", "There is no project with this vault.")
+        self._known.require_trust(entry)
+        if not self.leads:
+            await in_thread(spool, self._spool, event)
+            self._wake.set()
+            return Delivered()
+        taken = await to_its_end(self._absorb([event]))
+        if not taken:
+            return Delivered()  # it came twice
+        session = taken[0]
+        if event.event in {STOP, COMPACT} and self.journals is not None:
+            self._background.spawn(self.journals.noted, session, event)
+        if event.event == END:
+            self._wake.set()
+        if event.event == START and session.start_commit is None:
+            self._background.spawn(self._note_commit, session)
+        if event.event not in {START, PROMPT, COMPACT} or session.vault != event.vault:
+            return Delivered()  # or the agent went on in another project
+        return await self._delivered(session, event)
+
+    def start(self) -> None:
+        """Begin to take what waits, once `delivery` and `journals` are set."""
+        self._background.spawn(self._run)
+
+    async def _run(self) -> None:
+        """Take what waits in the spool, end idle sessions, and pass ends on. Never returns."""
+        async with self._leading:
+            while True:
+                self._wake.clear()
+                if self.leads or self._can_lead():
+                    for work in (self._drain, self._settle, self._clean):
+                        with suppress(VaultAgentError, OSError):  # tried again at the next look
+                            await work()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._wake.wait()
+
+    @property
+    def _spool(self) -> Path:
+        return self._folder / "spool"
+
+    @property
+    def _texts(self) -> Path:
+        return self._folder / "sessions"
+
+    def _can_lead(self) -> bool:
+        """Whether this server leads from now on, since no other one does."""
+        try:
+            self._leading.enter_context(locked(self._folder / "sessions.lock"))
+        except AlreadyLocked:
+            return False
+        except LocksUnsupported:
+            pass
+        self.leads = True
+        return True
+
+    async def _absorb(self, events: Iterable[SessionEvent]) -> list[Session]:
+        """Store events, and return the session after each that was not stored before."""
+        found: list[Session] = []
+        now = self._now()
+        async with self._turn, self.store.writing():
+            for event in events:
+                if not await self.store.take(digest_of(event), event.at, within=SAME_SECONDS):
+                    continue
+                known = await self.store.get(event.session_id)
+                known = not_later(known, now) if known is not None else None
+                happened = event._replace(at=min(event.at, now))
+                session = after(known, happened)
+                if has_text(event):
+                    # Before the database is changed: a crash leaves a text too many, never too few.
+                    await in_thread(keep_text, self._texts, session, happened)
+                await self.store.put(session)
+                found.append(session)
+        return found
+
+    async def _delivered(self, session: Session, event: SessionEvent) -> Delivered:
+        """Return what is delivered in time. The agent never waits for more."""
+        text, messages = None, []
+        with suppress(TimeoutError, VaultAgentError):
+            async with asyncio.timeout(self._deliver_seconds):
+                if event.event == START and self.journals is not None:
+                    messages.append(await self.journals.message(session))
+                if self.delivery is not None:
+                    found = await self.delivery.deliver(session, event)
+                    if found is not None:
+                        text = found.text
+                        messages.append(found.message)
+        return Delivered(text, "\n".join(filter(None, messages)) or None)
+
+    async def _note_commit(self, session: Session) -> None:
+        commit = await self.journals.starts(session) if self.journals is not None else None
+        if commit is None:
+            return
+        async with self._turn, self.store.writing():
+            await self.store.set_start_commit(session.session_id, commit)
+
+    async def _drain(self) -> None:
+        """Take the events in the spool, the oldest first."""
+        events = waiting(self._spool)
+        while batch := await in_thread(_some, events):
+            known = {each.identity for each in self._known.entries() if each.role is Role.PROJECT}
+            await self._absorb(each.event for each in batch if each.event.vault in known)
+            await in_thread(_done, batch)
+
+    async def _settle(self) -> None:
+        """End the sessions that are idle, and pass all ends on."""
+        for session in await self.store.to_settle():
+            if session.ended_at is None:
+                await self._end_if_idle(session)
+            current = await self.store.get(session.session_id)
+            if current is not None and current.ended_at is not None:
+                await self._pass_on(current)
+
+    async def _end_if_idle(self, session: Session) -> None:
+        if self._now() - session.last_event_at < self._idle_seconds:
+            return
+        changed = await in_thread(_changed_at, session.transcript_path)
+        last = max(session.last_event_at, min(changed, self._now()))
+        if self._now() - last < self._idle_seconds:
+            return
+        async with self._turn, self.store.writing():
+            current = await self.store.get(session.session_id)
+            if current == session:
+                await self.store.put(after_idleness(session, last))
+
+    async def _pass_on(self, session: Session) -> None:
+        not_before, wait = self._retries.get(session.session_id, (0.0, LOOK_SECONDS))
+        if time.monotonic() < not_before:
+            return
+        try:
+            if self.journals is not None:
+                await self.journals.ended(session)
+        except Exception as error:  # noqa: BLE001 - one journal must not stop the others
+            if not isinstance(error, VaultAgentError | OSError):
+                self._on_crash(describe_crash(error))
+            again = time.monotonic() + wait
+            self._retries[session.session_id] = (again, min(2 * wait, _MAX_WAIT))
+            return
+        self._retries.pop(session.session_id, None)
+        if self.journals is None:
+            await self.forget_texts(session)
+        await self.store.settle(session)
+
+    async def _clean(self) -> None:
+        """Remove what is older than the days that are kept, once a day."""
+        if time.monotonic() - self._cleaned_at < _DAY and self._cleaned_at:
+            return
+        moment = self._now() - self._log_days * _DAY
+        await self.store.forget_before(moment)
+        if self.delivery is not None:
+            await self.delivery.forget_before(moment)
+        await in_thread(forget_texts_before, self._texts, moment)
+        self._cleaned_at = time.monotonic()
+
+
+@asynccontextmanager
+async def open_session_record(
+    folder: Path,
+    known: KnownVaults,
+    *,
+    idle_seconds: float = 1_800.0,
+    log_days: float = 90.0,
+    deliver_seconds: float = 0.8,
+    on_crash: Callable[[CrashReport], object] = lambda _: None,
+    now: Callable[[], float] = time.time,
+) -> AsyncIterator[Sessions]:
+    """Open the record of sessions in the user's data folder.
+
+    Nothing is taken from the spool and no end passed on before `Sessions.start`.
+
+    Raises:
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+    """
+    make_private_folder(folder)
+    path = folder / "sessions.db"
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    async with open_sessions(path) as store, Background(on_crash) as background:
+        yield Sessions(
+            store,
+            folder,
+            known,
+            background,
+            idle_seconds=idle_seconds,
+            log_days=log_days,
+            deliver_seconds=deliver_seconds,
+            on_crash=on_crash,
+            now=now,
+        )
+
+
+def _some(events: Iterable[Waiting]) -> list[Waiting]:
+    """Return the next events, at most a batch of them."""
+    found: list[Waiting] = []
+    for each in events:
+        found.append(each)
+        if len(found) == _BATCH:
+            break
+    return found
+
+
+def _done(batch: Iterable[Waiting]) -> None:
+    for each in batch:
+        each.done()
+
+
+def _changed_at(path: str | None) -> float:
+    """Return when a transcript changed, or 0. It is not opened."""
+    if path is None or "\0" in path:
+        return 0.0
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return 0.0
+    return found.st_mtime if stat.S_ISREG(found.st_mode) else 0.0

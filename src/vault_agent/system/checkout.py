@@ -1,0 +1,73 @@
+"""The commit that is checked out in a folder, read without running git. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Final
+
+_MAX_LEVELS: Final = 64
+_MAX_BYTES: Final = 4_096
+_MAX_PACKED: Final = 8 << 20
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"refs/[^\x00-\x20~^:?*\[\\]{1,500}")
+
+
+def commit_at(folder: Path) -> str | None:
+    """Return the commit that is checked out in the repository of a folder, or None.
+
+    Nothing of the repository is run. Files that are no regular ones are not read.
+    """
+    start = Path(os.path.realpath(folder))
+    for _, each in zip(range(_MAX_LEVELS), (start, *start.parents), strict=False):
+        git = each / ".git"
+        if git.is_dir():
+            return _head(git, git)
+        text = _text(git)
+        if text is not None and text.startswith("gitdir:"):
+            own = each / text.removeprefix("gitdir:").strip()
+            shared = _text(own / "commondir")
+            return _head(own, own / shared if shared is not None else own)
+    return None
+
+
+def _head(own: Path, shared: Path) -> str | None:
+    """Return the commit of `HEAD`. Branches are in the folder that worktrees share."""
+    head = _text(own / "HEAD") or ""
+    if not head.startswith("ref:"):
+        return _commit(head)
+    name = head.removeprefix("ref:").strip()
+    if _REF.fullmatch(name) is None or ".." in name:
+        return None
+    found = _text(shared / name)
+    if found is not None:
+        return _commit(found)
+    for line in (_text(shared / "packed-refs", _MAX_PACKED) or "").splitlines():
+        commit, _, packed = line.partition(" ")
+        if packed == name:
+            return _commit(commit)
+    return None
+
+
+def _commit(text: str) -> str | None:
+    return text if _COMMIT.fullmatch(text) else None
+
+
+def _text(path: Path, most: int = _MAX_BYTES) -> str | None:
+    """Return the text of a regular file, or None."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except (OSError, ValueError):
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read(most).decode("utf-8", "surrogateescape").strip()
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,74 @@
+// A field with suggestions, as the combobox pattern has it: typing asks, arrows walk, Enter takes.
+
+import { html, useRef, useSignal } from "../../vendor/preact.js";
+import { newestOnly } from "../wire.js";
+import { composing } from "./keys.js";
+
+/** @typedef {{ value: string, label: string, detail?: string }} Choice */
+let numbers = 0;
+
+/**
+ * @param {{ label: string, value?: string, placeholder?: string, shown?: boolean, look: (text: string, signal: AbortSignal) => Promise<Choice[]>, onTake: (value: string) => void,
+ *   onText?: (text: string) => void, keep?: boolean, onBack?: () => void }} given `keep`: the value stays in the field
+ */
+export function Combo({ label, value = "", placeholder = "", shown = false, look, onTake, onText, keep = false, onBack }) {
+  const id = useRef("");
+  id.current ||= `combo-${++numbers}`;
+  const text = useSignal(value);
+  const choices = useSignal(/** @type {Choice[]} */ ([]));
+  const at = useSignal(-1);
+  const open = useSignal(false);
+  const ask = useRef(newestOnly((abort, /** @type {string} */ sought) => look(sought, abort)));
+  const before = useRef(value);
+  if (before.current !== value) {
+    before.current = value;
+    text.value = value;
+  }
+  const sought = (/** @type {string} */ typed) => ask.current(typed).then((found) => {
+    if (!found) return;
+    choices.value = found;
+    at.value = keep ? -1 : found.length && typed ? 0 : -1;
+    open.value = found.length > 0;
+  }, () => (choices.value = []));
+  const typed = (/** @type {any} */ event) => {
+    text.value = event.target.value;
+    onText?.(text.peek());
+    if (!event.isComposing) void sought(text.peek());
+  };
+  const shut = () => {
+    ask.current.stop();
+    open.value = false;
+    at.value = -1;
+  };
+  const take = (/** @type {string} */ taken) => {
+    shut();
+    if (!taken.trim() && !keep) return;
+    text.value = keep ? taken : "";
+    onTake(taken.trim());
+  };
+  const keyed = (/** @type {KeyboardEvent} */ event) => {
+    if (composing(event)) return;
+    if ((event.key === "ArrowDown" || event.key === "ArrowUp") && choices.value.length) {
+      event.preventDefault();
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      at.value = open.value ? (at.value + step + choices.value.length) % choices.value.length : 0;
+      open.value = true;
+    } else if (event.key === "Enter") {
+      if (open.value || !keep) event.preventDefault();
+      take(open.value && at.value >= 0 ? choices.value[at.value].value : text.value);
+    } else if (event.key === "Escape" && open.value) {
+      event.preventDefault();
+      event.stopPropagation();
+      shut();
+    } else if (event.key === "Backspace" && !text.value) onBack?.();
+    else if (event.key === "," && !keep) {
+      event.preventDefault();
+      take(text.value);
+    }
+  };
+  return html`<span class="combo"><input type="text" role="combobox" aria-label=${label} aria-expanded=${open.value} aria-controls=${id.current} aria-autocomplete="list" aria-activedescendant=${open.value && at.value >= 0 ? `${id.current}-${at.value}` : undefined}
+      dir="auto" autocomplete="off" spellcheck=${false} maxlength="200" placeholder=${placeholder} value=${text.value} size=${shown ? undefined : Math.max(4, text.value.length + 1)}
+      onInput=${typed} onCompositionEnd=${typed} onKeyDown=${keyed} onFocus=${() => void sought(text.peek())} onBlur=${() => { const last = text.peek(); shut(); if (!keep && last.trim()) take(last); else if (keep && last !== value) onTake(last.trim()); }} />
+    <span class="choices" role="listbox" id=${id.current} aria-label=${label} hidden=${!open.value}>${choices.value.map((each, index) => html`<span class="choice" role="option" id=${`${id.current}-${index}`} key=${each.value} aria-selected=${index === at.value}
+      onMouseDown=${(/** @type {MouseEvent} */ event) => { event.preventDefault(); take(each.value); }}><bdi>${each.label}</bdi>${each.detail && html`<small><bdi>${each.detail}</bdi></small>`}</span>`)}</span></span>`;
+}

@@ -1,0 +1,276 @@
+// The note that is edited: loaded, saved, kept as a draft, and brought together with what others write.
+
+import { signal } from "../../vendor/preact.js";
+import { onNews } from "../events.js";
+import { readDisk, refusal, send } from "./disk.js";
+import { draftOf, dropDraft, keepDraft } from "./drafts.js";
+import { joined, split } from "./head.js";
+import { merge3 } from "./merge.js";
+import { Saver } from "./saving.js";
+
+/** @typedef {import("./disk.js").Open} Open */
+/** @typedef {{ text: string, hash: string }} OnDisk */
+/** What others have written meanwhile. `merged`: both fit, and are shown. `conflict`: they do not. `gone`: deleted.
+ * @typedef {{ kind: "merged" | "conflict" | "gone", disk: OnDisk, text: string }} Clash */
+/** What the text is shown in. `marks` are lines that others wrote, of the whole text.
+ * @typedef {{ body: () => string, show: (body: string, marks: [number, number][], own: boolean) => void }} Surface */
+
+export const editing = signal(/** @type {Open | null} */ (null));
+/** Grows with each note that is opened, not when one is renamed. */
+export const editingNumber = signal(0);
+export const editFault = signal(/** @type {any} */ (null));
+/** "saved", "unsaved", "saving", "failed", "refused" or "held". */
+export const saveState = signal(/** @type {import("./saving.js").State} */ ("saved"));
+export const saveFault = signal(/** @type {any} */ (null));
+export const clash = signal(/** @type {Clash | null} */ (null));
+/** A draft of another time that is not on disk. */
+export const offered = signal(/** @type {import("./drafts.js").Draft | null} */ (null));
+/** The frontmatter with its fences, where it is not shown as text. */
+export const head = signal("");
+/** Whether the frontmatter is part of the text. */
+export const headAsText = signal(false);
+/** Grows when others changed the note, which is shown now. */
+export const followed = signal(0);
+/** Whether the browser keeps no drafts. */
+export const draftless = signal(false);
+
+const DRAFT_AFTER = 250; // ms after a key
+
+/** What is being edited. A session that was left still ends its last save.
+ * @typedef {{ open: Open, surface: Surface | null, read: () => string, saver: Saver }} Session */
+/** @type {Session | null} */
+let session = null;
+/** @type {Promise<void>} */
+let closing = Promise.resolve();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let drafting;
+let opened = 0;
+
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
+
+/** @param {Open} open @param {OnDisk} disk */
+function begin(open, disk) {
+  const parts = split(disk.text);
+  /** @type {Session} */
+  const mine = {
+    open,
+    surface: { body: () => parts.body, show: () => {} }, // until there is one
+    read: () => joined(head.peek(), mine.surface?.body() ?? ""),
+    saver: new Saver({
+      read: () => mine.read(),
+      key: newKey,
+      send: (save) => send(mine.open, save),
+      tell: (state, fault) => {
+        if (session !== mine) return;
+        saveState.value = state;
+        saveFault.value = fault ?? null;
+      },
+      saved: () => void (mine.saver.dirty || (session === mine && offered.peek()) || dropDraft(mine.open.id)),
+      differ: (kind) => session === mine && void (kind === "gone" ? lookElsewhere(mine, []) : meet(mine)),
+    }),
+  };
+  session = mine;
+  head.value = parts.head;
+  editingNumber.value += 1;
+  editing.value = open;
+  mine.saver.rebase(disk.text, disk.hash);
+}
+
+/** Open a note to edit. Resolves when `editing` has it, or `editFault` says why not. @param {string} id */
+export async function openEditor(id) {
+  const mine = ++opened;
+  editFault.value = null;
+  await closing;
+  try {
+    const [disk, draft] = await Promise.all([readDisk(id), draftOf(id)]);
+    if (mine !== opened || !disk) return;
+    headAsText.value = false;
+    clash.value = null;
+    offered.value = draft && draft.text !== disk.text ? draft : null;
+    if (draft && !offered.peek()) void dropDraft(id);
+    begin(disk.open, disk);
+    const fault = await refusal(disk);
+    if (!fault || mine !== opened || !session) return;
+    saveState.value = "refused";
+    saveFault.value = fault;
+  } catch (error) {
+    if (mine === opened) editFault.value = error;
+  }
+}
+
+/** The editor that shows the text, and the text that it begins with. @param {Surface} given */
+export function attach(given) {
+  if (session) session.surface = given;
+}
+export const firstBody = () => (session ? split(session.saver.base.text, headAsText.peek()).body : "");
+/** The whole text as it is now. */
+export const wholeText = () => session?.read() ?? "";
+export const save = () => session?.saver.flush();
+/** Whether there is text that is not on disk. */
+export const unsaved = () => Boolean(session?.saver.dirty);
+
+/** The text was changed by the person. */
+export function typed() {
+  session?.saver.changed();
+  clearTimeout(drafting);
+  drafting = setTimeout(() => void draft(), DRAFT_AFTER);
+}
+
+/** Keep what is not on disk. */
+export async function draft() {
+  clearTimeout(drafting);
+  if (!session?.saver.dirty) return;
+  const { open, saver } = session;
+  const { text: base, hash } = saver.base;
+  const is = await keepDraft({ id: open.id, path: open.path, title: open.title, text: session.read(), base, hash, at: Date.now() });
+  draftless.value = !is;
+}
+
+/** Show a text, whole. `own`: it is the person's choice. @param {Session} mine @param {string} text @param {[number, number][]} [marks] @param {boolean} [own] */
+function show(mine, text, marks = [], own = false) {
+  const parts = split(text, headAsText.peek());
+  const above = parts.head ? parts.head.split("\n").length - 1 : 0;
+  if (head.peek() !== parts.head) head.value = parts.head;
+  mine.surface?.show(parts.body, marks.map(([from, to]) => [from - above, to - above]), own);
+}
+
+/** Bring what is typed together with what is on disk now. @param {Session} mine */
+async function meet(mine) {
+  try {
+    const disk = await readDisk(mine.open.id);
+    if (disk && session === mine) bring(mine, mine.saver.base.text, disk);
+  } catch (error) {
+    if (/** @type {any} */ (error)?.status === 404) await lookElsewhere(mine, []);
+    else setTimeout(() => session === mine && mine.saver.held && !clash.peek() && void meet(mine), 2000);
+  }
+}
+
+/** @param {Session} mine @param {string} base @param {OnDisk} disk */
+function bring(mine, base, disk) {
+  const text = mine.read();
+  if (text === disk.text || text === base) {
+    show(mine, disk.text);
+    if (text !== disk.text) followed.value += 1;
+    clash.value = null;
+    return mine.saver.rebase(disk.text, disk.hash);
+  }
+  const merged = merge3(base, text, disk.text);
+  mine.saver.hold();
+  mine.saver.base = { text: disk.text, hash: disk.hash };
+  mine.saver.pending = null;
+  if (!merged.conflicts) show(mine, merged.text, merged.theirs);
+  clash.value = { kind: merged.conflicts ? "conflict" : "merged", disk: { text: disk.text, hash: disk.hash }, text: merged.text };
+  void draft();
+}
+
+/** Keep a text that a person has seen: the merged one, or one that a conflict ended in. @param {string} [text] */
+export function settle(text) {
+  const now = clash.peek();
+  if (!now || !session) return;
+  show(session, text ?? session.read(), [], true);
+  clash.value = null;
+  session.saver.rebase(now.disk.text, now.disk.hash);
+  void session.saver.flush();
+}
+
+/** Show the draft that was offered, or forget it. @param {boolean} restored */
+export function answerOffer(restored) {
+  const found = offered.peek();
+  offered.value = null;
+  if (!found || !session) return;
+  if (!restored) return void (session.saver.dirty ? draft() : dropDraft(found.id));
+  const disk = { ...session.saver.base };
+  show(session, found.text, [], true);
+  if (found.hash === disk.hash) return typed();
+  session.saver.base = { text: found.base, hash: found.hash };
+  bring(session, found.base, disk);
+}
+
+/** Move the frontmatter into the text, or out of it. @param {boolean} is */
+export function showHead(is) {
+  if (!session) return;
+  const text = session.read();
+  headAsText.value = is;
+  show(session, text);
+}
+
+/** The frontmatter was changed on disk by the form. @param {string} hash */
+export async function headChanged(hash) {
+  const mine = session;
+  if (!mine) return;
+  const before = mine.saver.base.text;
+  const disk = await readDisk(mine.open.id);
+  if (!disk || session !== mine) return;
+  const [old, now] = [split(before), split(disk.text)];
+  if (disk.hash !== hash || old.body !== now.body) return bring(mine, before, disk);
+  head.value = now.head;
+  mine.saver.rebase(disk.text, disk.hash);
+}
+
+/** The note is not where it was: find where it was moved to, among those that changed. @param {Session} mine @param {string[]} candidates */
+async function lookElsewhere(mine, candidates) {
+  for (const id of candidates.slice(0, 20)) {
+    const disk = id === mine.open.id ? null : await readDisk(id).catch(() => null);
+    if (disk?.hash !== mine.saver.base.hash || session !== mine) continue;
+    const old = mine.open.id;
+    mine.open = { ...mine.open, id, path: disk.open.path, title: disk.open.title };
+    editing.value = mine.open;
+    clash.value = null;
+    mine.saver.rebase(disk.text, disk.hash);
+    await draft();
+    return void dropDraft(old);
+  }
+  if (session !== mine) return;
+  mine.saver.hold();
+  clash.value = { kind: "gone", disk: { text: "", hash: "" }, text: mine.read() };
+}
+
+/** The text was written to another note: go on there. @param {{ id: string, path: string }} place @param {string} hash @param {string} text */
+export function goOn(place, hash, text) {
+  if (!session) return;
+  if (session.open.id !== place.id) void dropDraft(session.open.id);
+  session.open = { ...session.open, ...place };
+  editing.value = session.open;
+  clash.value = null;
+  session.saver.rebase(text, hash);
+}
+
+/** Save, and stop. Text that cannot be saved stays as a draft. Resolves when it is saved, or soon. */
+export function closeEditor() {
+  const mine = session;
+  if (!mine) return Promise.resolve();
+  const text = mine.read();
+  void draft();
+  mine.read = () => text;
+  session = null;
+  editing.value = null;
+  const soon = new Promise((done) => setTimeout(done, 1500));
+  closing = Promise.race([mine.saver.flush(), soon]).then(() => mine.saver.close());
+  return closing;
+}
+
+/** Look whether others have changed the note. @param {string[]} ids notes that have changed */
+async function follow(ids) {
+  const mine = session;
+  if (!mine || mine.saver.running || clash.peek()?.kind === "conflict") return;
+  try {
+    const disk = await readDisk(mine.open.id, mine.saver.base.hash);
+    if (!disk || session !== mine || mine.saver.running || disk.hash === mine.saver.base.hash) return;
+    bring(mine, mine.saver.base.text, disk);
+  } catch (error) {
+    if (/** @type {any} */ (error)?.status === 404 && session === mine) await lookElsewhere(mine, ids);
+  }
+}
+
+onNews(({ type, data }) => {
+  if (!session) return;
+  if (type === "revision") {
+    if (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed) void follow(data.noteIds ?? []);
+  } else if (type === "resync" || type === "again") {
+    void session.saver.flush();
+    void follow([]);
+  }
+});
+
+/** The hash of the note on disk, as far as is known. */
+export const diskHash = () => session?.saver.base.hash ?? "";

@@ -1,0 +1,78 @@
+// What agents' sessions got of the notes, and the journals of the sessions.
+
+import { signal } from "../../vendor/preact.js";
+import { ask, newestOnly } from "../wire.js";
+
+const PAGE = 20;
+const JOURNALS = 100;
+
+/** @typedef {{ vault: string, noteId: string, id: string | null, path: string, title: string, type: string | null, score: number,
+ *   matchType: "tag" | "semantic" | "both", tag: number, semantic: number, recency: number, reasons: string[], changed?: boolean | null, leftOut?: string | null }} Got */
+
+export const sessions = signal(/** @type {{ list: any[], cursor: string | null } | null} */ (null));
+export const session = signal(/** @type {any} */ (null));
+export const journals = signal(/** @type {any[] | null} */ (null));
+export const memoryFault = signal(/** @type {any} */ (null));
+
+/** @template T @param {Promise<T>} asked @param {(found: T) => void} keep @param {AbortSignal} abort */
+async function kept(asked, keep, abort) {
+  try {
+    const found = await asked;
+    if (abort.aborted) return;
+    keep(found);
+    memoryFault.value = null;
+  } catch (error) {
+    if (!abort.aborted) memoryFault.value = error;
+  }
+}
+
+/** Ask for the newest sessions, as many as are shown. */
+export const loadSessions = newestOnly((abort, /** @type {string} */ project) => {
+  const limit = Math.min(100, Math.max(PAGE, sessions.peek()?.list.length ?? 0));
+  return kept(ask("GET", "/memory/sessions", { whole: true, query: { limit, project }, signal: abort }), ({ data }) => (sessions.value = { list: data.sessions, cursor: data.nextCursor }), abort);
+});
+
+/** Ask for the sessions before those that are shown. */
+export const olderSessions = newestOnly((abort, /** @type {string} */ project) => {
+  const now = sessions.peek();
+  return kept(ask("GET", "/memory/sessions", { whole: true, query: { limit: PAGE, project, cursor: now?.cursor }, signal: abort }), ({ data }) => (sessions.value = { list: [...(now?.list ?? []), ...data.sessions], cursor: data.nextCursor }), abort);
+});
+
+/** Ask for one session with all that it got. */
+export const loadSession = newestOnly((abort, /** @type {string} */ id) =>
+  kept(ask("GET", pathOf(id), { whole: true, signal: abort }), ({ data }) => (session.value = data.session), abort));
+
+/** Ask for the journals. */
+export const loadJournals = newestOnly((abort, /** @type {string} */ project) =>
+  kept(ask("GET", "/journals", { whole: true, query: { limit: JOURNALS, project }, signal: abort }), ({ data }) => (journals.value = data.journals), abort));
+
+/** @param {string} id */
+const pathOf = (id) => `/memory/sessions/${encodeURIComponent(id)}`;
+
+/** What would be recalled for a session now. With `apply` it comes at its next event. @param {string} id @param {boolean} apply */
+export const refreshed = async (id, apply) => (await ask("POST", `${pathOf(id)}/refresh`, { whole: true, body: { apply }, patience: 30_000 })).data;
+
+/** Put a note first in a session. @param {string} id @param {string} vault @param {string} noteId */
+export const addNote = (id, vault, noteId) => ask("POST", `${pathOf(id)}/notes`, { whole: true, body: { vault, noteId } });
+
+/** Let a session get a note no more. @param {string} id @param {string} vault @param {string} noteId */
+export const removeNote = (id, vault, noteId) => ask("DELETE", `${pathOf(id)}/notes/${encodeURIComponent(vault)}/${noteId}`, { whole: true });
+
+/** Make the journal of a session, again where it is incomplete. @param {string} sessionId */
+export const makeJournal = (sessionId) => ask("POST", "/journals", { whole: true, body: { sessionId } });
+
+/** Take the draft of a journal, or drop it. @param {string} sessionId @param {boolean} accept */
+export const reviewJournal = (sessionId, accept) => ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
+
+/** What a refresh changes: the notes that come, that go, that have changed, and that stay. @param {Got[]} before @param {Got[]} after */
+export function difference(before, after) {
+  const key = (/** @type {Got} */ each) => `${each.vault} ${each.noteId}`;
+  const [had, has] = [new Set(before.map(key)), new Set(after.map(key))];
+  const other = new Set(before.filter((each) => each.changed).map(key));
+  return {
+    come: after.filter((each) => !had.has(key(each))),
+    go: before.filter((each) => !has.has(key(each))),
+    changed: after.filter((each) => other.has(key(each))),
+    stay: after.filter((each) => had.has(key(each)) && !other.has(key(each))),
+  };
+}

@@ -1,0 +1,45 @@
+// Files that are added to the vault from the page.
+
+import { ask, Fault } from "../wire.js";
+import { fileName } from "./templates.js";
+
+export const LARGEST = 50 * 1024 * 1024; // bytes
+const FOLDER = "attachments";
+const TRIES = 50;
+const TYPES = /** @type {Record<string, string>} */ ({ "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg", "image/avif": "avif", "application/pdf": "pdf" });
+const SHOWN = /\.(png|jpe?g|gif|webp|avif|svg|mp3|ogg|wav|m4a|mp4|webm|pdf)$/i;
+
+/** A name for a file, safe on every system; one without a name has the time. @param {File} file */
+export function nameOf(file) {
+  const [, stem = "", end = ""] = /^(.*?)(\.[A-Za-z0-9]{1,8})?$/s.exec(file.name) ?? [];
+  const extension = end || (TYPES[file.type] ? `.${TYPES[file.type]}` : "");
+  const pasted = !stem || /^image$/i.test(stem);
+  const now = new Date();
+  const time = [now.getFullYear(), now.getMonth() + 1, now.getDate(), now.getHours(), now.getMinutes(), now.getSeconds()].map((each) => String(each).padStart(2, "0")).join("");
+  return `${fileName(pasted ? `Pasted image ${time}` : stem) || "File"}${extension.toLowerCase()}`;
+}
+
+/**
+ * Add a file beside a note, in `attachments`. A name that is taken gets a number. Return the link to it.
+ * @param {File} file @param {{ id: string, path: string }} note
+ */
+export async function upload(file, note) {
+  const name = nameOf(file);
+  const folder = note.path.includes("/") ? `${note.path.slice(0, note.path.lastIndexOf("/"))}/${FOLDER}` : FOLDER;
+  const [, stem, end] = /** @type {RegExpExecArray} */ (/^(.*?)(\.[^.]*)?$/.exec(name));
+  for (let number = 1; ; number += 1) {
+    const path = `${folder}/${stem}${number > 1 ? ` ${number}` : ""}${end ?? ""}`;
+    try {
+      await ask("POST", "/write/attachment", { query: { path }, bytes: file, patience: 300_000 });
+      const short = path.slice(path.lastIndexOf("/") + 1);
+      const { data } = await ask("GET", "/suggest", { query: { q: short, kinds: "attachment", from: note.id, limit: 50 } });
+      // The new file may not be suggested yet. Its name is enough if no other file has it.
+      const others = data.suggestions.some((/** @type {any} */ each) => each.path !== path && each.path.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(each.path.includes("/") ? 0 : 1)));
+      const found = data.suggestions.find((/** @type {any} */ each) => each.path === path)?.insert ?? (others ? path : short);
+      return `${SHOWN.test(path) ? "!" : ""}[[${found}]]`;
+    } catch (error) {
+      const { code } = /** @type {Fault} */ (error);
+      if ((code !== "NOTE_EXISTS" && code !== "NAME_COLLISION") || number >= TRIES) throw error;
+    }
+  }
+}

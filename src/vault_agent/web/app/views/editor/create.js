@@ -1,0 +1,90 @@
+// The dialog of a new note: template, title, folder, and the file that it will be.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Combo } from "../../parts/combo.js";
+import { Dialog } from "../../parts/dialog.js";
+import { sentence } from "../../parts/fault.js";
+import { composing } from "../../parts/keys.js";
+import { Icon, Shape } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, go } from "../../state/address.js";
+import { note } from "../../state/note.js";
+import { readOfVault, writeOfVault } from "../../state/settings.js";
+import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
+import { ask, newestOnly } from "../../wire.js";
+import { words } from "../../words.js";
+import { closeOverlay } from "../frame/overlay.js";
+
+const PAUSE = 150; // ms after a key, when the name is checked
+const KINDS = new Set(["decision", "bug", "module", "pattern", "journal", "snippet"]);
+
+/** The folder of the note that is open, or of the last new note. */
+function firstFolder() {
+  const path = note.peek()?.path;
+  if (address.peek().note && path) return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+  return readOfVault("folder", "");
+}
+
+/** @param {{ title?: string }} given */
+export function Overlay({ title: first = "" }) {
+  const t = words.edit.create;
+  const at = first.lastIndexOf("/");
+  const title = useSignal(first.slice(at + 1).replace(/\.md$/i, ""));
+  const folder = useSignal(at >= 0 ? first.slice(0, at) : firstFolder());
+  const template = useSignal("");
+  const templates = useSignal(/** @type {import("../../state/templates.js").Template[]} */ ([]));
+  const variables = useSignal(/** @type {Record<string, string>} */ ({}));
+  const fault = useSignal(/** @type {any} */ (null));
+  const busy = useSignal(false);
+  const checked = useSignal("");
+  const key = useRef(String(Math.random()).slice(2) + String(performance.now()));
+  const check = useRef(newestOnly((abort, /** @type {string} */ path, /** @type {string} */ from, /** @type {any} */ values) => checkNew(path, from, values, abort)));
+  const path = pathOf(folder.value, title.value);
+  const chosen = templates.value.find((each) => each.name === template.value);
+  const named = Boolean(title.value.trim());
+
+  useEffect(() => void readTemplates().then((found) => (templates.value = found), () => {}), []);
+  useEffect(() => {
+    fault.value = null;
+    checked.value = "";
+    if (!named) return check.current.stop();
+    const missing = chosen?.variables.some((each) => !variables.value[each]);
+    const timer = setTimeout(() => check.current(path, missing ? "" : template.value, variables.value).then(() => (checked.value = path), (error) => (fault.value = error)), PAUSE);
+    return () => clearTimeout(timer);
+  }, [path, template.value, variables.value, named]);
+
+  const make = async () => {
+    if (!named || busy.value || fault.value) return;
+    busy.value = true;
+    try {
+      const made = await makeNote(path, template.value, variables.value, key.current);
+      writeOfVault("folder", folder.value);
+      closeOverlay();
+      go({ view: "notes", note: made.noteId, edit: "1" });
+    } catch (error) {
+      fault.value = error;
+    } finally {
+      busy.value = false;
+    }
+  };
+  const openTaken = async () => {
+    const found = await ask("GET", "/resolve", { query: { name: fault.value.details.path ?? path } }).catch(() => null);
+    closeOverlay();
+    if (found?.data.notes?.[0]) go({ view: "notes", note: found.data.notes[0].noteId });
+  };
+  const folders = async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => {
+    const { data } = await ask("GET", "/suggest", { query: { q: text, kinds: "folder", limit: 8 }, signal });
+    return data.suggestions.map((/** @type {any} */ each) => ({ value: each.insert, label: each.insert }));
+  };
+  const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
+  return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); void make(); }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
+    <header><h1>${t.title}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
+    <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" value=${title.value} onInput=${(/** @type {any} */ event) => (title.value = event.target.value)} aria-describedby="create-says" /></label>
+    <div class="asked"><span>${t.folder}</span><${Combo} label=${t.folder} value=${folder.value} placeholder=${t.root} shown keep look=${folders} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
+    <fieldset class="templates"><legend>${t.template}</legend>
+      ${[{ name: "", builtIn: true }, ...templates.value].map((each) => html`<label key=${each.name} class="template"><input type="radio" name="template" value=${each.name} checked=${template.value === each.name} onChange=${() => (template.value = each.name)} />
+        ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}<bdi class="cut">${each.name ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60) : t.empty}</bdi></label>`)}</fieldset>
+    ${chosen?.variables.map((each) => html`<label class="asked" key=${each}><span><bdi>${plain(each, 60)}</bdi></span><input class="entry-field" type="text" dir="auto" value=${variables.value[each] ?? ""} onInput=${(/** @type {any} */ event) => (variables.value = { ...variables.peek(), [each]: event.target.value })} /></label>`)}
+    <p id="create-says" class="will" role="status">${!named ? t.untitled : fault.value ? html`<span class="bad">${taken ? t.taken : sentence(fault.value)}</span>${taken && html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`}` : html`${t.file} <bdi><code>${path}</code></bdi>${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}`}</p>
+    <div class="acts"><button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" disabled=${!named || busy.value || Boolean(fault.value)}>${t.make}</button></div></form><//>`;
+}

@@ -1,0 +1,194 @@
+// The editor of a note: its text, properties and preview, and how it is saved.
+
+import { html, signal, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { useCommands } from "../../parts/commands.js";
+import { Empty, sentence, Trouble } from "../../parts/fault.js";
+import { Later } from "../../parts/later.js";
+import { announce, toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, go } from "../../state/address.js";
+import { attach, clash, closeEditor, draft, editFault, editing, editingNumber, firstBody, followed, head, headAsText, openEditor, save, typed, unsaved, wholeText } from "../../state/editing.js";
+import { note as read, reopen } from "../../state/note.js";
+import { readOfVault, writeOfVault } from "../../state/settings.js";
+import { LARGEST, nameOf, upload } from "../../state/uploads.js";
+import { ask } from "../../wire.js";
+import { words } from "../../words.js";
+import { overlay } from "../frame/overlay.js";
+import { put } from "./format.js";
+import { Notices, State } from "./notices.js";
+import { Preview } from "./preview.js";
+import { Properties } from "./properties.js";
+import { makeSurface, showText, TOOLS } from "./surface.js";
+import { together } from "./sync.js";
+import { Toolbar } from "./toolbar.js";
+
+const sheet = document.createElement("link");
+sheet.rel = "stylesheet";
+sheet.href = new URL("../../../css/editor.css", import.meta.url).href;
+const styled = signal(false);
+sheet.addEventListener("load", () => (styled.value = true));
+
+const CONFLICT = () => import("./conflict.js"); // with the part that shows differences
+
+export const MODES = /** @type {const} */ (["off", "beside", "instead"]);
+
+/** @param {{ reading: import("./preview.js").Reading }} given */
+export function Editor({ reading }) {
+  const { note: wanted } = address.value;
+  useLayoutEffect(() => {
+    if (!sheet.isConnected) document.head.append(sheet);
+  }, []);
+  useEffect(() => {
+    // A note that was renamed elsewhere is open already.
+    if (editing.peek()?.id !== wanted) void openEditor(wanted);
+  }, [wanted]);
+  useEffect(() => () => void closeEditor(), []);
+  const open = editing.value;
+  useEffect(() => {
+    if (open && open.id !== address.peek().note) {
+      toast(words.edit.moved(open.path));
+      go({ note: open.id, edit: "1" }, { replace: true });
+    }
+  }, [open?.id]);
+  if (editFault.value) {
+    const gone = editFault.value.status === 404;
+    return html`<section class="read" tabindex="0"><div class="doc">${gone ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${editFault.value} again=${() => void openEditor(wanted)} />`}</div></section>`;
+  }
+  if (!open || !styled.value) return html`<section class="edit" aria-busy="true"></section>`;
+  return html`<${Page} key=${editingNumber.value} reading=${reading} />`;
+}
+
+/** @param {{ reading: import("./preview.js").Reading }} given */
+function Page({ reading }) {
+  const open = /** @type {import("../../state/disk.js").Open} */ (editing.value);
+  const [field, source, seen] = [useRef(/** @type {any} */ (null)), useRef(/** @type {any} */ (null)), useRef(/** @type {any} */ (null))];
+  const view = useRef(/** @type {any} */ (null));
+  const mode = useSignal(readOfVault("preview", "off"));
+  const version = useSignal(0);
+  const compared = useSignal(false);
+  const uploading = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const conflict = clash.value?.kind === "conflict" || (clash.value?.kind === "merged" && compared.value);
+
+  const done = async () => {
+    const shown = read.peek();
+    await save();
+    if (clash.peek()) return;
+    go({ note: open.id, edit: "" });
+    if (shown) setTimeout(reopen, 50);
+  };
+  const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
+    for (const file of files) {
+      if (file.size > LARGEST) {
+        toast(words.edit.files.refused(plain(nameOf(file), 80), words.edit.files.large));
+        continue;
+      }
+      announce(words.edit.files.adding(nameOf(file)));
+      try {
+        const link = await upload(file, open);
+        if (at !== null) view.current?.dispatch({ selection: { anchor: Math.min(at, view.current.state.doc.length) } });
+        put(view.current, `${link}\u0001`);
+        at = view.current.state.selection.main.head;
+        toast(words.edit.files.added(plain(nameOf(file), 80)));
+      } catch (error) {
+        toast(words.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
+      }
+    }
+  };
+  const follow = async (/** @type {{ target: string, wiki: boolean }} */ link) => {
+    if (!link.wiki && /^[a-z][a-z0-9+.-]*:/i.test(link.target)) {
+      if (/^(https?|mailto):/i.test(link.target)) window.open(link.target, "_blank", "noopener,noreferrer");
+      return;
+    }
+    const [name, ...part] = link.target.split("#");
+    if (!name) return;
+    const found = await ask("GET", "/resolve", { query: { name: decodeURI(name), from: open.id } }).catch(() => null);
+    const to = found?.data.notes?.[0];
+    if (to) go({ note: to.noteId, at: "", edit: "" });
+    else overlay.value = { name: "create", title: name };
+    void part;
+  };
+
+  useLayoutEffect(() => {
+    const made = makeSurface({
+      parent: field.current, doc: firstBody(), note: () => /** @type {any} */ (editing.peek() ?? open),
+      onType: () => {
+        version.value += 1;
+        typed();
+      },
+      onKey: (name) => void (name === "save" ? save() : name === "image" ? uploading.current?.click() : name === "preview" ? cycle() : done()),
+      onFiles: (files, at) => {
+        if (files.length) void add(files, at);
+        return files.length > 0;
+      },
+      onLink: (link) => void follow(link), onFault: (fault) => toast(sentence(fault)), onBlur: () => void (unsaved() && save()),
+    });
+    view.current = made;
+    attach({
+      body: () => made.state.doc.toString(),
+      show: (body, marks, own) => {
+        showText(made, body, marks, own);
+        version.value += 1;
+      },
+    });
+    if (address.peek().line) {
+      const above = head.peek().split("\n").length - 1;
+      const line = made.state.doc.line(Math.max(1, Math.min(made.state.doc.lines, Number(address.peek().line) - above)));
+      made.dispatch({ selection: { anchor: line.from }, scrollIntoView: true });
+    }
+    made.focus();
+    const hidden = () => {
+      if (document.visibilityState !== "hidden") return;
+      void draft();
+      void save();
+    };
+    document.addEventListener("visibilitychange", hidden);
+    return () => {
+      document.removeEventListener("visibilitychange", hidden);
+      const text = made.state.doc.toString();
+      attach({ body: () => text, show: () => {} });
+      made.destroy();
+    };
+  }, []);
+  useEffect(() => {
+    if (followed.value) announce(words.edit.followed);
+  }, [followed.value]);
+  useEffect(() => void (document.title = `${plain(open.title, 80)} · vault-agent`), [open.title]);
+  useEffect(() => {
+    if (mode.value !== "beside" || conflict || !seen.current) return;
+    return together(view.current, source.current, seen.current, () => head.peek().split("\n").length - 1);
+  }, [mode.value, conflict]);
+
+  const change = (/** @type {string} */ to) => {
+    mode.value = to;
+    writeOfVault("preview", to);
+    announce(/** @type {any} */ (words.edit.modes)[to]);
+    requestAnimationFrame(() => (to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus())));
+  };
+  const cycle = () => change(MODES[(MODES.indexOf(/** @type {any} */ (mode.peek())) + 1) % 3]);
+  const tool = (/** @type {string} */ name) => {
+    const run = TOOLS.find(([each]) => each === name)?.[2];
+    if (run) run(view.current);
+    else uploading.current?.click();
+  };
+  useCommands(() => [
+    { id: "preview", name: words.commands.preview, icon: "notes", keys: ["Mod+e"], run: cycle },
+    { id: "save", name: words.commands.save, icon: "check", keys: ["Mod+s"], run: () => void save() },
+    { id: "done", name: words.commands.done, icon: "check", keys: ["Mod+Shift+Enter"], run: () => void done() },
+    { id: "follow", name: words.commands.follow, icon: "link", keys: ["Alt+Enter"], run: () => view.current?.focus(), hidden: true },
+    ...TOOLS.map(([name, keys]) => ({ id: `md-${name}`, name: words.edit.tool[name], icon: name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name, keys: [keys], run: () => tool(name) })),
+  ], [open.id]);
+
+  const shown = conflict ? "off" : mode.value;
+  return html`<section class="edit" aria-label=${words.edit.label(plain(open.title, 100))} data-mode=${shown}>
+    <header class="crumb"><button class="icon only-s" aria-label=${words.note.back} onClick=${() => void done().then(() => clash.peek() || go({ note: "" }))}><${Icon} name="left" /></button>
+      <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || words.untitled}</h1><${State} />
+      <div class="acts"><div class="tabs" role="radiogroup" aria-label=${words.edit.modes.label}>${MODES.map((each) => html`<button key=${each} role="radio" aria-checked=${each === mode.value} aria-label=${words.edit.modes[each]} title=${words.edit.modes[each]} onClick=${() => change(each)}><${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[each]} /></button>`)}</div>
+        <button class="primary" onClick=${() => void done()}>${words.edit.done}</button></div></header>
+    <${Notices} onCompare=${() => (compared.value = true)} onLeave=${() => go({ note: "", edit: "" })} />
+    ${!conflict && shown !== "instead" && html`<${Toolbar} onTool=${tool} />`}
+    <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(/** @type {any} */ event) => { void add([...event.target.files], null); event.target.value = ""; }} />
+    <div class="panes"><div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}><div class="sheetlike"><${Properties} key=${open.id} /><div class="field-md" ref=${field} data-head=${headAsText.value}></div></div></div>
+      ${conflict && html`<${Later} load=${CONFLICT} name="Conflict" given=${{ onEnd: () => { compared.value = false; requestAnimationFrame(() => view.current?.focus()); } }} />`}
+      ${shown !== "off" && html`<${Preview} text=${wholeText} version=${version.value + head.value.length} note=${open} reading=${reading} box=${seen} onShown=${() => {}} />`}</div></section>`;
+}

@@ -1,0 +1,93 @@
+// What whole lines look like: quotes and callouts, code, lists, and lines in another direction.
+
+import { Decoration, RangeSetBuilder, StateEffect, StateField, EditorView, ViewPlugin, syntaxTree } from "../../../vendor/codemirror.js";
+
+const CALLOUT = /^[ \t>]*\[!([\w-]+)\]/;
+const OTHER_WAY = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
+const FAMILIES = /** @type {Record<string, string>} */ ({
+  warning: "warn", caution: "warn", attention: "warn", question: "warn", help: "warn", faq: "warn", tip: "tip", hint: "tip", important: "tip", abstract: "tip", summary: "tip", tldr: "tip",
+  success: "ok", check: "ok", done: "ok", failure: "bad", fail: "bad", missing: "bad", danger: "bad", error: "bad", bug: "bad", example: "plum", quote: "quiet", cite: "quiet",
+});
+
+/** @param {any} view */
+function decorations(view) {
+  const { doc } = view.state;
+  const tree = syntaxTree(view.state);
+  /** @type {Map<number, string[]>} */
+  const classes = new Map();
+  const add = (/** @type {any} */ node, /** @type {(line: any, first: boolean, last: boolean) => string} */ name) => {
+    const [from, to] = [doc.lineAt(node.from), doc.lineAt(Math.max(node.from, node.to - (doc.sliceString(node.to - 1, node.to) === "\n" ? 1 : 0)))];
+    const [start, end] = [Math.max(from.number, doc.lineAt(view.viewport.from).number), Math.min(to.number, doc.lineAt(view.viewport.to).number)];
+    for (let at = start; at <= end; at += 1) {
+      const line = doc.line(at);
+      classes.set(line.from, [...(classes.get(line.from) ?? []), name(line, at === from.number, at === to.number)]);
+    }
+  };
+  const ends = (/** @type {boolean} */ first, /** @type {boolean} */ last) => `${first ? " first" : ""}${last ? " last" : ""}`;
+  for (const { from, to } of view.visibleRanges) {
+    tree.iterate({ from, to, enter: (node) => {
+      if (node.name === "Blockquote" && node.node.parent?.name !== "Blockquote") {
+        const kind = CALLOUT.exec(doc.lineAt(node.from).text)?.[1].toLowerCase();
+        add(node, (_, first, last) => (kind ? `ln-callout tone-${FAMILIES[kind] ?? "info"}${ends(first, last)}` : `ln-quote${ends(first, last)}`));
+      } else if (node.name === "FencedCode" || node.name === "CodeBlock") {
+        add(node, (_, first, last) => `ln-code${ends(first, last)}`);
+      } else if (node.name === "Frontmatter") add(node, (_, first, last) => `ln-code ln-front${ends(first, last)}`);
+      else if (node.name === "Table") add(node, () => "ln-table");
+      else if (node.name === "Task" && /^\[[xX]\]/.test(doc.sliceString(node.from, node.from + 3))) add(node, () => "ln-done");
+    } });
+  }
+  const builder = new RangeSetBuilder();
+  let at = -1;
+  for (const { from, to } of view.visibleRanges) {
+    for (let pos = from; pos <= to; ) {
+      const line = doc.lineAt(pos);
+      pos = line.to + 1;
+      if (line.from <= at) continue;
+      at = line.from;
+      const names = classes.get(line.from);
+      const turned = OTHER_WAY.test(line.text.slice(0, 500));
+      if (names || turned) builder.add(line.from, line.from, Decoration.line({ class: names?.join(" "), attributes: turned ? { dir: "auto" } : undefined }));
+    }
+  }
+  return builder.finish();
+}
+
+const looks = ViewPlugin.fromClass(
+  class {
+    /** @param {any} view */
+    constructor(view) {
+      this.decorations = decorations(view);
+      this.tree = syntaxTree(view.state);
+    }
+
+    /** @param {any} update */
+    update(update) {
+      const tree = syntaxTree(update.state);
+      if (!update.docChanged && !update.viewportChanged && tree === this.tree) return;
+      this.tree = tree;
+      this.decorations = decorations(update.view);
+    }
+  },
+  { decorations: (value) => /** @type {any} */ (value.decorations) },
+);
+
+/** Mark the lines that others wrote: the first, and the one after the last, counted from 0. */
+export const setMarks = StateEffect.define();
+const marks = StateField.define({
+  create: () => Decoration.none,
+  update(value, change) {
+    for (const each of change.effects) {
+      if (!each.is(setMarks)) continue;
+      const builder = new RangeSetBuilder();
+      const { doc } = change.state;
+      for (const [from, to] of /** @type {[number, number][]} */ (/** @type {any} */ (each.value))) {
+        for (let at = Math.max(0, from); at < Math.min(to, doc.lines); at += 1) builder.add(doc.line(at + 1).from, doc.line(at + 1).from, Decoration.line({ class: "ln-theirs" }));
+      }
+      return /** @type {any} */ (builder.finish());
+    }
+    return value.map(change.changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+export const lineLooks = [looks, marks, EditorView.perLineTextDirection.of(true)];

@@ -1,0 +1,87 @@
+// The preview: what the server makes of the text that is typed, at most every 80 ms.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { sentence } from "../../parts/fault.js";
+import { showRendered } from "../../trust.js";
+import { ask, newestOnly } from "../../wire.js";
+import { words } from "../../words.js";
+
+const PAUSE = 80; // ms between two questions
+const LARGEST = 480 * 1024; // characters
+const PATIENT = 4; // a preview that takes long is made less often
+
+/** @typedef {{ enhance: (prose: HTMLElement, note: any) => () => void, watchLinks: (element: HTMLElement) => () => void, Hover: any }} Reading */
+
+const writer = new XMLSerializer();
+const LINE = / data-line="\d+"/g;
+
+/** Show what has changed only, so that pictures stay and the reader is not thrown about. Return what ends it.
+ * @param {HTMLElement} prose @param {string} rendered @param {Reading["enhance"]} enhance @param {any} note */
+export function patch(prose, rendered, enhance, note) {
+  const made = document.createElement("div");
+  showRendered(made, rendered);
+  const fresh = [...made.children];
+  const known = /** @type {any} */ (prose).shown ?? [];
+  const keys = fresh.map((each) => writer.serializeToString(each).replace(LINE, ""));
+  let first = 0;
+  while (first < Math.min(known.length, keys.length) && known[first].key === keys[first]) first += 1;
+  let last = 0;
+  while (last < Math.min(known.length, keys.length) - first && known.at(-1 - last).key === keys.at(-1 - last)) last += 1;
+  const lined = (/** @type {Element} */ old, /** @type {Element} */ now) => {
+    const to = [now, ...now.querySelectorAll("[data-line]")].filter((each) => each.hasAttribute("data-line"));
+    const from = [old, ...old.querySelectorAll("[data-line]")].filter((each) => each.hasAttribute("data-line"));
+    from.forEach((each, at) => to[at] && each.setAttribute("data-line", to[at].getAttribute("data-line") ?? ""));
+  };
+  const kept = known.slice(known.length - last);
+  kept.forEach((/** @type {any} */ each, /** @type {number} */ at) => lined(each.element, fresh[fresh.length - last + at]));
+  const added = fresh.slice(first, fresh.length - last);
+  for (const each of known.slice(first, known.length - last)) each.element.remove();
+  made.replaceChildren(...added);
+  const end = enhance(made, { ...note, title: first ? "" : note.title });
+  const now = [...made.children];
+  const before = kept[0]?.element ?? null;
+  for (const each of now) prose.insertBefore(each, before);
+  // What is added may be wrapped, as a table is: still one element each.
+  /** @type {any} */ (prose).shown = [...known.slice(0, first), ...now.map((element, at) => ({ element, key: keys[first + at] })), ...kept];
+  return end;
+}
+
+/** @param {{ text: () => string, version: number, note: { id: string, path: string, title: string }, reading: Reading, box: { current: HTMLElement | null }, onShown: () => void }} given */
+export function Preview({ text, version, note, reading, box, onShown }) {
+  const prose = useRef(/** @type {HTMLElement | null} */ (null));
+  const fault = useSignal("");
+  const state = useRef({ due: 0, timer: /** @type {any} */ (0), ends: /** @type {(() => void)[]} */ ([]) });
+  const render = useRef(newestOnly((abort, /** @type {string} */ source, /** @type {string} */ path) => ask("POST", "/render", { body: { text: source, path }, signal: abort })));
+  useEffect(() => {
+    const now = state.current;
+    clearTimeout(now.timer);
+    const show = async () => {
+      const source = text();
+      if (source.length > LARGEST) return void (fault.value = words.edit.previewLarge);
+      now.due = performance.now() + PAUSE;
+      try {
+        const answer = await render.current(source, note.path);
+        if (!answer || !prose.current) return;
+        const began = performance.now();
+        now.ends.push(patch(prose.current, answer.data.html, reading.enhance, note));
+        now.due = Math.max(now.due, performance.now() + PATIENT * (performance.now() - began));
+        fault.value = "";
+        onShown();
+      } catch (error) {
+        fault.value = sentence(error);
+      }
+    };
+    now.timer = setTimeout(() => void show(), Math.max(0, now.due - performance.now()));
+  }, [version, note.path]);
+  useEffect(() => {
+    const stop = reading.watchLinks(/** @type {HTMLElement} */ (prose.current));
+    return () => {
+      clearTimeout(state.current.timer);
+      render.current.stop();
+      [...state.current.ends, stop].forEach((each) => each());
+    };
+  }, []);
+  return html`<section class="pane seen" tabindex="0" aria-label=${words.edit.preview} ref=${box}>
+    ${fault.value && html`<p class="say" role="status">${fault.value}</p>`}
+    <div class="doc"><h1 dir="auto">${note.title}</h1><div class="prose" dir="auto" ref=${prose}></div></div><${reading.Hover} /></section>`;
+}

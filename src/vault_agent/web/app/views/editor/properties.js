@@ -1,0 +1,135 @@
+// The properties of a note as a form. A change goes to the file by itself, and touches no other byte.
+
+import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Combo } from "../../parts/combo.js";
+import { sentence } from "../../parts/fault.js";
+import { composing } from "../../parts/keys.js";
+import { announce, toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { clash, editing, head, headAsText, headChanged, save, saveState, showHead, diskHash } from "../../state/editing.js";
+import { readOfVault, writeOfVault } from "../../state/settings.js";
+import { ask } from "../../wire.js";
+import { words } from "../../words.js";
+
+const KNOWN = /** @type {const} */ (["type", "tags", "aliases", "status", "date", "links", "created", "updated", "title"]);
+const LISTS = new Set(["tags", "aliases", "links"]);
+const TYPES = ["journal", "decision", "module", "note", "pattern", "bug", "snippet"];
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Suggestions for the values of a property. @param {string} name */
+const lookFor = (name) => async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => {
+  if (name === "type") return TYPES.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }));
+  if (name !== "tags" && name !== "links") return [];
+  const { data } = await ask("GET", "/suggest", { query: { q: text.replace(/^#|^\[\[|\]\]$/g, ""), kinds: name === "tags" ? "tag" : "note", from: editing.peek()?.id, limit: 8 }, signal });
+  return data.suggestions.map((/** @type {any} */ each) => (name === "tags" ? { value: each.insert, label: each.label } : { value: `[[${each.insert}]]`, label: each.label, detail: each.detail }));
+};
+
+export function Properties() {
+  const values = useSignal(/** @type {Record<string, any> | null} */ (null));
+  const fault = useSignal(/** @type {any} */ (null));
+  const open = useSignal(readOfVault("properties", true));
+  const adding = useSignal(false);
+  const form = useRef(/** @type {HTMLElement | null} */ (null));
+  const id = editing.value?.id ?? "";
+  const shown = head.value;
+
+  useEffect(() => {
+    if (headAsText.peek() && !fault.peek()) return;
+    const abort = new AbortController();
+    ask("GET", `/notes/${id}/frontmatter`, { signal: abort.signal }).then(
+      ({ data }) => {
+        values.value = data.frontmatter;
+        fault.value = null;
+      },
+      (error) => {
+        if (abort.signal.aborted) return;
+        if (error.code !== "FRONTMATTER_INVALID") return;
+        fault.value = error;
+        values.value = null;
+        if (!headAsText.peek()) showHead(true);
+      },
+    );
+    return () => abort.abort();
+  }, [id, shown]);
+
+  /** @param {{ set?: Record<string, any>, delete?: string[] }} change */
+  const write = async (change) => {
+    const before = values.peek();
+    await save();
+    if (saveState.peek() !== "saved" || clash.peek()) {
+      values.value = { ...before };
+      return toast(words.edit.properties.first);
+    }
+    const next = { ...before, ...change.set };
+    for (const name of change.delete ?? []) delete next[name];
+    values.value = next;
+    try {
+      const { data } = await ask("POST", "/write/frontmatter", { body: { noteId: id, ...change, expectedHash: diskHash(), waitMs: 0 } });
+      if (data.changed) await headChanged(data.hashAfter);
+      announce(words.edit.state.saved);
+    } catch (error) {
+      values.value = before;
+      toast(sentence(error));
+      if (/** @type {any} */ (error).code === "HASH_MISMATCH") await headChanged("");
+    }
+  };
+
+  const t = words.edit.properties;
+  if (fault.value) return html`<div class="fm"><p class="say" role="status"><${Icon} name="warn" /><span>${t.bad(sentence(fault.value))}</span><button class="quiet" onClick=${() => { fault.value = null; showHead(false); }}>${t.asForm}</button></p></div>`;
+  if (headAsText.value) return html`<div class="fm"><button class="quiet" onClick=${() => { showHead(false); }}>${t.asForm}</button></div>`;
+  const list = Object.entries(values.value ?? {});
+  const toggle = () => {
+    open.value = !open.peek();
+    writeOfVault("properties", open.peek());
+  };
+  const rest = KNOWN.filter((each) => !(values.value && each in values.value));
+  const add = (/** @type {string} */ name) => {
+    adding.value = false;
+    if (!name || (values.peek() && name in /** @type {any} */ (values.peek()))) return;
+    values.value = { ...values.peek(), [name]: LISTS.has(name) ? [] : "" };
+    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (form.current?.querySelector("dl > div:last-of-type input"))?.focus());
+  };
+  return html`<section class="fm" aria-label=${t.title} ref=${form}>
+    <header><button class="fold" aria-expanded=${open.value} onClick=${toggle}><${Icon} name="right" small /><span>${t.title}</span>${!open.value && list.length > 0 && html`<span class="num">${list.length}</span>`}</button>
+      ${open.value && head.value && html`<button class="quiet" onClick=${() => showHead(true)}>${t.asText}</button>`}</header>
+    ${open.value && html`<dl>${list.map(([name, value]) => html`<div key=${name}><dt dir="auto" title=${name}>${plain(name, 60)}</dt><dd><${Value} name=${name} value=${value} onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })} /><button class="icon" aria-label=${t.remove(name)} title=${t.remove(name)} onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}><${Icon} name="x" small /></button></dd></div>`)}</dl>
+      ${adding.value ? html`<div class="add"><${Combo} label=${t.name} placeholder=${t.name} shown look=${async (/** @type {string} */ text) => rest.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }))} onTake=${add} /></div>`
+        : html`<button class="plus" onClick=${() => { adding.value = true; requestAnimationFrame(() => /** @type {HTMLElement | null} */ (form.current?.querySelector(".add input"))?.focus()); }}><${Icon} name="plus" small />${t.add}</button>`}`}</section>`;
+}
+
+/** @param {{ name: string, value: any, onChange: (value: any) => void }} given */
+function Value({ name, value, onChange }) {
+  const t = words.edit.properties;
+  if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null)) return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
+  if (typeof value === "boolean") return html`<input type="checkbox" aria-label=${t.value(name)} checked=${value} onChange=${(/** @type {any} */ event) => onChange(event.target.checked)} />`;
+  if (typeof value === "object" && value !== null) return html`<button class="nested" onClick=${() => showHead(true)} title=${t.nested}><code dir="ltr">${plain(JSON.stringify(value), 120)}</code></button>`;
+  if (LISTS.has(name) && value !== null && value !== "") return html`<${Many} name=${name} list=${[value]} onChange=${onChange} />`;
+  if (name === "type") return html`<${Combo} label=${t.value(name)} value=${String(value ?? "")} shown keep look=${lookFor(name)} onTake=${(/** @type {string} */ now) => now !== value && onChange(now)} />`;
+  return html`<${One} name=${name} value=${value} onChange=${onChange} />`;
+}
+
+/** @param {{ name: string, value: any, onChange: (value: any) => void }} given */
+function One({ name, value, onChange }) {
+  const shown = value === null || value === undefined ? "" : String(value);
+  const date = DATE.test(shown) || ((name === "date" || name === "created" || name === "updated") && !shown);
+  const changed = (/** @type {any} */ event) => {
+    const text = event.target.value;
+    if (text === shown) return;
+    const number = typeof value === "number" && text.trim() !== "" && Number.isFinite(Number(text));
+    onChange(number ? Number(text) : text);
+  };
+  return html`<input type=${date ? "date" : "text"} aria-label=${words.edit.properties.value(name)} dir="auto" value=${shown} onChange=${changed} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !composing(event) && /** @type {HTMLElement} */ (event.target).blur()} />`;
+}
+
+/** @param {{ name: string, list: any[], onChange: (value: any) => void }} given */
+function Many({ name, list, onChange }) {
+  const t = words.edit.properties;
+  const shown = (/** @type {any} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
+  const add = (/** @type {string} */ text) => {
+    const clean = name === "tags" ? text.replace(/^#+/, "").replace(/\s+/g, "-") : name === "links" && !/^\[\[.*\]\]$/.test(text) ? `[[${text}]]` : text;
+    if (clean && !list.includes(clean)) onChange([...list, clean]);
+  };
+  return html`<span class="pills">${list.map((each, at) => html`<span class="tag" key=${`${at} ${each}`}><bdi>${shown(each)}</bdi><button aria-label=${t.drop(shown(each))} onClick=${() => onChange(list.filter((_, other) => other !== at))}><${Icon} name="x" small /></button></span>`)}
+    <${Combo} label=${t.more(name)} placeholder=${list.length ? "" : "…"} look=${async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => (await lookFor(name)(text, signal)).filter((/** @type {any} */ each) => !list.includes(each.value))} onTake=${add} onBack=${() => list.length && onChange(list.slice(0, -1))} /></span>`;
+}

@@ -1,0 +1,68 @@
+// The text and its preview scroll together, by the lines of the source.
+
+const LEADS = 160; // ms in which the side that was moved leads
+
+/** What stands where in the preview: lines with their places. @param {HTMLElement} box */
+function anchors(box) {
+  const top = box.getBoundingClientRect().top - box.scrollTop;
+  const found = [{ line: 1, y: 0 }];
+  for (const each of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll(".prose > [data-line]"))) {
+    const [line, y] = [Number(each.dataset.line), each.getBoundingClientRect().top - top];
+    if (line > (found.at(-1)?.line ?? 0)) found.push({ line, y });
+  }
+  return found;
+}
+
+/** @param {{ line: number, y: number }[]} all @param {"line" | "y"} by @param {"line" | "y"} to @param {number} value */
+function between(all, by, to, value) {
+  let at = 0;
+  while (at + 1 < all.length && all[at + 1][by] <= value) at += 1;
+  const [one, other] = [all[at], all[at + 1]];
+  if (!other) return one[to];
+  return one[to] + ((value - one[by]) / (other[by] - one[by])) * (other[to] - one[to]);
+}
+
+/**
+ * Let two boxes scroll together. Return a function that ends it.
+ * @param {any} view @param {HTMLElement} source the box of the text @param {HTMLElement} preview @param {() => number} above lines of the file above the text
+ */
+export function together(view, source, preview, above) {
+  /** @type {HTMLElement | null} */
+  let leader = null;
+  let until = 0;
+  const leads = (/** @type {HTMLElement} */ box) => {
+    if (leader !== box && performance.now() < until) return false;
+    leader = box;
+    until = performance.now() + LEADS;
+    return true;
+  };
+  const fromSource = () => {
+    if (!leads(source)) return;
+    const y = source.getBoundingClientRect().top - view.documentTop;
+    if (y <= 0) return void (preview.scrollTop = 0);
+    if (source.scrollTop + source.clientHeight >= source.scrollHeight - 2) return void (preview.scrollTop = preview.scrollHeight);
+    const block = view.lineBlockAtHeight(y);
+    const line = view.state.doc.lineAt(block.from).number + above() + (y - block.top) / Math.max(1, block.height);
+    preview.scrollTop = between(anchors(preview), "line", "y", line);
+  };
+  const fromPreview = () => {
+    if (!leads(preview)) return;
+    if (preview.scrollTop <= 0) return void (source.scrollTop = 0);
+    const line = between(anchors(preview), "y", "line", preview.scrollTop) - above();
+    const number = Math.max(1, Math.min(view.state.doc.lines, Math.floor(line)));
+    const block = view.lineBlockAt(view.state.doc.line(number).from);
+    source.scrollTop += view.documentTop + block.top + (line - number) * block.height - source.getBoundingClientRect().top;
+  };
+  let asked = 0;
+  const soon = (/** @type {() => void} */ run) => () => {
+    if (!asked) asked = requestAnimationFrame(() => { asked = 0; run(); });
+  };
+  const [one, other] = [soon(fromSource), soon(fromPreview)];
+  source.addEventListener("scroll", one, { passive: true });
+  preview.addEventListener("scroll", other, { passive: true });
+  return () => {
+    cancelAnimationFrame(asked);
+    source.removeEventListener("scroll", one);
+    preview.removeEventListener("scroll", other);
+  };
+}

@@ -1,0 +1,48 @@
+// The journals of sessions: drafts to accept, incomplete ones with Retry, and the others.
+
+import { html, useEffect } from "../../../vendor/preact.js";
+import { Empty, sentence } from "../../parts/fault.js";
+import { toast } from "../../parts/say.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { addressIn } from "../../state/address.js";
+import { journals, loadJournals, loadSession, loadSessions, makeJournal, reviewJournal, session } from "../../state/memory.js";
+import { identityOf, job, remembered, revision, switchedOn } from "../../state/vault.js";
+import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
+import { agentName } from "./names.js";
+
+const t = words.journals;
+const FIRST = ["draft", "incomplete", "pending"];
+const SIGNS = /** @type {Record<string, [string, string]>} */ ({ complete: ["check", "ok"], incomplete: ["warn", "warned"], draft: ["edit", "warned"], pending: ["clock", "mute"], skipped: ["minus", "mute"] });
+
+/** @param {{ project: string }} given */
+export function Journals({ project }) {
+  useEffect(() => void loadJournals(project), [project, remembered.value, revision.value, job.value?.state]);
+  if (!journals.value) return null;
+  if (!journals.value.length) return html`<${Empty} icon="notes" title=${t.none.title}><p>${t.none.text}</p><//>`;
+  const rank = (/** @type {any} */ each) => (FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length);
+  const list = [...journals.value].sort((a, b) => rank(a) - rank(b));
+  return html`<ul class="card">${list.map((each) => html`<li class="line" key=${each.sessionId}>
+    <span class="grow"><${JournalState} of=${each} vault=${each.vault} sessionId=${each.sessionId} />
+      <small>${agentName(each.agent)}${each.project && html` · <bdi>${plain(each.project, 60)}</bdi>`}${each.endedAt && html` · <time class="num" title=${fullDate(each.endedAt)}>${agoWords((Date.now() - timeOf(each.endedAt)) / 1000)}</time>`}</small></span></li>`)}</ul>`;
+}
+
+/** The state of a journal, and what can be done about it. @param {{ of: any, vault: string, sessionId?: string }} given */
+export function JournalState({ of, vault, sessionId }) {
+  const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
+  const identity = identityOf(vault);
+  const title = plain(of.title, 120) || t.states[/** @type {"draft"} */ (of.state)];
+  /** @param {Promise<any>} work @param {string} done */
+  const act = (work, done) => void work.then(() => {
+    toast(done);
+    void loadSessions("");
+    if (journals.peek()) void loadJournals("");
+    if (session.peek()) void loadSession(session.peek().sessionId);
+  }, (error) => toast(sentence(error)));
+  const said = [t.states[/** @type {"draft"} */ (of.state)], of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120)), of.attempts > 1 && t.attempts(count(of.attempts)), of.nextTryAt && t.nextTry(fullDate(of.nextTryAt))].filter(Boolean);
+  return html`<span class="journal"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
+    <span class="grow">${of.noteId && identity ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${plain(of.title, 120) || t.open}</bdi></a>` : html`<bdi>${title}</bdi>`}<small>${said.join(" · ")}</small></span>
+    ${switchedOn("journal.enabled") && sessionId && html`<span class="acts">
+      ${of.state === "draft" && html`<button class="quiet" onClick=${() => act(reviewJournal(sessionId, false), t.dropped)}>${t.drop}</button><button class="primary" onClick=${() => act(reviewJournal(sessionId, true), t.accepted)}>${t.accept}</button>`}
+      ${of.state === "incomplete" && html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`}</span>`}</span>`;
+}

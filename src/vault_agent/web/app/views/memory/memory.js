@@ -1,0 +1,65 @@
+// The Memory view: what each session of an agent got of the notes, and the journals of the sessions.
+
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Empty, Trouble } from "../../parts/fault.js";
+import { useSheet } from "../../parts/sheet.js";
+import { Icon } from "../../parts/sign.js";
+import { plain } from "../../parts/text.js";
+import { address, changed, go } from "../../state/address.js";
+import { loadSessions, memoryFault, olderSessions, sessions } from "../../state/memory.js";
+import { clock, readVaults, remembered, switchedOn, vaults } from "../../state/vault.js";
+import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
+import { Journals, JournalState } from "./journals.js";
+import { agentName, Tokens } from "./names.js";
+import { Session } from "./session.js";
+
+const t = words.memory;
+
+export function View() {
+  const styled = useSheet("memory.css");
+  const { session, project } = address.value;
+  const both = switchedOn("memory.enabled") && switchedOn("journal.enabled");
+  const journals = useSignal(!switchedOn("memory.enabled"));
+  const only = project[0] ?? "";
+  useEffect(() => void (vaults.peek().length || !switchedOn("vaults.enabled") || readVaults()), []);
+  if (!styled) return null;
+  if (session) return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div><${Session} key=${session} id=${session} /></div></section>`;
+  const tab = (/** @type {boolean} */ on, /** @type {string} */ label) => html`<button role="radio" aria-checked=${journals.value === on} onClick=${() => (journals.value = on)}>${label}</button>`;
+  return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div>
+    <div class="head"><h1>${t.title}</h1><span class="acts"><${Projects} only=${only} />${both && html`<span class="tabs" role="radiogroup" aria-label=${t.title}>${tab(false, t.sessions)}${tab(true, t.journals)}</span>`}</span></div>
+    ${memoryFault.value && html`<${Trouble} fault=${memoryFault.value} again=${() => void loadSessions(only)} />`}
+    ${journals.value ? html`<${Journals} project=${only} />` : html`<${Sessions} project=${only} />`}
+  </div></section>`;
+}
+
+/** The projects to choose from. @param {{ only: string }} given */
+function Projects({ only }) {
+  const names = new Set(vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, "")));
+  for (const each of sessions.value?.list ?? []) if (each.project) names.add(each.project);
+  if (only) names.add(only);
+  if (names.size < 2) return null;
+  return html`<label class="pick"><span class="visually-hidden">${t.project}</span><${Icon} name="folder" /><select value=${only} onChange=${(/** @type {any} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}>
+    <option value="">${t.allProjects}</option>${[...names].sort().map((name) => html`<option key=${name} value=${name}>${plain(name, 60)}</option>`)}</select></label>`;
+}
+
+/** @param {{ project: string }} given */
+function Sessions({ project }) {
+  // Sessions of a vault that this page does not follow bring no news: the clock asks for them.
+  useEffect(() => void loadSessions(project), [project, remembered.value, clock.value]);
+  const now = sessions.value;
+  if (!now) return null;
+  if (!now.list.length) return html`<${Empty} icon="memory" title=${t.none.title}><p>${t.none.text}</p><p><code>${t.none.command}</code></p><//>`;
+  return html`<p class="mute">${t.lead}</p>
+    <ul class="sessions">${now.list.map((each) => html`<${Card} key=${each.sessionId} of=${each} />`)}</ul>
+    ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>${words.more}</button>`}`;
+}
+
+/** @param {{ of: any }} given */
+function Card({ of }) {
+  return html`<li class="card session"><a href=${changed({ view: "memory", session: of.sessionId })}>
+    <span class="who"><b dir="auto">${plain(of.title, 120) || t.untitled(agentName(of.agent))}</b>
+      <small>${agentName(of.agent)}${of.project && html` · <bdi>${plain(of.project, 60)}</bdi>`}</small></span>
+    <span class="got num">${t.got(of.notes, count(of.notes))}<small><${Tokens} of=${of.tokens} most=${of.maxTokens} /></small></span>
+    <span class="when num" title=${fullDate(of.lastEventAt)}>${agoWords((Date.now() - timeOf(of.lastEventAt)) / 1000)}<small>${of.state === "open" ? html`<span class="live" data-state="live"></span>${t.open}` : t.ended}</small></span></a>
+    ${of.journal && html`<div class="line"><${JournalState} of=${of.journal} vault=${of.vault} /></div>`}</li>`;
+}

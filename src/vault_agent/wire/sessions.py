@@ -1,0 +1,48 @@
+"""The request and the reply of `POST /sessions/events`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from vault_agent.wire.base import Model
+
+SESSION_ID = r"^[0-9A-Za-z][0-9A-Za-z._:-]{0,199}$"
+
+_Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+_Path = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+_Text = Annotated[str, StringConstraints(max_length=100_000)]
+
+
+class SessionEventBody(Model):
+    """An event of an agent's session. Secrets in its texts are removed before they are stored."""
+
+    version: Literal[1]
+    agent: Literal["claude-code", "codex", "gemini", "opencode", "generic"]
+    event: Literal["start", "prompt", "stop", "compact", "end"]
+    name: _Short = Field(description="The agent's own name of the event.")
+    session_id: Annotated[str, StringConstraints(pattern=SESSION_ID)]
+    cwd: _Path = Field(description="The folder that the agent works in. It is never opened.")
+    at: Annotated[float, Field(ge=0, lt=1e11)] = Field(description="Seconds since 1970.")
+    vault: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")] = Field(
+        description="The identity of the project's vault, which must be registered."
+    )
+    transcript_path: _Path | None = None
+    model: _Short | None = None
+    source: _Short | None = Field(default=None, description="Such as `startup` or `resume`.")
+    reason: _Short | None = Field(default=None, description="Why the session ended.")
+    title: _Text | None = None
+    prompt: _Text | None = None
+    last_message: _Text | None = None
+    summary: _Text | None = Field(default=None, description="The agent's own, of a compaction.")
+    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40,64}$")] | None = Field(
+        default=None, description="The commit that is checked out at a start."
+    )
+
+
+class DeliveredData(Model):
+    """What the event brings to the agent."""
+
+    text: str | None = Field(description="Context for the agent.")
+    message: str | None = Field(description="A message for the person.")

@@ -1,0 +1,134 @@
+"""A real chat endpoint for tests: OpenAI-compatible HTTP with failures on request.
+
+    async with ChatEndpoint() as endpoint:
+        endpoint.always = status(500)      # every request, with the misbehaviours of tests.endpoint
+        endpoint.answer = "# Title ..."    # what the model says
+
+It can run as a program too, and then says its address.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.endpoint import Misbehaviour
+
+ANSWER = """# Retries for the queue
+
+## Goal
+Add retries.
+
+## Approach
+One table of waits.
+
+## Key Decisions
+- A table rather than branches, because it is short.
+
+## Problems Encountered
+None.
+
+## Outcome
+Retries work.
+
+## Open Questions
+- Should they be logged?
+"""
+
+
+class ChatEndpoint:
+    """Serves `/v1/chat/completions` on a free port of 127.0.0.1 and records requests."""
+
+    def __init__(self, *, model: str = "test-model", port: int = 0) -> None:
+        self.model = model
+        self.port = port
+        self.answer: str | Callable[[str], str] = ANSWER
+        self.always: Misbehaviour | None = None
+        self.requests: list[dict] = []
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1/chat/completions"
+
+    @property
+    def questions(self) -> list[str]:
+        """Return what was asked, without the small questions of recovery."""
+        asked = [each["messages"][-1]["content"] for each in self.requests]
+        return [text for text in asked if text != "ready"]
+
+    async def __aenter__(self) -> ChatEndpoint:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        app = web.Application(client_max_size=64 << 20)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        self._runner = web.AppRunner(
+            app, shutdown_timeout=0.1, handle_signals=False, handler_cancellation=True
+        )
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
+        await site.start()
+        self.port = site._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.requests.append(body)
+        question = body["messages"][-1]["content"]
+        said = self.answer if isinstance(self.answer, str) else self.answer(question)
+        reply = {
+            "object": "chat.completion",
+            "model": self.model,
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": said}}],
+        }
+        if self.always is not None:
+            response = await self.always(request, reply)
+            if response is not None:
+                return response
+        if body["model"] != self.model:
+            message = f'model "{body["model"]}" not found, try pulling it first'
+            return web.json_response({"error": {"message": message}}, status=404)
+        return web.json_response(reply)
+
+
+def half() -> Misbehaviour:
+    """Announce a whole reply, send half of it, and cut the connection."""
+
+    async def misbehave(request, reply):
+        data = json.dumps(reply).encode()
+        response = web.StreamResponse(headers={"Content-Length": str(len(data))})
+        await response.prepare(request)
+        await response.write(data[: len(data) // 2])
+        request.transport.close()
+        return response
+
+    return misbehave
+
+
+async def _serve(**options) -> None:
+    async with ChatEndpoint(**options) as endpoint:
+        print(endpoint.url, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--model", default="test-model")
+    asyncio.run(_serve(**vars(parser.parse_args())))

@@ -1,0 +1,397 @@
+"""The hook of agents: it never fails, never waits long, and loses no event."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.clocks import PATIENCE
+
+from vault_agent.config.project import OURS, VAULT
+from vault_agent.config.project_file import ensure_project_file
+from vault_agent.config.registry import Registered, Role, add_vault
+from vault_agent.config.rules import vault_identity
+from vault_agent.knowledge.spool import waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from vault_agent.model.sessions import SessionEvent
+
+PROGRAM = (sys.executable, "-P", "-m", "vault_agent", "memory", "hook")
+START = {
+    "hook_event_name": "SessionStart",
+    "session_id": "0f0e0d0c-1111-4222-8333-444455556666",
+    "transcript_path": "/home/somebody/.claude/projects/x/t.jsonl",
+    "source": "startup",
+    "model": "a-model",
+}
+PROMPT = {
+    **START,
+    "hook_event_name": "UserPromptSubmit",
+    "prompt": "make it faster",
+    "source": "user",
+}
+END = {**START, "hook_event_name": "SessionEnd", "reason": "logout"}
+
+
+class World:
+    """A project with a trusted vault, and the settings of a user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.home = self.folder / "home"
+        self.project = self.folder / "project"
+        (self.project / "src").mkdir(parents=True)
+        self.vault = self.project / OURS / VAULT
+        self.vault.mkdir(parents=True)
+        self.config = self.home / ".config" / "vault-agent" / "config.toml"
+        self.config.parent.mkdir(parents=True)
+        self.switch("memory")
+        self.register()
+
+    def switch(self, *on: str) -> None:
+        lines = [f"[{each}]\nenabled = true" for each in ("vaults", *on) if on]
+        self.config.write_text("\n".join([*lines, f'[index]\ndir = "{self.data}"', ""]))
+
+    def register(self) -> None:
+        uid = ensure_project_file(self.project, "one").uid or ""
+        registry = self.config.with_name("vaults.toml")
+        add_vault(Registered(self.vault, Role.PROJECT, "one", uid), registry)
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def spooled(self) -> list[SessionEvent]:
+        return [each.event for each in waiting(self.data / "spool")]
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("VAULT_AGENT_", "XDG_"))
+        }
+        return {**kept, "HOME": str(self.home), **more}
+
+    def hook(
+        self,
+        given: dict[str, Any] | bytes,
+        *arguments: str,
+        endpoint: str = "http://127.0.0.1:9",
+        **more: str,
+    ) -> dict[str, Any] | None:
+        """Run the hook and return what it prints. It ends with code 0 and says nothing else."""
+        data = given if isinstance(given, bytes) else json.dumps(self.placed(given)).encode()
+        chosen = arguments or ("--agent", "claude-code")
+        done = subprocess.run(
+            [*PROGRAM, *chosen, "--endpoint", endpoint],
+            input=data,
+            capture_output=True,
+            env=self.environment(**more),
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        return json.loads(done.stdout) if done.stdout else None
+
+    def placed(self, given: dict[str, Any]) -> dict[str, Any]:
+        return {"cwd": str(self.project / "src"), **given}
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return World(tmp_path)
+
+
+class Server:
+    """A server that replies always the same, and notes what it got."""
+
+    def __init__(self, reply: bytes | None) -> None:
+        self.requests: list[bytes] = []
+        outer = self
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                got = b""
+                with suppress(OSError):
+                    while b"\r\n\r\n" not in got or len(got) < outer.length(got):
+                        part = self.request.recv(65_536)
+                        if not part:
+                            return
+                        got += part
+                    outer.requests.append(got)
+                    if reply is None:
+                        outer.released.wait(PATIENCE)
+                    else:
+                        self.request.sendall(reply)
+
+        self.released = threading.Event()
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.endpoint = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    @staticmethod
+    def length(got: bytes) -> int:
+        head, _, _ = got.partition(b"\r\n\r\n")
+        lengths = [line for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")]
+        return len(head) + 4 + int(lengths[0].partition(b":")[2])
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(each.partition(b"\r\n\r\n")[2]) for each in self.requests]
+
+
+@contextmanager
+def serving(reply: bytes | None) -> Iterator[Server]:
+    server = Server(reply)
+    with server.server:
+        thread = threading.Thread(target=server.server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield server
+        server.released.set()
+        server.server.shutdown()
+
+
+def reply(status: int, value: object) -> bytes:
+    body = json.dumps(value).encode()
+    return f"HTTP/1.1 {status} x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def accepted(text: str | None = None, message: str | None = None) -> bytes:
+    return reply(202, {"data": {"text": text, "message": message}, "warnings": []})
+
+
+def test_a_start_is_sent_and_what_it_brings_is_printed(world: World):
+    with serving(accepted("[Vault Memory] …", "1 draft waits.")) as server:
+        printed = world.hook(START, endpoint=server.endpoint)
+    assert printed == {
+        "hookSpecificOutput": {
+            "hookEventName": "SessionStart",
+            "additionalContext": "[Vault Memory] …",
+        },
+        "systemMessage": "1 draft waits.",
+    }
+    [event] = server.events
+    assert event["event"] == "start"
+    assert event["vault"] == vault_identity(world.vault)
+    assert event["sessionId"] == START["session_id"]
+    assert event["cwd"] == str(world.project / "src")
+    assert world.spooled == []
+
+
+def test_other_agents_have_names_of_their_own(world: World):
+    with serving(accepted("text")) as server:
+        printed = world.hook(
+            {"hook_event_name": "BeforeAgent", "session_id": "g1", "prompt": "hello"},
+            "--agent=gemini",
+            endpoint=server.endpoint,
+        )
+        assert printed is not None
+        assert printed["hookSpecificOutput"]["hookEventName"] == "BeforeAgent"
+        world.hook({**START, "hook_event_name": "PreToolUse"}, endpoint=server.endpoint)
+        world.hook(START, "--agent", "another", endpoint=server.endpoint)
+    assert [each["agent"] for each in server.events] == ["gemini"]
+
+
+def test_secrets_are_removed_before_anything_is_sent_or_stored(world: World):
+    secret = "ghp_" + "a1B2" * 9
+    with serving(accepted()) as server:
+        world.hook({**PROMPT, "prompt": f"use {secret}"}, endpoint=server.endpoint)
+        assert b"ghp_" not in server.requests[0]
+    world.hook({**PROMPT, "prompt": f"use {secret} in {world.home}/x"})
+    [event] = world.spooled
+    assert event.prompt == "use [redacted: github] in ~/x"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(reply(500, {}), id="it fails"),
+        pytest.param(reply(503, {}), id="it is busy"),
+        pytest.param(b"", id="it hangs up"),
+        pytest.param(b"SSH-2.0-OpenSSH\r\n\r\n", id="it is another program"),
+        pytest.param(b"HTTP/1.1 202 x\r\n\r\n<html>", id="it is another server"),
+        pytest.param(b"HTTP/1.1 202 x\r\n\r\n" + b" " * 300_000, id="it never ends"),
+    ],
+)
+def test_an_event_that_no_server_took_waits_in_the_spool(world: World, answer: bytes):
+    with serving(answer) as server:
+        assert world.hook(END, endpoint=server.endpoint) is None
+    [event] = world.spooled
+    assert (event.event, event.reason) == ("end", "logout")
+    [file] = (world.data / "spool").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_refused_event_is_not_kept(world: World):
+    with serving(reply(403, {"error": {"code": "FEATURE_DISABLED"}})) as server:
+        assert world.hook(START, endpoint=server.endpoint) is None
+    assert world.spooled == []
+
+
+def test_a_server_that_hangs_is_given_up(world: World):
+    with serving(None) as server:
+        began = time.monotonic()
+        timeout = {"VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS": "100"}
+        assert world.hook(PROMPT, endpoint=server.endpoint, **timeout) is None
+        assert time.monotonic() - began < PATIENCE / 2
+    assert [each.event for each in world.spooled] == ["prompt"]
+
+
+def test_the_input_may_stay_open(world: World):
+    with serving(accepted("text")) as server:
+        process = subprocess.Popen(
+            [*PROGRAM, "--agent", "claude-code", "--endpoint", server.endpoint],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=world.environment(VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS="10000"),
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        whole = json.dumps(world.placed({**PROMPT, "prompt": "a } b"})).encode()
+        middle = whole.index(b"}") + 1
+        for part in (whole[:middle], whole[middle:]):
+            process.stdin.write(part)
+            process.stdin.flush()
+            time.sleep(0.05)
+        assert process.stdout.read()  # it has ended
+        assert process.wait(PATIENCE) == 0
+        process.stdin.close()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe{}",
+        b'{"hook_event_name": "SessionStart"}',
+        b"[" * 100_000,
+        b'{"cwd": "/", "prompt": "' + b"a" * (1 << 20) + b'"}',
+        b'{"cwd": "\\u0000", "hook_event_name": "SessionStart", "session_id": "a"}',
+        b'{"cwd": "/", "hook_event_name": "SessionStart", "session_id": "../../etc"}',
+        b'{"cwd": 1, "hook_event_name": ["SessionStart"], "session_id": {}}',
+    ],
+    ids=lambda given: given[:20].decode("latin-1"),
+)
+def test_what_is_no_event_is_ignored(world: World, given: bytes):
+    assert world.hook(given) is None
+    assert not world.data.exists()
+
+
+def test_arguments_that_are_wrong_do_not_fail(world: World):
+    for arguments in ((), ("--agent",), ("--nothing", "--agent", "codex"), ("--config", "/none")):
+        done = subprocess.run(
+            [*PROGRAM, *arguments],
+            input=json.dumps(world.placed(START)).encode(),
+            capture_output=True,
+            env=world.environment(VAULT_AGENT_UNKNOWN="1"),
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_nothing_is_done_while_it_is_off(world: World):
+    with serving(accepted("text")) as server:
+        assert world.hook(START, endpoint=server.endpoint, VAULT_AGENT_OFF="1") is None
+        world.switch()
+        assert world.hook(START, endpoint=server.endpoint) is None
+        world.switch("journal")
+        assert world.hook(START, endpoint=server.endpoint) is not None
+    assert len(server.requests) == 1
+    world.switch()
+    assert world.hook(START) is None
+    assert not world.data.exists()
+
+
+def test_a_vault_that_is_not_trusted_is_told_once_and_not_used(world: World):
+    (world.config.with_name("vaults.toml")).unlink()
+    with serving(accepted("text")) as server:
+        printed = world.hook(START, endpoint=server.endpoint)
+        assert printed is not None
+        assert list(printed) == ["systemMessage"]
+        assert "vault-agent trust" in printed["systemMessage"]
+        assert world.hook(PROMPT, endpoint=server.endpoint) is None
+    assert server.requests == []
+    assert not world.data.exists()
+
+
+def test_outside_a_project_nothing_is_done(world: World):
+    assert world.hook({**START, "cwd": str(world.folder)}) is None
+    assert not world.data.exists()
+
+
+def test_the_commit_of_a_worktree_is_read_without_git(world: World):
+    git = world.project / ".git"
+    own = git / "worktrees" / "tree"
+    own.mkdir(parents=True)
+    tree = world.folder / "tree"
+    tree.mkdir()
+    (tree / ".git").write_text(f"gitdir: {own}\n")
+    (own / "gitdir").write_text(f"{tree}/.git\n")
+    (own / "commondir").write_text("../..\n")
+    (own / "HEAD").write_text("ref: refs/heads/topic\n")
+    (git / "packed-refs").write_text(f"# pack-refs\n{'b' * 40} refs/heads/topic\n")
+    (git / "HEAD").write_text(f"{'a' * 40}\n")
+    world.hook({**START, "cwd": str(tree)})
+    world.hook(START)
+    assert [each.commit for each in world.spooled] == ["b" * 40, "a" * 40]
+    assert {each.vault for each in world.spooled} == {vault_identity(world.vault)}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX only")
+def test_an_event_is_spooled_whole_or_not_at_all(world: World):
+    data = json.dumps(world.placed(PROMPT)).encode()
+    for delay in (0.02, 0.06, 0.1, 0.15, 0.2):
+        process = subprocess.Popen(
+            [*PROGRAM, "--agent", "claude-code", "--endpoint", "http://127.0.0.1:9"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=world.environment(),
+        )
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(data)
+            process.stdin.close()
+        time.sleep(delay)
+        process.kill()
+        process.wait(PATIENCE)
+    assert all(each.prompt == "make it faster" for each in world.spooled)
+    assert not (world.data / "spool" / "damaged").exists()
+
+
+def test_the_hook_imports_little():
+    """Its start is what an agent waits for."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", "import sys, vault_agent.cli.hook; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {each.partition(".")[0] for each in done.stdout.split()}
+    ours = {"vault_agent", "platformdirs"}
+    third = {
+        each
+        for each in loaded - ours
+        if each not in sys.stdlib_module_names and not each.startswith("_")
+    }
+    assert third == set()
+    assert not {"asyncio", "http", "email", "ssl", "subprocess", "logging"} & loaded

@@ -1,0 +1,311 @@
+"""What sessions of agents get of the notes, and what is logged about that."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.library.vaults import World, indexed
+
+from vault_agent.config.registry import Role
+from vault_agent.config.rules import vault_identity
+from vault_agent.errors import NotFound
+from vault_agent.knowledge.preamble import tokens_of
+from vault_agent.model.deliveries import MemoryNews
+from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobKind
+from vault_agent.model.memory import RecallQuery
+from vault_agent.model.sessions import Session, SessionEvent
+from vault_agent.store.sessions.deliveries import place
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from vault_agent.library.delivery import Deliveries
+    from vault_agent.library.library import Library
+    from vault_agent.model.sessions import Delivered
+
+TODAY = "2026-02-14T10:00:00Z"
+PROMPT = "streaming cost updates in the tracker of the canary"
+
+
+def note(title: str, text: str, **fields: str) -> str:
+    """Return a note with frontmatter."""
+    lines = "".join(f"{name}: {value}\n" for name, value in {"updated": TODAY, **fields}.items())
+    return f"---\n{lines}---\n# {title}\n\n{text}\n"
+
+
+SHOP = {
+    "journals/last.md": note(
+        "Last session", "## Outcome\n\nThe parser is done.", files="[src/parser.py]", type="journal"
+    ),
+    "decisions/parsing.md": note(
+        "Parsing", "## Decision\n\nThe parser takes regex.", files="[src/parser.py]"
+    ),
+    "notes/tracker.md": note("Tracker", "The streaming cost tracker sums its updates per model."),
+    "notes/costs.md": note("Costs", "Streaming cost updates come every second to the tracker."),
+    "bugs/never.md": note("Never", "Streaming cost tracker updates.", memory="never"),
+}
+
+
+def commit(project: Path, file: str, *, branch: str) -> None:
+    """Make a repository with one commit of one file."""
+    (project / file).parent.mkdir(exist_ok=True)
+    (project / file).write_text("pass\n")
+    person = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (("init", "-q", "-b", branch), ("add", file), (*person, "commit", "-qm", "x")):
+        subprocess.run(("git", *command), cwd=project, check=True, capture_output=True)
+
+
+class Agent:
+    """A session of an agent in a project."""
+
+    def __init__(self, deliveries: Deliveries, vault: str, session_id: str = "s1") -> None:
+        self.deliveries = deliveries
+        self.vault = vault
+        self.id = session_id
+
+    async def does(self, event: str, **more: Any) -> Delivered | None:
+        session = Session(
+            self.id,
+            "claude-code",
+            self.vault,
+            1.0,
+            2.0,
+            None,
+            "open",
+            0,
+            *(None, None, "/", *[None] * 3),
+        )
+        happened = SessionEvent("claude-code", event, event, self.id, "/", 2.0, self.vault, **more)
+        return await self.deliveries.deliver(session, happened)
+
+    async def starts(self, source: str = "startup") -> str:
+        found = await self.does("start", source=source)
+        return found.text or "" if found is not None else ""
+
+    async def prompts(self, prompt: str = PROMPT) -> str:
+        found = await self.does("prompt", prompt=prompt)
+        return found.text or "" if found is not None else ""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.shop = world.project("shop", SHOP)
+    return world
+
+
+@asynccontextmanager
+async def opened(world: World, **memory: Any) -> AsyncIterator[tuple[Library, Agent]]:
+    """Open the vaults, and yield them with an agent's session."""
+    async with world.library(memory={"enabled": True, **memory}) as library:
+        identity = vault_identity(world.shop)
+        async with library.vault(identity) as vault:
+            await indexed(vault)
+        assert library.deliveries is not None
+        yield library, Agent(library.deliveries, identity)
+
+
+async def test_a_start_brings_the_last_session_and_a_first_prompt_what_it_is_about(world: World):
+    async with opened(world) as (library, agent):
+        start = await agent.starts()
+        assert '"Parsing"' in start
+        assert '"Last session"' in start
+        assert tokens_of(start) <= 500
+        prompt = await agent.prompts()
+        assert '"Tracker"' in prompt
+        assert '"Costs"' in prompt
+        assert "Never" not in prompt
+        assert '"Parsing"' not in prompt
+        assert tokens_of(start) + tokens_of(prompt) <= 1_000
+        assert await agent.prompts() == ""
+        details = await agent.deliveries.details("s1")
+        assert [each.event for each in details.deliveries] == ["start", "prompt"]
+        first, second = details.deliveries
+        assert (first.text, second.text) == (start, prompt)
+        assert first.signals.files == ("src/parser.py",)
+        assert second.signals.prompt
+        assert {each.left_out for each in second.left_out} == {"relevance"}
+        assert set(details.changed.values()) == {False}
+        del library
+
+
+async def test_nothing_comes_at_a_resume_or_without_auto_inject(world: World):
+    async with opened(world) as (_, agent):
+        assert await agent.does("start", source="resume") is None
+    async with opened(world, auto_inject=False) as (_, agent):
+        assert await agent.does("start", source="startup") is None
+        assert await agent.does("prompt", prompt=PROMPT) is None
+        with pytest.raises(NotFound):
+            await agent.deliveries.details("s1")
+
+
+async def test_a_prompt_without_a_subject_does_not_count_as_the_first(world: World):
+    async with opened(world) as (_, agent):
+        assert await agent.prompts("continue") == ""
+        assert '"Tracker"' in await agent.prompts()
+
+
+async def test_a_note_comes_again_after_a_compaction(world: World):
+    async with opened(world) as (_, agent):
+        first = await agent.starts(), await agent.prompts()
+        assert await agent.starts("compact") == first[0]
+        assert await agent.does("compact") is None  # tells of the same compaction
+        assert await agent.prompts() == first[1]
+
+
+async def test_each_prompt_gets_notes_that_it_did_not_have_if_wanted(world: World):
+    async with opened(world, each_prompt=True, max_notes=1) as (_, agent):
+        first, second = await agent.prompts(), await agent.prompts()
+        assert {'"Tracker"' in first, '"Costs"' in first} == {True, False}
+        assert {'"Tracker"' in second, '"Costs"' in second} == {True, False}
+        assert first != second
+
+
+async def test_the_person_is_told_which_notes_if_wanted(world: World):
+    async with opened(world, show=True) as (_, agent):
+        found = await agent.does("start", source="startup")
+        assert found is not None
+        assert found.message is not None
+        assert '"Parsing"' in found.message
+
+
+async def test_a_note_that_was_put_first_comes_first_whatever_it_is_about(world: World):
+    async with opened(world) as (_, agent):
+        await agent.starts()
+        await agent.prompts()
+        parsing = identify("decisions/parsing.md")
+        await agent.deliveries.put_first("s1", "project:shop", parsing)
+        text = await agent.prompts("thanks")
+        assert text.count("--- Decision") == 1
+        assert '"Parsing"' in text
+        assert await agent.prompts("thanks") == ""
+
+
+async def test_a_note_that_was_taken_out_is_withdrawn_once_and_never_comes_again(world: World):
+    async with opened(world) as (_, agent):
+        await agent.starts()
+        await agent.prompts()
+        tracker = identify("notes/tracker.md")
+        await agent.deliveries.take_out("s1", "project:shop", tracker)
+        told = await agent.prompts("thanks")
+        assert told == '[Vault Memory] The user has taken out: "Tracker". Do not rely on this.'
+        assert await agent.prompts("thanks") == ""
+        await agent.starts("clear")
+        assert '"Tracker"' not in await agent.prompts()
+        removed = (await agent.deliveries.details("s1")).having.removed
+        assert removed == {("project:shop", tracker): "removed"}
+
+
+async def test_a_refresh_brings_what_changed_at_the_next_event(world: World):
+    async with opened(world) as (library, agent):
+        await agent.starts()
+        text = note(
+            "Parsing", "## Decision\n\nThe parser takes a grammar.", files="[src/parser.py]"
+        )
+        world.write(world.shop, {"decisions/parsing.md": text})
+        async with library.vault(agent.vault) as vault:
+            await vault.submit(JobKind.INDEX)
+            await indexed(vault)
+        shown = await agent.deliveries.refresh("s1", apply=False)
+        assert "takes a grammar" in shown.recalled.text
+        assert {note.title: changed for note, changed in shown.before} == {
+            "Parsing": True,
+            "Last session": False,
+        }
+        assert {note.title for note, _ in shown.after} == {"Parsing", "Last session"}
+        assert await agent.prompts("thanks") == ""
+        await agent.deliveries.refresh("s1", apply=True)
+        assert "takes a grammar" in await agent.prompts("thanks")
+        assert await agent.prompts("thanks") == ""
+
+
+async def test_notes_of_other_projects_never_come_and_cannot_be_put_first(world: World):
+    other = world.project(
+        "other", {"notes/x.md": note("Other", f"{PROMPT} secret", files="[src/parser.py]")}
+    )
+    world.registered(Role.GLOBAL, "global", {"patterns/sum.md": note("Sum", f"Sums: {PROMPT}.")})
+    async with opened(world) as (library, agent):
+        async with library.vault(vault_identity(other)) as vault, library.vault("global") as shared:
+            await indexed(vault)
+            await indexed(shared)
+        texts = await agent.starts() + await agent.prompts()
+        assert "Other" not in texts
+        assert '"Sum" (global)' in texts
+        with pytest.raises(NotFound) as refused:
+            await agent.deliveries.put_first("s1", "project:other", identify("notes/x.md"))
+        assert refused.value.code == "NOTE_NOT_FOUND"
+
+
+async def test_what_is_asked_for_in_a_session_is_logged_without_the_prompt(world: World):
+    async with opened(world) as (library, agent):
+        async with library.vault(agent.vault) as vault:
+            seen = vault.news.last_id
+            found = await agent.deliveries.recall(
+                vault, RecallQuery(PROMPT), session_id="s2", agent="codex"
+            )
+            news = await anext(vault.news.follow(seen))
+        assert isinstance(news.item, MemoryNews)
+        assert (news.item.session_id, news.item.event) == ("s2", "manual")
+        [session] = await agent.deliveries.store.sessions(limit=5)
+        assert (session.session_id, session.agent, session.notes) == (
+            "s2",
+            "codex",
+            len(found.notes),
+        )
+        assert await agent.deliveries.forget("s2") == 1
+        with pytest.raises(NotFound):
+            await agent.deliveries.details("s2")
+    whole = (world.data / "sessions.db").read_bytes()
+    assert b"canary" not in whole
+
+
+async def test_the_journal_of_the_session_itself_is_left_out(world: World):
+    own = note(
+        "Own", "## Outcome\n\nThe parser.", type="journal", session="s1", files="[src/parser.py]"
+    )
+    world.write(world.shop, {"journals/own.md": own})
+    async with opened(world) as (_, agent):
+        assert '"Own"' not in await agent.starts()
+        assert '"Own"' in await Agent(agent.deliveries, agent.vault, "s3").starts()
+
+
+async def test_sessions_are_listed_newest_first_page_by_page(world: World):
+    async with opened(world) as (_, agent):
+        for number in range(5):
+            await Agent(agent.deliveries, agent.vault, f"n{number}").starts()
+        first = await agent.deliveries.store.sessions(limit=3)
+        rest = await agent.deliveries.store.sessions(limit=3, before=place(first[-1]))
+        ids = [each.session_id for each in (*first, *rest)]
+        assert sorted(ids, reverse=True) == [f"n{number}" for number in (4, 3, 2, 1, 0)]
+        assert len(ids) == 5
+        assert await agent.deliveries.store.sessions(limit=3, vaults=["other"]) == ()
+
+
+async def test_a_damaged_record_is_set_aside(world: World):
+    async with opened(world) as (_, agent):
+        await agent.starts()
+    (world.data / "sessions.db").write_bytes(b"no database" * 100)
+    async with opened(world) as (_, agent):
+        assert await agent.starts()
+    assert sqlite3.connect(world.data / "sessions.db").execute(
+        "SELECT count(*) FROM delivery"
+    ).fetchone() == (1,)
+
+
+async def test_a_start_looks_at_the_last_commit_and_at_the_branch(world: World):
+    commit(world.shop.parent.parent, "src/parser.py", branch="streaming-cost-tracker-updates")
+    (world.shop / "journals" / "last.md").unlink()
+    async with opened(world) as (_, agent):
+        start = await agent.starts()
+        assert '"Parsing"' in start
+        assert '"Tracker"' in start
+        [delivery] = (await agent.deliveries.details("s1")).deliveries
+        assert delivery.signals.files == ("src/parser.py",)
+        assert delivery.signals.branch == "streaming-cost-tracker-updates"
+        assert not delivery.signals.prompt

@@ -1,0 +1,326 @@
+"""Sessions of agents: their events are taken once, in any order, and their ends are passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.library.vaults import World
+
+from vault_agent.config.rules import vault_identity
+from vault_agent.errors import Failed, Forbidden, NotFound
+from vault_agent.knowledge.events import to_json
+from vault_agent.knowledge.spool import damaged, spool, waiting
+from vault_agent.library import sessions as module
+from vault_agent.library.known import KnownVaults
+from vault_agent.library.sessions import open_session_record
+from vault_agent.model.sessions import Delivered, SessionEvent
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from vault_agent.library.sessions import Sessions
+    from vault_agent.model.sessions import Session
+
+NOON = 1_790_000_000.0
+ID = "0f0e0d0c-1111-4222-8333-444455556666"
+
+
+class Recorder:
+    """Delivers and writes journals by noting what it was asked."""
+
+    def __init__(self) -> None:
+        self.delivered: list[str] = []
+        self.notes: list[str] = []
+        self.ends: list[Session] = []
+        self.failures = 0
+        self.forever = False
+
+    async def deliver(self, session: Session, event: SessionEvent) -> Delivered | None:
+        self.delivered.append(event.event)
+        if self.forever:
+            await asyncio.sleep(PATIENCE)
+        return Delivered(f"for {session.session_id}", None)
+
+    async def forget_before(self, moment: float) -> None:
+        pass
+
+    async def starts(self, session: Session) -> str | None:
+        return "c0ffee"
+
+    async def message(self, session: Session) -> str | None:
+        return "A draft waits."
+
+    async def noted(self, session: Session, event: SessionEvent) -> None:
+        self.notes.append(event.event)
+
+    async def ended(self, session: Session) -> None:
+        self.ends.append(session)
+        if self.failures:
+            self.failures -= 1
+            raise Failed("DISK_FULL", "The disk is full.")
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.time = NOON + 100
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.02)
+    world = World(tmp_path)
+    world.project("one", {})
+    world.project("two", {})
+    return world
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@asynccontextmanager
+async def opened(
+    world: World, clock: Callable[[], float], parts: Recorder | None = None, *, start: bool = True
+) -> AsyncIterator[Sessions]:
+    known = KnownVaults(world.registry)
+    async with open_session_record(
+        world.data, known, now=clock, idle_seconds=1_800, deliver_seconds=0.2
+    ) as sessions:
+        sessions.delivery = parts
+        sessions.journals = parts
+        if start:
+            sessions.start()
+            await until(lambda: sessions.leads)
+        yield sessions
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not is_so():  # noqa: ASYNC110 - it may be about files
+            await asyncio.sleep(0.01)
+
+
+def event(world: World, kind: str, at: float = 0.0, **fields: object) -> SessionEvent:
+    made = {
+        "agent": "claude-code",
+        "event": kind,
+        "name": kind,
+        "session_id": ID,
+        "cwd": str(world.folder),
+        "at": NOON + at,
+        "vault": vault_identity(world.folder / "projects/one/.vault-agent/vault"),
+        **fields,
+    }
+    return SessionEvent(**made)  # type: ignore[arg-type]
+
+
+async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clock):
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        brought = await sessions.take(event(world, "start", model="m-1", title="Costs"))
+        assert brought == Delivered(f"for {ID}", "A draft waits.")
+        await sessions.take(event(world, "prompt", 1, prompt="make it faster"))
+        await sessions.take(event(world, "stop", 2, last_message="Done: it is faster."))
+        await sessions.take(event(world, "end", 3, reason="logout"))
+        await until(lambda: parts.ends)
+        session = parts.ends[0]
+        assert (session.prompts, session.model, session.title) == (1, "m-1", "Costs")
+        assert (session.state, session.end_reason) == ("ended", "logout")
+        assert (session.started_at, session.ended_at) == (NOON, NOON + 3)
+        assert (parts.delivered, parts.notes) == (["start", "prompt"], ["stop"])
+        texts = await sessions.texts(session)
+        assert [each.prompt or each.last_message for each in texts] == [
+            "make it faster",
+            "Done: it is faster.",
+        ]
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.start_commit == "c0ffee"
+        assert await sessions.of_project(session.vault) == (found,)
+        await sessions.forget_texts(found)
+        assert await sessions.texts(found) == []
+
+
+async def test_prompts_and_messages_are_not_in_the_database(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        await sessions.take(event(world, "prompt", prompt="CANARY-1"))
+        await sessions.take(event(world, "stop", last_message="CANARY-2"))
+        await sessions.take(event(world, "compact", summary="CANARY-3"))
+    path = world.data / "sessions.db"
+    assert b"CANARY" not in path.read_bytes()
+    assert path.stat().st_mode & 0o777 == 0o600
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT prompts FROM session").fetchall() == [(1,)]
+
+
+async def test_an_event_that_comes_twice_counts_once(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        for at in (0, 0, 1.5):  # two hooks of one event, and one sent again
+            await sessions.take(event(world, "prompt", at, prompt="go on"))
+        await sessions.take(event(world, "prompt", 20, prompt="go on"))  # said again
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.prompts == 2
+
+
+async def test_what_waits_in_the_spool_is_taken_in_order(world: World, clock: Clock):
+    folder = world.data / "spool"
+    for at, kind in enumerate(("start", "prompt", "stop", "end")):
+        spool(folder, event(world, kind, at, prompt="first" if kind == "prompt" else None))
+    spool(folder, event(world, "end", 3))  # twice
+    (folder / "00000000000000000001-x.json").write_bytes(b'{"version": 1')
+    (folder / "00000000000000000002-x.json").write_bytes(b'{"version": 99, "agent": "codex"}')
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        await until(lambda: parts.ends)
+        assert [each.prompts for each in parts.ends] == [1]
+        assert sessions.damaged == damaged(folder) == 2
+        assert parts.delivered == []  # nobody would read it
+    assert list(waiting(folder)) == []
+
+
+@pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.long)])
+async def test_many_waiting_events_are_taken_once_each(world: World, clock: Clock, number: int):
+    folder = world.data / "spool"
+    folder.mkdir(parents=True)
+    for at in range(number):  # as `spool` writes them, without waiting for the disk
+        each = event(world, "prompt", at, session_id=f"s{at % 100}")
+        (folder / f"{at:020d}-00000000.json").write_bytes(to_json(each))
+    clock.time = NOON + 10_000
+    async with opened(world, clock) as sessions:
+        await until(lambda: not list(folder.glob("*.json")))
+        counts = [
+            found.prompts for n in range(100) if (found := await sessions.get(f"s{n}")) is not None
+        ]
+    assert counts == [number // 100] * 100
+
+
+async def test_events_may_come_in_another_order(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        await sessions.take(event(world, "prompt", 5, prompt="hello"))
+        await sessions.take(event(world, "end", 9.5, reason="logout"))
+        await sessions.take(event(world, "stop", 10))  # its hook ran longer than that of the end
+        await sessions.take(event(world, "start", 0))
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.started_at, found.ended_at, found.state) == (NOON, NOON + 9.5, "ended")
+
+
+async def test_a_resumed_session_is_open_again_and_ends_again(world: World, clock: Clock):
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start"))
+        await sessions.take(event(world, "end", 10))
+        await until(lambda: len(parts.ends) == 1)
+        await sessions.take(event(world, "start", 60, source="resume"))
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.state, found.ended_at) == ("open", None)
+        await sessions.take(event(world, "end", 70))
+        await until(lambda: len(parts.ends) == 2)
+        assert parts.ends[1].ended_at == NOON + 70
+
+
+async def test_a_session_without_events_ends_unless_its_transcript_grows(
+    world: World, clock: Clock, tmp_path: Path
+):
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("{}")
+    parts = Recorder()
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start", transcript_path=str(transcript)))
+        os.utime(transcript, (NOON + 1_700, NOON + 1_700))
+        clock.time = NOON + 1_900
+        await asyncio.sleep(0.1)
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.state == "open"
+        clock.time = NOON + 1_700 + 1_801
+        await until(lambda: parts.ends)
+        assert (parts.ends[0].end_reason, parts.ends[0].ended_at) == ("idle", NOON + 1_700)
+        await sessions.take(event(world, "stop", 3_500))  # it was at work all the time
+        found = await sessions.get(ID)
+        assert found is not None
+        assert found.state == "open"
+
+
+async def test_an_end_is_passed_on_until_it_is_taken_also_after_a_restart(
+    world: World, clock: Clock
+):
+    parts = Recorder()
+    parts.failures = 1_000
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start"))
+        await sessions.take(event(world, "end", 1))
+        await until(lambda: len(parts.ends) >= 2)
+    again = Recorder()
+    async with opened(world, clock, again):
+        await until(lambda: again.ends)
+        await asyncio.sleep(0.1)
+        assert len(again.ends) == 1  # it was taken
+    third = Recorder()
+    async with opened(world, clock, third):
+        await asyncio.sleep(0.1)
+        assert third.ends == []
+
+
+async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: Clock):
+    parts = Recorder()
+    parts.forever = True
+    async with opened(world, clock, parts) as sessions:
+        assert await sessions.take(event(world, "prompt", prompt="hello")) == Delivered()
+        assert await sessions.get(ID) is not None
+
+
+async def test_only_events_of_trusted_projects_are_taken(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        with pytest.raises(NotFound):
+            await sessions.take(event(world, "start", vault="0" * 32))
+        other = world.folder / "projects/two/.vault-agent"
+        (other / "config.toml").write_text(f'[vault]\nuid = "{"1" * 32}"\n')
+        with pytest.raises(Forbidden):
+            await sessions.take(event(world, "start", vault=vault_identity(other / "vault")))
+        assert await sessions.get(ID) is None
+
+
+async def test_another_project_gets_nothing_of_the_session(world: World, clock: Clock):
+    parts = Recorder()
+    other = vault_identity(world.folder / "projects/two/.vault-agent/vault")
+    async with opened(world, clock, parts) as sessions:
+        await sessions.take(event(world, "start"))
+        assert await sessions.take(event(world, "prompt", 1, vault=other)) == Delivered()
+        assert parts.delivered == ["start"]
+
+
+async def test_of_two_servers_one_takes_the_events_of_both(world: World, clock: Clock):
+    async with opened(world, clock) as first, opened(world, clock, start=False) as second:
+        second.start()
+        assert await second.take(event(world, "start")) == Delivered()
+
+        await until(lambda: not list(waiting(world.data / "spool")))
+        assert await first.get(ID) is not None
+        assert not second.leads
+
+
+async def test_times_in_the_future_become_now(world: World, clock: Clock):
+    async with opened(world, clock) as sessions:
+        await sessions.take(event(world, "start", 50_000))
+        clock.time = NOON + 50  # the clock was set back
+        await sessions.take(event(world, "end", 50, reason="logout"))
+        found = await sessions.get(ID)
+        assert found is not None
+        assert (found.state, found.ended_at) == ("ended", NOON + 50)
+        assert found.started_at <= found.last_event_at <= NOON + 50
