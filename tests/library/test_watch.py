@@ -322,7 +322,7 @@ async def test_new_revisions_are_news_once_they_are_searched(root: Path):
 async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
-        async with watched(root, embedding=embedding, embed_delay_seconds=1) as vault:
+        async with watched(root, embedding=embedding, embed_delay_seconds=3) as vault:
             await until(lambda: complete(vault))
             before = len(endpoint.texts)
             for turn in range(5):
