@@ -328,7 +328,7 @@ async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
             for turn in range(5):
                 (root / "New.md").write_text(f"quinces {turn}")
                 await found(vault, f'"quinces {turn}"', "New.md")
-            await until(lambda: any("quinces 4" in text for text in endpoint.texts[before:]))
+            await until(lambda: "New\n\nquinces 4" in endpoint.texts[before:])
             await until(lambda: complete(vault))
             sent = [text for text in endpoint.texts[before:] if text.startswith("New\n")]
             assert len(sent) == len(set(sent))
