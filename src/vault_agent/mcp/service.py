@@ -57,6 +57,9 @@ _FOR_MODELS = {
     " that you get as `expectedHash`.",
     "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
     " its new hash.",
+    "PROMOTE_SIMILAR": "the global vault has a note that is much the same. Read it. To copy this"
+    " one anyway, call again with force: true.",
+    "PROMOTE_EDITED": "somebody has changed the copy in the global vault. Change it there.",
     "WRITE_NOT_FOUND": "there is no such write of yours.",
     "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
     " with a new change.",
@@ -115,7 +118,9 @@ def _call(context: ServerRequestContext[Any]) -> Call:
 
 def _tools(context: ServerRequestContext[Any]) -> tuple[Tool, ...]:
     view = _call(context).view
-    return TOOLSETS[view.toolset](view.rights)
+    return tuple(
+        tool for tool in TOOLSETS[view.toolset](view.rights) if tool.needs <= view.switches
+    )
 
 
 def _fixed(content: Mapping[str, Any]) -> Any:
@@ -187,7 +192,8 @@ async def _result(
     """Run a tool. Its failure is a result that the model sees, and not an error."""
     try:
         checked = check(tool.name, tool.schema, arguments)
-        text = await _with_index(tool, view, checked, progress)
+        async with view.of(checked) as (there, inner):
+            text = await _with_index(tool, there, inner, progress)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)
     result = _text(text, is_error=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.mcp.context import CONTEXT_TOOL
 from vault_agent.mcp.listing import LIST_TOOL, TASKS_TOOL
+from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import RELATED_TOOL, SEARCH_TOOL
 from vault_agent.mcp.writing import writing_tools
@@ -27,8 +28,11 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def own_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools for a client that may write what `rights` say."""
-    return (*TOOLS, *writing_tools(rights))
+    """Return the tools for a client that may write what `rights` say.
+
+    Some also need settings: see `Tool.needs`.
+    """
+    return (*TOOLS, *writing_tools(rights), PROMOTE_TOOL)
 
 
 INSTRUCTIONS = (
