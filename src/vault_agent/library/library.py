@@ -14,6 +14,7 @@ from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.library.delivery import Deliveries
 from vault_agent.library.hosted import HostedVault
+from vault_agent.library.journals import open_journals
 from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
+    from vault_agent.library.journals import Journals
     from vault_agent.library.known import VaultState
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.library.sessions import Sessions
@@ -65,6 +67,7 @@ class Library:
         """What agents got of the notes. None while memory is off."""
         self.sessions: Sessions | None = None
         """The sessions of agents, if anything is made of them."""
+        self.journals: Journals | None = None
 
     @property
     def default(self) -> OpenVault:
@@ -296,6 +299,17 @@ async def open_library(
                 store = DeliveryStore(library.sessions.store)
                 library.deliveries = Deliveries(library, store, config.memory)
                 library.sessions.delivery = library.deliveries
+            if config.journal.enabled:
+                library.journals = await stack.enter_async_context(
+                    open_journals(
+                        config,
+                        library,
+                        library.sessions,
+                        index_parent(config) / "journals",
+                        on_crash=partial(on_crash, "server"),
+                    )
+                )
+                library.sessions.journals = library.journals
             library.sessions.start()
         yield library
 

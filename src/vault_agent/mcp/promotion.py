@@ -48,5 +48,5 @@ PROMOTE_TOOL = Tool(
     writes=True,
     destructive=False,
     idempotent=True,
-    needs=frozenset(("vaults.enabled", "memory.enabled")),
+    needs=PROMOTE.needs,
 )

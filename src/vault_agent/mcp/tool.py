@@ -28,7 +28,7 @@ class Tool:
         writes: whether it changes notes.
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
-        needs: the settings that must be on, such as `memory.enabled`.
+        needs: the setting that enables it, such as `memory.enabled`; None if it always is.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Tool:
     writes: bool = False
     destructive: bool = True
     idempotent: bool = False
-    needs: frozenset[str] = frozenset()
+    needs: str | None = None
 
     @property
     def schema(self) -> dict[str, Any]:

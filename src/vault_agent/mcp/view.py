@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from vault_agent.api.operation import Found, Operation, perform
+from vault_agent.api.operation import Found, Operation, is_on, perform
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.text import hidden, visible
 
@@ -37,7 +37,6 @@ class View:
         max_bytes: the size limit of a tool's reply.
         toolset: the name of the client's tools.
         rights: what it may write.
-        switches: the settings that are on, such as `memory.enabled`.
         vaults: what a search is about, besides the vault itself; () for the vault alone.
         prefix: what paths begin with: `global:` for a call about the global vault.
     """
@@ -47,7 +46,6 @@ class View:
     max_bytes: int
     toolset: str = "vault-agent"
     rights: frozenset[Right] = frozenset()
-    switches: frozenset[str] = frozenset()
     vaults: tuple[str, ...] = ()
     prefix: str = ""
 
@@ -85,10 +83,14 @@ class View:
     def pattern(self, given: str) -> str | None:
         """Return a folder or glob of this client as one of the vault, or None for everything."""
         path = hidden(given).strip("/")
-        if not path:
+        if path in ("", "."):
             return None
         # A glob without a slash is matched with file names in any folder.
         return path if "/" not in path and "*" in path else self.caller.scope.outer(path)
+
+    def has(self, setting: str | None) -> bool:
+        """Whether a setting such as `memory.enabled` is on. None stands for what always is."""
+        return setting is None or is_on(setting, self.vault.config)
 
     async def perform(self, operation: Operation[Any, Found], sent: Model) -> Reply[Any]:
         """Run an operation as this client's caller.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
-from vault_agent.config import switched_on
 from vault_agent.config.registry import GLOBAL
 from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
 from vault_agent.mcp.relay import VAULT_HEADER
@@ -145,7 +144,10 @@ def _caller(request: web.Request) -> Caller:
 
 
 def _client(request: web.Request) -> str:
-    """Return the program that calls, for the log of writes: the first part of its User-Agent."""
+    """Return the program that calls, for the log of writes: the first part of its User-Agent.
+
+    Before the revision 2026-07-28, requests after the first one carry no other name.
+    """
     name = request.headers.get("User-Agent", "").partition("/")[0].strip()
     return f"mcp:{name}" if _CLIENT.fullmatch(name) else "mcp"
 
@@ -211,7 +213,11 @@ async def _exchanged(
     takes_stream: bool,
 ) -> web.StreamResponse:
     from vault_agent.mcp.exchange import Post, exchange
+    from vault_agent.mcp.messages import client_of
     from vault_agent.mcp.view import View
+
+    if (client := client_of(body)) is not None:
+        caller = replace(caller, client=f"mcp:{client}")
 
     config = request.app[CONFIG]
     agent = config.agents.get(caller.name)
@@ -227,7 +233,6 @@ async def _exchanged(
         max_bytes=config.mcp.max_reply_bytes,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
         rights=caller.rights or frozenset(),
-        switches=frozenset(switched_on(config)),
         vaults=(library.address_of(vault), GLOBAL) if several else (),
     )
     stream = _Stream(request)
