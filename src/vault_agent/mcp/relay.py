@@ -51,6 +51,10 @@ _READING_TOOLS = frozenset(
         "list_notes",
         "read_note",
         "get_related",
+        "list_vault_notes",
+        "get_vault_note",
+        "search_vault",
+        "get_vault_graph",
     )
 )
 """The tools that may be called again after a server has died in mid-call. A test compares them."""
