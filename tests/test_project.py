@@ -21,7 +21,7 @@ PROGRAM = Path(sys.executable).with_name("vault-agent")
 # Not codes: environment variables, flags of os.open, placeholders of commands.
 NO_CODES = re.compile(
     r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_|TERM_|FORCE_HYPERLINK$|(VTE|KONSOLE)_VERSION$|WT_|KITTY_)"
-    r"|^(CLAUDE_CONFIG_DIR|CODEX_HOME)$"
+    r"|^GIT_|^(CLAUDE_CONFIG_DIR|CODEX_HOME|LC_ALL)$"
     r"|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$"
 )
 
