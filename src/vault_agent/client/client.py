@@ -86,6 +86,10 @@ class Reply(Generic[Data]):
         )
 
 
+_DONE_LATER = ("OneJournal",)
+"""What a reply with 202 has, where no job does the work."""
+
+
 class Client:
     """The calls of one server, as an asynchronous context manager.
 
@@ -288,7 +292,7 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
-        if response.status == 202:  # a job does it
+        if response.status == 202 and model not in _DONE_LATER:  # a job does it
             model = "OneJob"
         envelope = _object(content)
         if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
