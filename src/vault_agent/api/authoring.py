@@ -65,9 +65,10 @@ async def _set_task(vault: OpenVault, caller: Caller, sent: SetTaskBody) -> Foun
     """Complete, cancel or open a task."""
     if sent.task_id is not None:
         note_id, line, digest = sent.task_id.split(":")
-        wanted = Wanted(int(line), digest)
+        wanted = Wanted(int(line), digest, only_this_line=sent.only_this_line)
     else:
-        note_id, wanted = sent.note_id or "", Wanted(sent.line or 0, text=sent.text)
+        note_id = sent.note_id or ""
+        wanted = Wanted(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
     if sent.path is None:
         resolved = await vault.lists.resolve(note_id, caller.scope)
         path = caller.scope.outer(resolved.notes[0].path)

@@ -325,6 +325,9 @@ class SetTaskBody(WriteBody):
     text: Annotated[Line, StringConstraints(max_length=4_000)] | None = Field(
         default=None, description="The task's text as `GET /tasks` has it, to be sure of the line."
     )
+    only_this_line: bool = Field(
+        default=False, description="Refuse a task that has moved to another line."
+    )
     status: TaskState
 
     @model_validator(mode="after")
