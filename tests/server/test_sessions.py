@@ -80,7 +80,7 @@ async def test_what_is_no_event_of_a_trusted_project_is_refused(world: World):
         assert found == (404, "VAULT_UNKNOWN")
         default = event(world, vault=server.library.default.identity)
         assert await server.code("POST", PLACE, default) == (404, "VAULT_UNKNOWN")
-        large = event(world, prompt="a" * (1 << 20))
+        large = event(world, prompt="a" * 600_000)
         assert await server.code("POST", PLACE, large) == (413, "BODY_TOO_LARGE")
         assert await server.library.sessions.get("one") is None
 
