@@ -19,6 +19,7 @@ import orjson
 
 from vault_agent import __version__
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.journals import Journals
 from vault_agent.client.lists import Lists
 from vault_agent.client.parts import ENTRIES, INNER, PARTS
 from vault_agent.client.vaults import Vaults
@@ -85,6 +86,10 @@ class Reply(Generic[Data]):
         )
 
 
+_DONE_LATER = ("OneJournal",)
+"""What a reply with 202 has, where no job does the work."""
+
+
 class Client:
     """The calls of one server, as an asynchronous context manager.
 
@@ -113,6 +118,7 @@ class Client:
         self.lists = Lists(self._call)
         self.writing = Writing(self._call)
         self.vaults = Vaults(self._call)
+        self.journals = Journals(self._call)
 
     async def __aenter__(self) -> Self:
         return self
@@ -286,7 +292,7 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
-        if response.status == 202:  # a job does it
+        if response.status == 202 and model not in _DONE_LATER:  # a job does it
             model = "OneJob"
         envelope = _object(content)
         if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
@@ -430,6 +436,7 @@ def _read(model: str, content: bytes) -> Any:
     from vault_agent.wire import (
         context,
         graph,
+        journals,
         links,
         lists,
         memory,
@@ -440,7 +447,18 @@ def _read(model: str, content: bytes) -> Any:
     )
 
     try:
-        modules = (replies, lists, context, memory, promotion, links, graph, watch, written)
+        modules = (
+            replies,
+            lists,
+            context,
+            memory,
+            journals,
+            promotion,
+            links,
+            graph,
+            watch,
+            written,
+        )
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:

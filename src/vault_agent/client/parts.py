@@ -69,6 +69,9 @@ PARTS: dict[str, Parts] = {
     "MemorySessionsData": {"sessions": list, "nextCursor": (str, type(None))},
     "OneMemorySession": {"session": dict},
     "ForgottenMemoryData": {"forgotten": int},
+    "JournalsData": {"journals": list},
+    "OneJournal": {"journal": (dict, type(None))},
+    "JournalDraftData": {"journal": dict, "text": str},
     "PromotedData": {"created": bool, "updated": bool, "outdated": bool, "global": dict},
     "DemotedData": {"changed": bool},
     "VaultCheckData": {"promotions": list},
@@ -86,6 +89,10 @@ INNER: dict[str, dict[str, Parts]] = {
         }
     },
     "MemoryData": {"weights": dict.fromkeys(("tag", "semantic", "recency"), (int, float))},
+}
+_JOURNAL_PARTS: Parts = {
+    **dict.fromkeys(("sessionId", "state", "startedAt"), str),
+    **dict.fromkeys(("reason", "title", "path"), (str, type(None))),
 }
 _RESULT_PARTS: Parts = {
     "id": str,
@@ -122,6 +129,7 @@ ENTRIES: dict[str, dict[str, Parts]] = {
     "WritesData": {
         "writes": {"writeId": str, "time": str, "operation": str, "state": str, "files": list}
     },
+    "JournalsData": {"journals": _JOURNAL_PARTS},
     "VaultCheckData": {"promotions": {"vault": str, "path": str, "problem": str, "mended": bool}},
     **LINK_ENTRIES,
 }
