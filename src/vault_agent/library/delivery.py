@@ -172,7 +172,7 @@ class Deliveries:
             if apply:
                 async with self._turn(session_id):
                     await self.store.set_state(session_id, having.state._replace(refresh=True))
-                _tell(_Who(session_id, session.agent, vault), "chosen")
+                self._tell(_Who(session_id, session.agent, vault), "chosen")
         now = await self._library.memory.facts.hashes(having.notes)
         before = tuple((note, _changed(note, now[at])) for at, note in having.notes.items())
         came = {note.address for note in found.notes}
@@ -347,7 +347,7 @@ class Deliveries:
 
     async def _add(self, who: _Who, delivery: Delivery) -> None:
         await self.store.add(delivery)
-        _tell(who, delivery.event, len(delivery.notes), delivery.tokens)
+        self._tell(who, delivery.event, len(delivery.notes), delivery.tokens)
 
     async def _compacted(self, session_id: str) -> None:
         state = await self.store.state(session_id)
@@ -366,7 +366,7 @@ class Deliveries:
             else:
                 chosen = replace(await self._found(project, name, note_id), removed=removed, at=at)
             await self.store.choose(session_id, chosen)
-            _tell(_Who(session_id, session.agent, project), "chosen")
+            self._tell(_Who(session_id, session.agent, project), "chosen")
 
     async def _found(self, project: OpenVault, name: str, note_id: str) -> ChosenNote:
         """Return a note of the project's vault or of the global one."""
@@ -395,6 +395,12 @@ class Deliveries:
             state,
         )
 
+    def _tell(self, who: _Who, event: str, notes: int = 0, tokens: int = 0) -> None:
+        """Tell those who follow the project's vault, and those who follow the server's own."""
+        news = MemoryNews(who.session_id, who.agent, event, notes, tokens)
+        for vault in {each.identity: each for each in (self._library.default, who.vault)}.values():
+            vault.news.add(news)
+
     @asynccontextmanager
     async def _turn(self, session_id: str) -> AsyncIterator[None]:
         """Let events of one session take turns: what one gets depends on the one before."""
@@ -405,10 +411,6 @@ class Deliveries:
 
 def _changed(note: RecalledNote, now: str | None) -> bool | None:
     return None if now is None else now != note.hash
-
-
-def _tell(who: _Who, event: str, notes: int = 0, tokens: int = 0) -> None:
-    who.vault.news.add(MemoryNews(who.session_id, who.agent, event, notes, tokens))
 
 
 def _message(found: Recalled | None) -> str | None:

@@ -57,6 +57,8 @@ _FOR_MODELS = {
     " that you get as `expectedHash`.",
     "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
     " its new hash.",
+    "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"
+    " user to move it.",
     "WRITE_NOT_FOUND": "there is no such write of yours.",
     "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
     " with a new change.",

@@ -66,8 +66,6 @@ def describe() -> dict[str, Any]:
     refs, definitions = models_json_schema(_models(), ref_template="#/components/schemas/{model}")
     paths: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
-        if route.takes_body:
-            _leave_out(route.in_path, definitions["$defs"][route.request.__name__])
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, refs)
     return {
         "openapi": "3.1.0",
@@ -93,14 +91,6 @@ def describe() -> dict[str, Any]:
             },
         },
     }
-
-
-def _leave_out(names: tuple[str, ...], schema: dict[str, Any]) -> None:
-    """Remove fields from the schema of a body: they are in the path."""
-    for name in names:
-        del schema["properties"][name]
-    if names and "required" in schema:
-        schema["required"] = [name for name in schema["required"] if name not in names]
 
 
 def _models() -> list[tuple[type[Model], _Mode]]:
@@ -181,7 +171,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 
 def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Success.", "content": _content(route, refs)}
-    if route.status == 202:
+    if route.status == 202 and Reply[OneJob] in route.operation.replies:
         success["headers"] = {"Location": {"schema": {"type": "string"}}}
     responses: dict[str, Any] = {str(route.status): success}
     if route.creates:
