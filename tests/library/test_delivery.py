@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.library.vaults import World, indexed
 
+from vault_agent.api.caller import OWNER
+from vault_agent.api.deliveries import MEMORY_SESSIONS
+from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role, forget_vault
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import NotFound
@@ -18,9 +21,11 @@ from vault_agent.knowledge.preamble import tokens_of
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind
+from vault_agent.model.journals import Journal
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.sessions import Session, SessionEvent
 from vault_agent.store.sessions.deliveries import place
+from vault_agent.wire.deliveries import MemorySessionsRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -104,7 +109,8 @@ def world(tmp_path: Path) -> World:
 @asynccontextmanager
 async def opened(world: World, **memory: Any) -> AsyncIterator[tuple[Library, Agent]]:
     """Open the vaults, and yield them with an agent's session."""
-    async with world.library(memory={"enabled": True, **memory}) as library:
+    sections = {"journal": memory.pop("journal")} if "journal" in memory else {}
+    async with world.library(memory={"enabled": True, **memory}, **sections) as library:
         identity = vault_identity(world.shop)
         async with library.vault(identity) as vault:
             await indexed(vault)
@@ -374,3 +380,21 @@ async def test_a_note_whose_vault_is_gone_is_neither_changed_nor_the_same(world:
         assert set(found.changed.values()) == {None}
         with pytest.raises(NotFound):
             await agent.starts()
+
+
+async def test_a_listed_session_says_where_its_journal_is(world: World):
+    async with opened(world, journal={"enabled": True}) as (library, agent):
+        await agent.starts()
+        assert library.journals is not None
+        made = ("s1", "claude-code", agent.vault, "complete", None, "Made", "journals/last.md")
+        await library.journals.store.put(
+            Journal(*made, *(None, None, None), 1.0, 2.0, 1.0, attempts=1, next_at=None)
+        )
+        listed = await perform(MEMORY_SESSIONS, library.default, OWNER, MemorySessionsRequest())
+        [row] = listed.reply.data.sessions
+        assert (row.project, row.vault, row.title) == ("shop", "project:shop", "Made")
+        assert row.journal.note_id == identify("journals/last.md")
+        none = MemorySessionsRequest(project="other")
+        assert (
+            await perform(MEMORY_SESSIONS, library.default, OWNER, none)
+        ).reply.data.sessions == []
