@@ -345,7 +345,12 @@ export const en = {
   journals: {
     none: { title: "No journal yet", text: "When a session of an agent ends, its journal appears here." },
     states: { complete: "Complete", incomplete: "Incomplete", draft: "Draft", skipped: "Skipped", pending: "Not written yet" },
-    reasons: /** @type {Record<string, string>} */ ({}),
+    reasons: /** @type {Record<string, string>} */ ({
+      edited: "you have changed it, so it stays as it is", short: "the session was too short", excluded: "the session is excluded", rejected: "you have discarded it", crash: "the session broke off",
+      pending: "the model writes it later", model_unavailable: "the model cannot be reached", model_invalid: "the model gave nothing usable", transcript_missing: "the record of the session is missing",
+    }),
+    read: "Read the draft",
+    draftTitle: "Draft of the journal",
     open: "Open the journal",
     attempts: (/** @type {string} */ n) => `${n} attempts`,
     nextTry: (/** @type {string} */ when) => `next attempt ${when}`,
