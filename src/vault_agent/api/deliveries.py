@@ -11,6 +11,7 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.model.identifiers import identify
 from vault_agent.store.sessions.deliveries import place
 from vault_agent.wire.deliveries import (
     ChosenNoteData,
@@ -28,6 +29,7 @@ from vault_agent.wire.deliveries import (
     PinBody,
     RefreshBody,
     RefreshData,
+    SessionJournalData,
     UnpinRequest,
 )
 from vault_agent.wire.memory import RecalledNoteData
@@ -63,7 +65,12 @@ async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) ->
     if len(found) > len(shown):
         following = encode_cursor(sent, place(shown[-1]), vault=vault.identity)
     rows = [
-        MemorySessionRow(**_session(each, library), deliveries=each.deliveries) for each in shown
+        MemorySessionRow(
+            **_session(each, library),
+            deliveries=each.deliveries,
+            journal=await _journal(each.session_id, library),
+        )
+        for each in shown
     ]
     return Found(
         Reply[MemorySessionsData](data=MemorySessionsData(sessions=rows, next_cursor=following))
@@ -140,8 +147,19 @@ async def _details(vault: OpenVault, session_id: str) -> Found:
         pinned=[_chosen(each) for each in having.chosen if each.address in having.pinned],
         removed=[_chosen(each) for each in having.chosen if each.removed],
         refreshing=having.state.refresh,
+        journal=await _journal(session_id, library),
     )
     return Found(Reply[OneMemorySession](data=OneMemorySession(session=session)))
+
+
+async def _journal(session_id: str, library: Library) -> SessionJournalData | None:
+    if library.journals is None:
+        return None
+    found = await library.journals.store.get(session_id)
+    if found is None:
+        return None
+    note_id = identify(found.path) if found.path is not None and found.hash is not None else None
+    return SessionJournalData(state=found.state, path=found.path, note_id=note_id)
 
 
 def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
@@ -161,7 +179,6 @@ def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
         "notes": session.notes,
         "tokens": session.tokens,
         "max_tokens": session.max_tokens,
-        "journal": None,
     }
 
 

@@ -26,6 +26,7 @@ def command() -> None:
 @click.argument("prompt", nargs=-1)
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file of the task.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag of the task.")
+@click.option("--start", is_flag=True, help="Show what a session gets at its start.")
 @click.option("--limit", type=click.IntRange(1, 20), help="The most notes.")
 @click.option("--max-tokens", type=click.IntRange(100, 2_000), help="The most tokens.")
 @click.option("--explain", is_flag=True, help="Say why each note was taken or left out.")
@@ -44,6 +45,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
         "prompt": " ".join(prompt),
         "files": options["files"],
         "tags": options["tags"],
+        "start": options["start"],
         "maxNotes": options["limit"],
         "maxTokens": options["max_tokens"],
         "explain": options["explain"],

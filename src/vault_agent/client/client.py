@@ -19,6 +19,7 @@ import orjson
 
 from vault_agent import __version__
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.journals import Journals
 from vault_agent.client.lists import Lists
 from vault_agent.client.parts import ENTRIES, INNER, PARTS
 from vault_agent.client.vaults import Vaults
@@ -113,6 +114,7 @@ class Client:
         self.lists = Lists(self._call)
         self.writing = Writing(self._call)
         self.vaults = Vaults(self._call)
+        self.journals = Journals(self._call)
 
     async def __aenter__(self) -> Self:
         return self
@@ -430,6 +432,7 @@ def _read(model: str, content: bytes) -> Any:
     from vault_agent.wire import (
         context,
         graph,
+        journals,
         links,
         lists,
         memory,
@@ -440,7 +443,18 @@ def _read(model: str, content: bytes) -> Any:
     )
 
     try:
-        modules = (replies, lists, context, memory, promotion, links, graph, watch, written)
+        modules = (
+            replies,
+            lists,
+            context,
+            memory,
+            journals,
+            promotion,
+            links,
+            graph,
+            watch,
+            written,
+        )
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
-from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound
 from vault_agent.knowledge.having import Having
 from vault_agent.knowledge.preamble import tokens_of, withdrawn
@@ -31,7 +30,6 @@ from vault_agent.model.deliveries import (
 )
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.sessions import COMPACT, Delivered
-from vault_agent.system.git import Latest, latest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -47,10 +45,6 @@ if TYPE_CHECKING:
 START_NOTES: Final = 3
 _RESUME: Final = "resume"
 """The source of a start after which the agent still has what it got."""
-_GIT_SECONDS = 0.2
-"""A repository that is slower than this is not waited for."""
-_MAX_COMMITTED = 15
-"""Files of the last commit. The others are of the last session."""
 _SAME_COMPACTION = 60.0
 """Seconds between the two events that tell of one compaction."""
 
@@ -119,7 +113,7 @@ class Deliveries:
                 await self.store.set_state(session.session_id, since)
             having = await self._having(session.session_id)
             async with self._library.vault(session.vault) as vault:
-                asked = await self._asked(vault, session, event, having)
+                asked = await self._asked(session, event, having)
                 who = _Who(session.session_id, session.agent, vault)
                 return await self._delivered(who, event, having, asked)
 
@@ -235,7 +229,7 @@ class Deliveries:
     # --- inside ---------------------------------------------------------------------------------
 
     async def _asked(
-        self, vault: OpenVault, session: Session, event: SessionEvent, having: Having
+        self, session: Session, event: SessionEvent, having: Having
     ) -> RecallQuery | None:
         """Return what is recalled for an event, or None if nothing is."""
         settings = self._settings
@@ -249,11 +243,9 @@ class Deliveries:
             explain=True,
         )
         if event.event == START:
-            files, branch = await self._around(vault)
             return replace(
                 asked,
-                files=files,
-                branch=branch,
+                start=True,
                 max_notes=min(START_NOTES, settings.max_notes),
                 max_tokens=settings.max_tokens // 2,
             )
@@ -289,16 +281,6 @@ class Deliveries:
             without={**same, **having.removed},
             explain=True,
         )
-
-    async def _around(self, vault: OpenVault) -> tuple[tuple[str, ...], str | None]:
-        """Return the files on which the project was last worked, and its branch."""
-        entry = self._library.entry(vault.identity)
-        committed = Latest()
-        if entry is not None and entry.role is Role.PROJECT:
-            committed = await latest(entry.root.parent.parent, seconds=_GIT_SECONDS)
-        known = await self._library.memory.facts.of(vault)
-        files = (*committed.files[:_MAX_COMMITTED], *known.notes.files_of_last_session())
-        return tuple(dict.fromkeys(files))[:MAX_FILES], committed.branch
 
     async def _delivered(
         self, who: _Who, event: SessionEvent, having: Having, asked: RecallQuery | None
@@ -350,7 +332,7 @@ class Deliveries:
                 found.files,
                 found.tags,
                 prompt=bool(asked.prompt) and found.used_mode is not None,
-                branch=asked.branch,
+                branch=found.branch,
             ),
             notes=found.notes,
             left_out=found.left_out,

@@ -22,6 +22,7 @@ from vault_agent.library.promotion import Promotion
 from vault_agent.library.sessions import open_session_record
 from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
+from vault_agent.library.typed_notes import TypedNotes
 from vault_agent.store.sessions.deliveries import DeliveryStore
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Library:
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.typed = TypedNotes(self)
+        """New notes of vaults with types."""
         self.promotion = Promotion(self, config.journal.redact_patterns)
         self.deliveries: Deliveries | None = None
         """What agents got of the notes. None while memory is off."""

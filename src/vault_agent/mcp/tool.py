@@ -28,6 +28,8 @@ class Tool:
         writes: whether it changes notes.
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
+        needs: the setting that enables it, such as `memory.enabled`; None if it always is.
+        owner: whether only clients of the owner have it, not agents with limits.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Tool:
     writes: bool = False
     destructive: bool = True
     idempotent: bool = False
+    needs: str | None = None
+    owner: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
