@@ -13,12 +13,19 @@ import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { agentName } from "./names.js";
 
 const t = words.journals;
+const [SOON, LATER] = [1500, 5000]; // ms
 const FIRST = ["draft", "incomplete", "pending"];
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({ complete: ["check", "ok"], incomplete: ["warn", "warned"], draft: ["edit", "warned"], pending: ["clock", "mute"], skipped: ["minus", "mute"] });
 
 /** @param {{ project: string }} given */
 export function Journals({ project }) {
   useEffect(() => void loadJournals(project), [project, remembered.value, revision.value, job.value?.state]);
+  const waits = journals.value?.some((each) => each.state === "pending");
+  useEffect(() => {
+    // No event tells when a journal is written.
+    const timer = setInterval(() => document.visibilityState === "visible" && void loadJournals(project), waits ? SOON : LATER);
+    return () => clearInterval(timer);
+  }, [waits, project]);
   if (!journals.value) return null;
   if (!journals.value.length) return html`<${Empty} icon="notes" title=${t.none.title}><p>${t.none.text}</p><//>`;
   const rank = (/** @type {any} */ each) => (FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length);
