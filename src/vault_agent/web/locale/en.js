@@ -163,7 +163,7 @@ export const en = {
     conflict: {
       title: "Changed here and elsewhere",
       text: "The same lines were changed in two places. Take what is right into your text, then save it. Nothing is overwritten before that.",
-      theirs: "On disk", mine: "Your text", take: "Take this into your text", save: "Save your text", drop: "Use the text on disk", copy: "Save mine as a copy",
+      theirs: "On disk", mine: "Your text", take: "Take this into your text", keepMine: "Keep mine", takeTheirs: "Take theirs", save: "Save your text", drop: "Use the text on disk", copy: "Save mine as a copy",
       left: (/** @type {number} */ n) => `${n} ${some(n, "difference", "differences")}`,
       copied: (/** @type {string} */ path) => `Your text is now in ${path}.`,
       suffix: "conflict",

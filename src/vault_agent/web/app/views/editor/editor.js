@@ -116,7 +116,7 @@ function Page({ reading }) {
         version.value += 1;
         typed();
       },
-      onKey: (name) => void (name === "save" ? save() : name === "image" ? uploading.current?.click() : done()),
+      onKey: (name) => void (name === "save" ? save() : name === "image" ? uploading.current?.click() : name === "preview" ? cycle() : done()),
       onFiles: (files, at) => {
         if (files.length) void add(files, at);
         return files.length > 0;
@@ -165,13 +165,14 @@ function Page({ reading }) {
     announce(/** @type {any} */ (words.edit.modes)[to]);
     requestAnimationFrame(() => (to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus())));
   };
+  const cycle = () => change(MODES[(MODES.indexOf(/** @type {any} */ (mode.peek())) + 1) % 3]);
   const tool = (/** @type {string} */ name) => {
     const run = TOOLS.find(([each]) => each === name)?.[2];
     if (run) run(view.current);
     else uploading.current?.click();
   };
   useCommands(() => [
-    { id: "preview", name: words.commands.preview, icon: "notes", keys: ["Mod+e"], run: () => change(MODES[(MODES.indexOf(mode.peek()) + 1) % 3]) },
+    { id: "preview", name: words.commands.preview, icon: "notes", keys: ["Mod+e"], run: cycle },
     { id: "save", name: words.commands.save, icon: "check", keys: ["Mod+s"], run: () => void save() },
     { id: "done", name: words.commands.done, icon: "check", keys: ["Mod+Shift+Enter"], run: () => void done() },
     { id: "follow", name: words.commands.follow, icon: "link", keys: ["Alt+Enter"], run: () => view.current?.focus(), hidden: true },

@@ -38,7 +38,7 @@ export function linkAt(state, pos) {
 }
 
 /**
- * @param {{ parent: HTMLElement, doc: string, note: () => { id: string, path: string }, language?: string, onType: () => void, onKey: (name: "save" | "image" | "done") => void,
+ * @param {{ parent: HTMLElement, doc: string, note: () => { id: string, path: string }, language?: string, onType: () => void, onKey: (name: "save" | "image" | "done" | "preview") => void,
  *   onFiles: (files: File[], at: number) => boolean, onLink: (link: { target: string, wiki: boolean }) => void, onFault: (fault: any) => void, onBlur: () => void }} given
  */
 export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink, onFault, onBlur }) {
@@ -62,6 +62,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
           { key: "Tab", run: acceptCompletion },
           { key: "Mod-s", run: () => (onKey("save"), true), preventDefault: true },
           ...TOOLS.map(([name, keys, run]) => ({ key: ofCodeMirror(keys), run: run ?? (() => (onKey(/** @type {any} */ (name)), true)), preventDefault: true })),
+          { key: "Mod-e", run: () => (onKey("preview"), true), preventDefault: true },
           { key: "Mod-Shift-Enter", run: () => (onKey("done"), true) },
           { key: "Alt-Enter", run: follow },
           { key: "Enter", run: newline },
