@@ -14,6 +14,9 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python; d
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$name; break; }; \
 	done)
 
+# The tests start the program a thousand times. Without compiled modules, each start takes longer.
+unexport PYTHONDONTWRITEBYTECODE
+
 ARGS ?=
 # One test process more than there are cores, at most four (tests/conftest.py). `ARGS=-n0` runs the
 # tests one after another.

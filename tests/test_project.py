@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ PROGRAM = Path(sys.executable).with_name("vault-agent")
 # Not codes: environment variables, flags of os.open, placeholders of commands.
 NO_CODES = re.compile(
     r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_|TERM_|FORCE_HYPERLINK$|(VTE|KONSOLE)_VERSION$|WT_|KITTY_)"
+    r"|^(GIT_|LC_ALL$|CLAUDE_CONFIG_DIR$|CODEX_HOME$)"
     r"|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$"
 )
 
@@ -86,26 +88,51 @@ def test_every_documented_code_has_its_status_and_its_exit_code():
     }
 
 
+def helps(commands: list[str]) -> list[str]:
+    """Return what these commands print with `--help`. One process runs them all."""
+    script = (
+        "import io, json, sys\n"
+        "from vault_agent.cli.run import run\n"
+        "shown = sys.stdout\n"
+        "def help(command):\n"
+        "    sys.stdout = io.TextIOWrapper(io.BytesIO(), 'utf-8')\n"
+        "    code = run([*command.split(), '--help'])\n"
+        "    sys.stdout.flush()\n"
+        "    return code, sys.stdout.buffer.getvalue().decode()\n"
+        "json.dump([help(each) for each in json.load(sys.stdin)], shown)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        input=json.dumps(commands),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    found = json.loads(ended.stdout)
+    assert [code for code, _ in found] == [0] * len(commands)
+    return [text for _, text in found]
+
+
 def test_every_command_is_documented_with_its_options():
     """Walk `--help` as a user would; the page must have each command and each long option."""
     text = page("cli")
-    seen = []
-
-    def visit(*command: str) -> None:
-        run = subprocess.run(
-            [PROGRAM, *command, "--help"], check=False, capture_output=True, text=True
-        )
-        assert run.returncode == 0, run.stderr
-        for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", run.stdout, re.MULTILINE):
-            assert f"`{option}" in text, f"{' '.join(command)} {option}"
-        _, _, after = run.stdout.partition("\nCommands:\n")
-        for name in re.findall(r"^  ([a-z-]+)", after.partition("\n\n")[0], re.MULTILINE):
-            path = " ".join((*command, name))
-            assert re.search(rf"`(vault-agent )?{path}[ |`]", text), path
-            seen.append(path)
-            visit(*command, name)
-
-    visit()
+    seen: list[str] = []
+    level = [""]
+    assert helps(level) == [subprocess.check_output([PROGRAM, "--help"], text=True)]
+    while level:
+        below = []
+        for command, shown in zip(level, helps(level), strict=True):
+            assert "Usage: " in shown
+            for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE):
+                assert f"`{option}" in text, f"{command} {option}"
+            _, _, after = shown.partition("\nCommands:\n")
+            for name in re.findall(r"^  ([a-z-]+)", after.partition("\n\n")[0], re.MULTILINE):
+                path = f"{command} {name}".strip()
+                assert re.search(rf"`(vault-agent )?{path}[ |`]", text), path
+                below.append(path)
+        seen += below
+        level = below
     assert {"serve", "demo", "search", "get note", "config set"} <= set(seen)
 
 

@@ -237,3 +237,26 @@ async def test_outside_a_project_the_default_vault_is_searched(
     await run("search", "flour")
     assert searched(server) == ("/search", ())
     assert project.is_dir()
+
+
+async def test_lists_and_new_notes_are_about_the_vault_of_the_project(
+    run: Run, project: Path, server: FakeServer
+):
+    await run("init", "--yes")
+    for words in (
+        ("list",),
+        ("grep", "flour"),
+        ("tasks", "list"),
+        ("tags",),
+        ("folders",),
+        ("context", "--search", "flour"),
+        ("new", "--type", "bug", "--title", "Twice"),
+        ("graph", "orphans"),
+    ):
+        await run(*words)
+        assert server.asked[-1][1].startswith("/vaults/project%3Ashop/"), words
+    await run("list", "--vault", "default")
+    assert server.asked[-1][1].startswith("/vaults/default/notes")
+    await run("list", VAULT_AGENT_VAULTS_ENABLED="false")
+    assert server.asked[-1][1].startswith("/notes")
+    assert project.is_dir()

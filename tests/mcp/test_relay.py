@@ -160,9 +160,14 @@ def test_a_signal_ends_it_while_its_input_is_open(agent, number):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no parents in this sense")
 def test_it_ends_when_its_parent_is_gone(agent):
+    sooner = (
+        "from vault_agent.mcp import relay; relay.PARENT_SECONDS = 0.2;"
+        " from vault_agent.cli.main import main; main()"
+    )
+    command = [sys.executable, "-P", "-c", sooner, "mcp"]
     script = (
         "import subprocess, sys, os, time\n"
-        f"child = subprocess.Popen({[*PROGRAM, 'mcp']!r}, stdin=os.dup(0), stdout=os.dup(1))\n"
+        f"child = subprocess.Popen({command!r}, stdin=os.dup(0), stdout=os.dup(1))\n"
         "print(child.pid, file=sys.stderr, flush=True)\n"
         "time.sleep(2); os._exit(0)"  # the relay has noticed its parent by then
     )

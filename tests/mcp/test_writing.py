@@ -39,6 +39,9 @@ quiet_seconds = 0
 folder = "claude"
 write = ["create", "append"]
 deny = ["claude/private"]
+[agents.mover]
+folder = "claude"
+write = ["create", "move"]
 [agents.reader]
 [agents.new]
 folder = "made/later"
@@ -65,7 +68,8 @@ class Writers(Agent):
         }
         if "name" in params:
             headers["Mcp-Name"] = params["name"]
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": META}}
+        meta = {**META, **params.pop("more", {})}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
         _, reply, _ = self.post(body, headers, f"/mcp/{agent}" if agent else "/mcp")
         assert reply is not None
         return reply
@@ -86,6 +90,15 @@ class Writers(Agent):
     def tools(self, agent: str) -> dict[str, Any]:
         listed = self.ask(agent, "tools/list")["result"]["tools"]
         return {tool["name"]: tool for tool in listed}
+
+    def last_write(self) -> dict[str, Any]:
+        """Return the newest entry of the log."""
+        request = urllib.request.Request(
+            self.endpoint + "/writes?limit=1", headers={"Authorization": f"Bearer {KEY}"}
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+            (entry,) = json.loads(reply.read())["data"]["writes"]
+        return dict(entry)
 
     def text(self, path: str) -> str:
         return (self.vault / path).read_text()
@@ -304,6 +317,17 @@ def test_an_agent_writes_in_its_folder_only(writers: Writers):
     assert "secret" not in denied
 
 
+def test_a_move_that_needs_notes_outside_says_what_to_do(writers: Writers):
+    writers.use("mover", "vault_write", path="Far.md", content="far\n")
+    writers.use("", "vault_write", path="Notes/Links.md", content="[[Far]]\n")
+    known = writers.shown_hash("claude/Far.md")
+    refused = writers.refuse(
+        "mover", "vault_move", path="Far.md", to="Farther.md", expectedHash=known
+    )
+    assert refused.startswith("LINKS_OUTSIDE_SCOPE: links in notes that you may not write")
+    assert "rewriting links" not in refused
+
+
 def test_the_folder_of_an_agent_is_made_at_its_first_write(writers: Writers):
     assert not (writers.vault / "made").exists()
     writers.use("new", "vault_write", path="first.md", content="x\n")
@@ -312,13 +336,16 @@ def test_the_folder_of_an_agent_is_made_at_its_first_write(writers: Writers):
 
 def test_the_log_names_the_agent_and_its_program(writers: Writers):
     writers.use("own", "vault_write", path="logged.md", content="x\n")
-    request = urllib.request.Request(
-        writers.endpoint + "/writes?limit=1", headers={"Authorization": f"Bearer {KEY}"}
-    )
-    with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
-        (entry,) = json.loads(reply.read())["data"]["writes"]
+    entry = writers.last_write()
     assert (entry["agent"], entry["client"]) == ("own", "mcp:some-client")
     assert entry["files"][0]["path"] == "claude/logged.md"
+
+
+def test_the_log_takes_the_name_that_a_request_carries(writers: Writers):
+    named = {"io.modelcontextprotocol/clientInfo": {"name": "named-client", "version": "1"}}
+    sent = {"name": "vault_write", "arguments": {"path": "named.md", "content": "x\n"}}
+    writers.ask("own", "tools/call", **sent, more=named)
+    assert writers.last_write()["client"] == "mcp:named-client"
 
 
 # --- the tools of other servers ---------------------------------------------------------------

@@ -135,7 +135,10 @@ class Program:
         """Stop all processes and check all logs."""
         if self.server is not None and self.server.poll() is None:
             self.kill()
-        elif self.log.exists():
+            return
+        if self.server is not None and self.server.stdout is not None:
+            self.server.stdout.close()
+        if self.log.exists():
             self.private.examine("the server's log", self.log.read_bytes())
 
     def _see_it_ended(self) -> None:

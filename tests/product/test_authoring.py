@@ -42,6 +42,22 @@ def today() -> str:
     return str(datetime.now().astimezone().date())
 
 
+def test_the_task_of_a_listed_line_is_meant_and_no_other(served: Written):
+    note = served.write("Listed.md", "- [ ] one\n- [ ] two\n")
+    served.data("index")
+    code, shown = served.at_a_terminal("tasks", "list", "Listed.md", answers=[])
+    assert (code, "Listed.md:1: [ ] one" in shown) == (0, True)
+    served.data("tasks", "done", "Listed.md:2")
+    served.data("tasks", "toggle", "Listed.md:2")
+    assert note.read_text() == "- [ ] one\n- [ ] two\n"
+    note.write_text("- [ ] new\n- [ ] one\n- [ ] two\n")
+    assert refused(served, "tasks", "done", "Listed.md:1") == "TASK_NOT_FOUND"
+    assert "[x]" not in note.read_text()
+    served.at_a_terminal("tasks", "list", "Nowhere.md", answers=[])
+    served.data("tasks", "done", "Listed.md:1")
+    assert note.read_text().startswith("- [x] new")
+
+
 def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: Written):
     before = served.text(FROST)
     tasks = served.data("tasks", "list", "Garden")["tasks"]

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests import endpoint as misbehaviour
 from tests.clocks import PATIENCE
+from tests.product.conftest import small_vault
 from tests.product.endpoint import running_endpoint
+from tests.product.program import Program
 
 from vault_agent.model.identifiers import identify
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.product.endpoint import Endpoint
-    from tests.product.program import Program
 
 BREAD = identify("Bread.md")
 
@@ -30,13 +31,28 @@ def endpoint(program: Program) -> Iterator[Endpoint]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Program, Endpoint]]:
+    """Return a program that serves an embedded index, and its endpoint.
+
+    Tests leave the notes, the vectors and the endpoint as they are.
+    """
+    made = Program(tmp_path_factory.mktemp("shared"))
+    small_vault(made)
+    with running_endpoint(made) as running:
+        made.start()
+        made.index()
+        yield made, running
+        made.close()
+
+
 def chunk_texts(endpoint: Endpoint) -> list[str]:
     """Return the embedded texts of the vault, without probes and queries."""
     return [text for text in endpoint.texts if "\n" in text]
 
 
-def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(program: Program, endpoint: Endpoint):
-    program.start()
+def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(shared: tuple[Program, Endpoint]):
+    program, _ = shared
     job = program.index()
     assert job["summary"]["embedded"] + job["summary"]["reused"] == job["summary"]["chunks"] == 4
     reply = program.search("sourdough starter")
@@ -50,9 +66,8 @@ def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(program: Program, 
 
 
 @pytest.mark.parametrize("mode", ["embedding", "hybrid"])
-def test_filters_and_operators_apply_in_every_mode(program: Program, endpoint: Endpoint, mode: str):
-    program.start()
-    program.index()
+def test_filters_and_operators_apply_in_every_mode(shared: tuple[Program, Endpoint], mode: str):
+    program, _ = shared
     found = program.search("bread flour starter", mode=mode, filters={"paths": ["日記"]})
     assert {result["path"] for result in found.data["results"]} <= {"日記/東京.md"}
     found = program.search("flour -crust", mode=mode)
@@ -75,11 +90,10 @@ def test_related_uses_vectors_without_the_endpoint(program: Program, endpoint: E
 
 
 @pytest.mark.parametrize("mode", ["embedding", "hybrid"])
-def test_operators_are_not_embedded(program: Program, endpoint: Endpoint, mode: str):
-    program.start()
-    program.index()
-    program.search('"sourdough starter" -crust tag:baking', mode=mode)
-    assert any(text.endswith("sourdough starter") for text in endpoint.texts)
+def test_operators_are_not_embedded(shared: tuple[Program, Endpoint], mode: str):
+    program, endpoint = shared
+    program.search(f'"starter {mode}" -crust tag:baking', mode=mode)
+    assert any(text.endswith(f"starter {mode}") for text in endpoint.texts)
     asked = len(endpoint.texts)
     found = program.search("path:日記", mode=mode)
     assert [result["path"] for result in found.data["results"]] == ["日記/東京.md"]
@@ -87,9 +101,8 @@ def test_operators_are_not_embedded(program: Program, endpoint: Endpoint, mode: 
     assert len(endpoint.texts) == asked
 
 
-def test_nothing_is_sent_twice(program: Program, endpoint: Endpoint):
-    program.start()
-    program.index()
+def test_nothing_is_sent_twice(shared: tuple[Program, Endpoint]):
+    program, endpoint = shared
     asked = len(endpoint.requests)
     for kind in ("index", "reindex", "index"):
         summary = program.index(kind)["summary"]
@@ -98,6 +111,8 @@ def test_nothing_is_sent_twice(program: Program, endpoint: Endpoint):
     assert program.index()["summary"]["renamed"] == 1
     assert len(endpoint.requests) == asked
     assert program.search("sourdough starter").data["usedMode"] == "hybrid"
+    (program.vault / "renamed.md").rename(program.vault / "Starter.md")
+    assert program.index()["summary"]["renamed"] == 1
 
 
 def test_a_damaged_vector_is_discarded_and_rebuilt(program: Program, endpoint: Endpoint):
@@ -129,14 +144,15 @@ def test_fresh_embeddings_are_requested_again(program: Program, endpoint: Endpoi
     assert len(chunk_texts(endpoint)) == 2 * asked
 
 
-def test_only_changed_chunks_are_sent(program: Program, endpoint: Endpoint):
-    program.start()
-    program.index()
+def test_only_changed_chunks_are_sent(shared: tuple[Program, Endpoint]):
+    program, endpoint = shared
     before = set(chunk_texts(endpoint))
     program.write("New.md", "# New\n\nQuinces are hard and fragrant.\n")
     assert program.index()["summary"]["embedded"] == 1
     [new] = set(chunk_texts(endpoint)) - before
     assert "Quinces" in new
+    (program.vault / "New.md").unlink()
+    assert program.index()["summary"]["removed"] == 1
 
 
 def test_lexical_search_works_before_the_first_embedding(program: Program, endpoint: Endpoint):

@@ -10,13 +10,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.product.conftest import small_vault
+from tests.product.program import Program
 
 from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
-    from tests.product.program import Program
+    from collections.abc import Iterator
 
 BREAD = identify("Bread.md")
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Return a program that serves an index, for tests that change nothing."""
+    made = Program(tmp_path_factory.mktemp("read"))
+    small_vault(made)
+    made.start()
+    made.index()
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -60,8 +73,8 @@ def test_before_the_first_index_search_names_the_running_job(program: Program):
     assert program.search("sourdough").data["results"]
 
 
-def test_search_ranks_results_and_does_not_echo_the_query(indexed: Program):
-    data = indexed.search("sourdough starter").data
+def test_search_ranks_results_and_does_not_echo_the_query(read: Program):
+    data = read.search("sourdough starter").data
     assert data["usedMode"] == "lexical"
     assert data["requestedMode"] is None
     first = data["results"][0]
@@ -83,20 +96,18 @@ def test_search_ranks_results_and_does_not_echo_the_query(indexed: Program):
         ("feeding rye", "Starter.md"),
     ],
 )
-def test_queries_in_many_scripts_and_forms_find_their_notes(
-    indexed: Program, query: str, path: str
-):
-    assert indexed.search(query).data["results"][0]["path"] == path
+def test_queries_in_many_scripts_and_forms_find_their_notes(read: Program, query: str, path: str):
+    assert read.search(query).data["results"][0]["path"] == path
 
 
-def test_notes_chunks_and_attachments_are_fetched_by_id(indexed: Program):
-    note = indexed.call("GET", f"/notes/{BREAD}").data
+def test_notes_chunks_and_attachments_are_fetched_by_id(read: Program):
+    note = read.call("GET", f"/notes/{BREAD}").data
     assert note["content"].startswith("---\naliases: [Loaf]")
     assert [link["path"] for link in note["links"]] == ["Starter.md"]
-    chunk = indexed.call("GET", f"/chunks/{BREAD}/1").data
+    chunk = read.call("GET", f"/chunks/{BREAD}/1").data
     assert chunk["content"].startswith("## Crust")
     assert chunk["headingPath"] == ["Bread", "Crust"]
-    assert indexed.call("GET", "/attachments/jar.png").data["size"] == 260
+    assert read.call("GET", "/attachments/jar.png").data["size"] == 260
 
 
 def test_a_note_is_read_from_its_file_and_a_chunk_from_the_index(indexed: Program):
@@ -105,8 +116,8 @@ def test_a_note_is_read_from_its_file_and_a_chunk_from_the_index(indexed: Progra
     assert "Steam" in indexed.call("GET", f"/chunks/{BREAD}/1").data["content"]
 
 
-def test_related_uses_text_and_links_and_excludes_its_input(indexed: Program):
-    results = indexed.call("POST", "/related", {"id": BREAD}).data["results"]
+def test_related_uses_text_and_links_and_excludes_its_input(read: Program):
+    results = read.call("POST", "/related", {"id": BREAD}).data["results"]
     assert results[0]["path"] == "Starter.md"
     assert all(result["noteId"] != BREAD for result in results)
 
@@ -124,17 +135,17 @@ def test_changes_are_reported_as_stale_and_indexed(indexed: Program):
     assert reply.warnings == []
 
 
-def test_the_main_job_works_by_command_line(indexed: Program):
-    found = indexed.run("search", "sourdough", "--json")
+def test_the_main_job_works_by_command_line(read: Program):
+    found = read.run("search", "sourdough", "--json")
     assert found.returncode == 0
     assert json.loads(found.stdout)["data"]["results"][0]["path"] == "Starter.md"
-    assert "Starter.md" in indexed.run("search", "sourdough").stdout
-    assert indexed.run("get", "note", BREAD).stdout.startswith("---")
-    assert indexed.run("get", "chunk", f"{BREAD}:1").stdout.startswith("## Crust")
-    assert indexed.run("related", BREAD).returncode == 0
-    assert indexed.run("index").returncode == 0
-    assert indexed.run("get", "note", "0" * 32).returncode == 4
-    assert "succeeded" in indexed.run("jobs").stdout
+    assert "Starter.md" in read.run("search", "sourdough").stdout
+    assert read.run("get", "note", BREAD).stdout.startswith("---")
+    assert read.run("get", "chunk", f"{BREAD}:1").stdout.startswith("## Crust")
+    assert read.run("related", BREAD).returncode == 0
+    assert read.run("index").returncode == 0
+    assert read.run("get", "note", "0" * 32).returncode == 4
+    assert "succeeded" in read.run("jobs").stdout
 
 
 def test_a_cancelled_job_keeps_the_last_index(indexed: Program):

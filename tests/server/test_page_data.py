@@ -9,6 +9,7 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
 from vault_agent.model.identifiers import identify
 
@@ -35,8 +36,19 @@ NOTES: dict[str, str | bytes] = {
 FROST = identify("Garden/Frost.md")
 
 
-@pytest.fixture
-async def page(tmp_path: Path):
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `page`
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def page(tmp_path_factory: pytest.TempPathFactory):
+    """Serve the notes, for all tests that change nothing."""
+    async with page_server(tmp_path_factory.mktemp("page"), NOTES) as server:
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def own_page(tmp_path: Path):
+    """Serve the notes, in `tmp_path / "vault"`, for a test that changes them."""
     async with page_server(tmp_path, NOTES) as server:
         yield server
 
@@ -201,12 +213,12 @@ async def test_headings_blocks_tags_and_folders_are_suggested(page):
     assert [(each["label"], each["insert"]) for each in anywhere] == [("Fleece", "Beds#Fleece")]
 
 
-async def test_new_names_are_suggested_after_a_run(page, tmp_path: Path):
-    assert await suggestions(page, "q=brandnew") == []
+async def test_new_names_are_suggested_after_a_run(own_page, tmp_path: Path):
+    assert await suggestions(own_page, "q=brandnew") == []
     (tmp_path / "vault" / "Brandnew.md").write_text("x")
-    await page.engine.index_paths(["Brandnew.md"])
+    await own_page.engine.index_paths(["Brandnew.md"])
     for _ in range(200):
-        if await suggestions(page, "q=brandnew"):
+        if await suggestions(own_page, "q=brandnew"):
             return
         await asyncio.sleep(0.05)
     raise AssertionError("never suggested")
@@ -237,9 +249,9 @@ async def layout_of(server) -> tuple[bytes, str]:
     raise AssertionError("never computed")
 
 
-async def test_positions_are_those_of_the_graph(page, tmp_path: Path):
-    body, etag = await layout_of(page)
-    graph = await data(page, "/graph")
+async def test_positions_are_those_of_the_graph(own_page, tmp_path: Path):
+    body, etag = await layout_of(own_page)
+    graph = await data(own_page, "/graph")
     count = len(graph["nodes"]["id"])
     magic, nodes, digest = struct.unpack_from("<4sI8s", body)
     assert (magic, nodes) == (b"VAL1", count)
@@ -248,13 +260,13 @@ async def test_positions_are_those_of_the_graph(page, tmp_path: Path):
     assert len(body) == 16 + 8 * count
     before = dict(zip(graph["nodes"]["id"], places(body, count), strict=True))
     assert len(set(before.values())) == count
-    async with page.request("GET", "/graph/layout", headers={"If-None-Match": etag}) as reply:
+    async with own_page.request("GET", "/graph/layout", headers={"If-None-Match": etag}) as reply:
         assert reply.status == 304
     # After a run there is another picture, in which the known notes are where they were.
     (tmp_path / "vault" / "New.md").write_text("[[Frost]]")
-    await page.engine.index_paths(["New.md"])
-    body, _ = await layout_of(page)
-    graph = await data(page, "/graph")
+    await own_page.engine.index_paths(["New.md"])
+    body, _ = await layout_of(own_page)
+    graph = await data(own_page, "/graph")
     assert len(graph["nodes"]["id"]) == count + 1
     assert re.match(rb"VAL1", body)
 

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
 from vault_agent.web.assets import FOLDER, Assets
 
@@ -25,14 +26,17 @@ POLICY = (
 )
 
 
-@pytest.fixture
-async def open_page(tmp_path: Path):
-    """Serve the page without a key."""
-    async with page_server(tmp_path) as server:
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `open_page`
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def open_page(tmp_path_factory: pytest.TempPathFactory):
+    """Serve the page without a key, for all tests here. Nothing of it can be changed."""
+    async with page_server(tmp_path_factory.mktemp("open")) as server:
         yield server
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def locked_page(tmp_path: Path):
     """Serve the page with a key."""
     async with page_server(tmp_path, server={"api_key": KEY}) as server:

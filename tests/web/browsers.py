@@ -52,7 +52,8 @@ class Elsewhere:
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 line = self.rfile.readline(300).decode("latin-1").strip()
-                if not _OF_THE_BROWSER.search(line):
+                # A connection that is opened ahead and never used asks nothing.
+                if line and not _OF_THE_BROWSER.search(line):
                     asked.append(line)
 
         self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)

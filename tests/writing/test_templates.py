@@ -41,7 +41,9 @@ def test_templates_are_listed_with_their_variables(vault: OpenedVault):
     assert names(vault) == {
         "Bug": ("Templates/Bug.md", ()),  # instead of the one that is built in
         "Daily": ("Templates/Daily.md", ("mood",)),
+        "brainstorm": (None, ()),
         "decision": (None, ()),
+        "journal": (None, ()),
         "meeting": (None, ()),
         "module": (None, ()),
         "pattern": (None, ()),

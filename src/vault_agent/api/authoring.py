@@ -14,6 +14,8 @@ from vault_agent.api.writing import (
     visible_path,
     write_operation,
 )
+from vault_agent.errors import InvalidRequest
+from vault_agent.library.typed_notes import NewNote
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.identifiers import identify
@@ -41,6 +43,7 @@ from vault_agent.writing.devlog import Kind
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
+    from vault_agent.library.typed_notes import TypedNotes
 
 
 async def _add_task(vault: OpenVault, caller: Caller, sent: AddTaskBody) -> Found:
@@ -62,9 +65,10 @@ async def _set_task(vault: OpenVault, caller: Caller, sent: SetTaskBody) -> Foun
     """Complete, cancel or open a task."""
     if sent.task_id is not None:
         note_id, line, digest = sent.task_id.split(":")
-        wanted = Wanted(int(line), digest)
+        wanted = Wanted(int(line), digest, only_this_line=sent.only_this_line)
     else:
-        note_id, wanted = sent.note_id or "", Wanted(sent.line or 0, text=sent.text)
+        note_id = sent.note_id or ""
+        wanted = Wanted(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
     if sent.path is None:
         resolved = await vault.lists.resolve(note_id, caller.scope)
         path = caller.scope.outer(resolved.notes[0].path)
@@ -80,11 +84,26 @@ async def _set_task(vault: OpenVault, caller: Caller, sent: SetTaskBody) -> Foun
 async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Found:
     """Make a note from a template."""
     write = asked(caller, sent, "template", Right.CREATE)
+    if (typed := _typed(vault)) is not None:
+        note = NewNote(sent.template, sent.path, sent.type, sent.title, sent.variables)
+        return found(await typed.create(vault, write, note, caller.scope))
+    if sent.template is None or sent.path is None or sent.type or sent.title:
+        raise InvalidRequest(
+            "INVALID_REQUEST",
+            "In this vault a new note needs a `template` and a `path`, and takes no type or title.",
+        )
     return found(
         await vault.authoring.create_from_template(
             sent.path, write, sent.template, sent.variables, caller.scope
         )
     )
+
+
+def _typed(vault: OpenVault) -> TypedNotes | None:
+    """Return what makes notes with types, in a vault that has them."""
+    entry = vault.library.entry_of(vault) if vault.library is not None else None
+    has_types = vault.library is not None and entry is not None and entry.has_note_types
+    return vault.library.typed if has_types and vault.library is not None else None
 
 
 async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
@@ -110,11 +129,16 @@ async def _adr(vault: OpenVault, caller: Caller, sent: AdrBody) -> Found:
 
 async def _templates(vault: OpenVault, caller: Caller, _: NoParams) -> Found:
     """List the templates for new notes."""
+    typed = _typed(vault)
     templates = [
         TemplateData(
             name=each.name, built_in=each.path is None, path=each.path, variables=each.variables
         )
-        for each in await vault.authoring.templates(caller.scope)
+        for each in (
+            await typed.templates(vault, caller.scope)
+            if typed is not None
+            else await vault.authoring.templates(caller.scope)
+        )
     ]
     return Found(Reply[TemplatesData](data=TemplatesData(templates=templates)))
 

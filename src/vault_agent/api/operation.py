@@ -103,9 +103,14 @@ async def perform(
     return await operation.run(vault, caller, await _with_note_ids(vault, caller, sent))
 
 
+def is_on(setting: str, config: object) -> bool:
+    """Whether a setting such as `web.enabled` is true."""
+    return attrgetter(setting)(config) is True
+
+
 def check_switch(setting: str, config: object) -> None:
     """Raise Misconfigured `FEATURE_DISABLED` unless a setting such as `web.enabled` is true."""
-    if attrgetter(setting)(config) is not True:
+    if not is_on(setting, config):
         raise Misconfigured(
             "FEATURE_DISABLED",
             f"This is switched off: {setting} is not true.",

@@ -25,7 +25,7 @@ async def _take(vault: OpenVault, _: Caller, sent: SessionEventBody) -> Found:
     if sessions is None:
         check_switch("memory.enabled", vault.config)  # or journals, of course
     assert sessions is not None  # noqa: S101 - open where one of them is on
-    fields = sent.model_dump(exclude={"version"})
+    fields = {name: getattr(sent, name) for name in SessionEvent._fields}
     for name in _TEXTS:
         # A hook has done so already. Others may call this too.
         fields[name] = without_secrets(fields[name]) if fields[name] is not None else None

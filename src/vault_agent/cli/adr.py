@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options, text_of, text_options
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
 
 
@@ -30,7 +31,7 @@ async def new(invocation: Invocation, /, title: str, **options: Any) -> int | No
     body: dict[str, Any] = {"title": title}
     if options["text"] is not None or options["file"] is not None:
         body["content"] = text_of(options)
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         return await change(invocation, client, "adr", body, chosen)
 
 
@@ -38,7 +39,7 @@ async def new(invocation: Invocation, /, title: str, **options: Any) -> int | No
 @click.pass_obj
 async def list_(invocation: Invocation) -> None:
     """List the records in the order of their numbers."""
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.writing.decisions()
     if invocation.json:
         pass_on(reply.body)

@@ -107,16 +107,20 @@ CLIENTS: dict[str, Client] = {
 
 
 def our_command(arguments: list[str]) -> list[str]:
-    """Return the command that starts the relay, with an absolute path.
+    """Return the command that starts the relay."""
+    return [*our_program(), "mcp", *arguments]
+
+
+def our_program() -> list[str]:
+    """Return the command that starts this program, with an absolute path.
 
     Desktop programs do not have the `PATH` of the user's shell.
     """
     script = Path(sys.argv[0])
     if script.name.startswith(NAME) and script.exists():
-        return [str(script.absolute()), "mcp", *arguments]
+        return [str(script.absolute())]
     found = shutil.which(NAME)
-    start = [found] if found else [sys.executable, "-m", "vault_agent"]
-    return [*start, "mcp", *arguments]
+    return [found] if found else [sys.executable, "-m", "vault_agent"]
 
 
 def snippet(client: Client, command: list[str]) -> str:

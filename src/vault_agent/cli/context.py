@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, envelope, say, warn
 from vault_agent.errors import NotFound
 
@@ -53,7 +54,7 @@ async def command(
     tasks = _tasks(task_file, task, options)
     if len(tasks) > 1 and form != "json":
         raise click.UsageError("Missing --task NAME: the file has several tasks")
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         found = [
             {**each, "context": await _context(client, each, options["max_tokens"])}
             for each in tasks

@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
 
 _KINDS = ("impl", "problem", "insight", "verify")
@@ -36,7 +37,7 @@ async def add(
     body: dict[str, Any] = {"kind": kind, "topic": topic, "text": text}
     if options["again"]:
         body["allowRepeat"] = True
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         return await change(invocation, client, "devlog", body, chosen)
 
 
@@ -46,7 +47,7 @@ async def add(
 @click.pass_obj
 async def tail(invocation: Invocation, topic: str | None, lines: int) -> None:
     """Print the last lines of the devlog of a topic, or of all."""
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.writing.devlog({"topic": topic, "limit": lines})
     if invocation.json:
         pass_on(reply.body)

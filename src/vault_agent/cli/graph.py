@@ -10,6 +10,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.linking import close, degrees, printed, show_notes
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import (
@@ -139,7 +140,7 @@ async def central(invocation: Invocation, /, **options: Any) -> None:
 async def _report(invocation: Invocation, name: str, none: str, options: dict[str, Any]) -> None:
     from vault_agent.client import links
 
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await links.report(client, name, **options)
     if not printed(reply, as_json=invocation.json):
         show_notes(reply, none)
@@ -152,7 +153,7 @@ async def communities(invocation: Invocation, limit: int | None) -> None:
     """List groups of notes that are linked with each other."""
     from vault_agent.client import links
 
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await links.report(client, "communities", limit=limit)
     if printed(reply, as_json=invocation.json):
         return
@@ -196,7 +197,7 @@ async def export(
         raise click.UsageError("--output - is for a pipe or file, not for a terminal")
     from vault_agent.client import links
 
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await links.graph(
             client,
             format="objects" if objects else None,

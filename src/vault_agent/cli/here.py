@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.cli.terminal import complain, warn
@@ -10,9 +11,11 @@ from vault_agent.config.registry import DEFAULT, Role, read_registry
 from vault_agent.errors import VaultAgentError, explained
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from vault_agent.cli.command import Invocation
+    from vault_agent.client.client import Client
     from vault_agent.config.registry import Registered
 
 _UNTRUSTED = "This project has a vault that you have not allowed yet. It is not searched."
@@ -44,6 +47,19 @@ def vaults_here(invocation: Invocation) -> tuple[str, ...]:
     warn(project.warnings)
     others = [each for each in entries if each.role is Role.GLOBAL and each.is_there]
     return tuple(name_of(each, entries) for each in (entry, *others))
+
+
+@asynccontextmanager
+async def client_here(invocation: Invocation) -> AsyncIterator[Client]:
+    """Yield a client whose calls are about the project's vault inside a trusted project.
+
+    Elsewhere they are about the default vault. `--vault` names another one.
+    """
+    here = vaults_here(invocation)
+    async with invocation.client() as client:
+        if here:
+            client.vault_name = here[0]
+        yield client
 
 
 def all_vaults() -> tuple[str, ...]:

@@ -39,6 +39,7 @@ MAX_INPUT_BYTES: Final = 1 << 20
 _MAX_REPLY_BYTES: Final = 256 * 1024
 _BLOCK: Final = 64 * 1024
 _SECONDS_AT_MOST: Final = 15.0
+_STARTS: Final = ("SessionStart", "session.created", START)
 _UNTRUSTED: Final = "This project has a vault that you have not allowed yet. It is not used."
 
 
@@ -56,6 +57,7 @@ class Sent(NamedTuple):
     settled: bool
     text: str | None = None
     message: str | None = None
+    code: str | None = None  # of a refusal
 
 
 def hook_options(arguments: list[str]) -> Options | None:
@@ -102,6 +104,44 @@ def answer_to(event: SessionEvent, sent: Sent) -> dict[str, Any] | None:
     return printed or None
 
 
+def event_here(agent: str, given: dict[str, Any], folder: Path) -> tuple[SessionEvent, bool] | None:
+    """Return the event in a project's folder, and whether the project's vault is trusted.
+
+    None if it is no event that matters, or the folder is in no project with a vault.
+
+    Raises:
+        VaultAgentError: if the project or the list of vaults cannot be read.
+    """
+    from vault_agent.knowledge.events import read_event
+
+    project = find_project(folder)
+    if project is None:
+        return None
+    entry = trusted_entry(project, read_registry())
+    if entry is not None and entry.role is not Role.PROJECT:
+        return None
+    event = read_event(
+        agent,
+        given,
+        vault=entry.identity if entry is not None else "",
+        at=time.time(),
+        home=os.path.expanduser("~"),  # noqa: PTH111 - text
+        commit=commit_at(folder) if given.get("hook_event_name") in _STARTS else None,
+    )
+    return None if event is None else (event, entry is not None)
+
+
+def keep_event(event: SessionEvent, folder: Path) -> None:
+    """Put an event into the spool in the data folder, for the next server.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    from vault_agent.knowledge.spool import spool
+
+    spool(folder / "spool", event)
+
+
 def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
     """Send an event to the server, until a moment of `time.monotonic`.
 
@@ -115,7 +155,12 @@ def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
         return Sent(settled=False)
     if status != 202:
         # A refusal, such as that of a switch, stays one.
-        return Sent(settled=400 <= status < 500 and status not in (408, 429))
+        error = body.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        return Sent(
+            settled=400 <= status < 500 and status not in (408, 429),
+            code=code if isinstance(code, str) else str(status),
+        )
     data = body.get("data")
     data = data if isinstance(data, dict) else {}
     text, message = data.get("text"), data.get("message")
@@ -141,32 +186,16 @@ def _handled(options: Options, began: float) -> dict[str, Any] | None:
     folder = given.get("cwd") if given is not None else None
     if given is None or not isinstance(folder, str):
         return None
-    project = find_project(Path(folder))
-    if project is None:
+    found = event_here(options.agent, given, Path(folder))
+    if found is None:
         return None
-    entry = trusted_entry(project, read_registry())
-    from vault_agent.knowledge.events import read_event
-
-    event = read_event(
-        options.agent,
-        given,
-        vault=entry.identity if entry is not None else "",
-        at=time.time(),
-        home=os.path.expanduser("~"),  # noqa: PTH111 - text
-        commit=commit_at(Path(folder)),
-    )
-    if event is None:
-        return None
-    if entry is None:
+    event, trusted = found
+    if not trusted:
         told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
         return {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
-    if entry.role is not Role.PROJECT:
-        return None
     sent = send_event(event, connection(layers), deadline)
     if not sent.settled:
-        from vault_agent.knowledge.spool import spool
-
-        spool(settings.folder / "spool", event)
+        keep_event(event, settings.folder)
     return answer_to(event, sent)
 
 

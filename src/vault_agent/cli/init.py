@@ -34,7 +34,7 @@ from vault_agent.config.project import (
 from vault_agent.config.project_file import path_of
 from vault_agent.config.registry import Registered, Role, add_vault, new_uid, read_registry
 from vault_agent.config.trust import trusted_entry
-from vault_agent.errors import InvalidRequest, Misconfigured
+from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.system.files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
     except OSError as error:
         raise unwritable(error) from None
     switched = _switch_on(invocation, report, yes=yes)
-    # The hooks of agents belong here: a step that adds to `report`, as those above.
+    _offer_hooks(invocation, report)
     if project.is_ours and not (private or private_journals) and report.done:
         report.notes.append(
             "The vault is meant to be committed with the project. Nothing was added to git."
@@ -186,6 +186,32 @@ def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str
         report.add(f"turned on {name}", f"vault-agent config set {name} false")
     report.notes.append("Restart the server if one is running.")
     return off
+
+
+def _offer_hooks(invocation: Invocation, report: Report) -> None:
+    """Offer the hooks of the agents that are found here and do not have them.
+
+    Each is asked for. Without anybody to ask, the command is named instead: the settings of another
+    program are not changed unasked.
+    """
+    from vault_agent.cli.agent_hooks import AGENTS, hook_command, install, state
+    from vault_agent.cli.clients import our_program
+
+    may_ask = is_terminal(sys.stdin) and is_terminal(sys.stderr) and not invocation.json
+    for name, agent in AGENTS.items():
+        path = agent.user()
+        ours = hook_command(name, our_program(), invocation.config)
+        try:
+            if not agent.is_here or state(name, path, ours) == "installed":
+                continue
+            if may_ask and agreed(f"Let {agent.title} remember its sessions?", yes=False):
+                install(name, path, ours)
+                report.add(f"added hooks to {path}", f"vault-agent hooks remove {name}")
+                report.notes.append(f"{agent.title}: {agent.advice}")
+                continue
+        except VaultAgentError as error:
+            report.notes.append(error.message)
+        report.notes.append(f"To let {agent.title} remember: vault-agent hooks install {name}")
 
 
 def _show(

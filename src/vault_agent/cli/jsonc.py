@@ -18,7 +18,9 @@ class NotJson(Exception):
     """The text is not JSON, even with comments and trailing commas."""
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
+    """Where a member of an object stands in the text."""
+
     start: int  # of the key
     value: int
     end: int  # of the value
@@ -44,11 +46,11 @@ def with_member(text: str, section: str, name: str, value: object) -> str:
     """Return the text with `{section: {name: value}}` added or replaced. Raises NotJson."""
     if not text.strip():
         return json.dumps({section: {name: value}}, indent=2) + "\n"
-    root = _object_at(text, _skip(text, 0))
+    root = members_of(text, skip(text, 0))
     found = root.get(section)
     if found is None:
-        return _inserted(text, _skip(text, 0), root, {section: {name: value}}, depth=1)
-    members = _object_at(text, found.value)
+        return _inserted(text, skip(text, 0), root, {section: {name: value}}, depth=1)
+    members = members_of(text, found.value)
     if name in members:
         member = members[name]
         return text[: member.value] + _written(value, 2) + text[member.end :]
@@ -57,11 +59,11 @@ def with_member(text: str, section: str, name: str, value: object) -> str:
 
 def without_member(text: str, section: str, name: str) -> str:
     """Return the text without `section.name`. Raises NotJson."""
-    found = _object_at(text, _skip(text, 0)).get(section)
-    member = _object_at(text, found.value).get(name) if found is not None else None
+    found = members_of(text, skip(text, 0)).get(section)
+    member = members_of(text, found.value).get(name) if found is not None else None
     if member is None:
         return text
-    end = _skip(text, member.end)
+    end = skip(text, member.end)
     if text[end : end + 1] == ",":
         start = member.start
         end += 1
@@ -73,7 +75,7 @@ def without_member(text: str, section: str, name: str) -> str:
 
 
 def _inserted(
-    text: str, brace: int, members: dict[str, _Member], new: dict[str, object], *, depth: int
+    text: str, brace: int, members: dict[str, Member], new: dict[str, object], *, depth: int
 ) -> str:
     """Return the text with a new first member of the object whose brace is at `brace`."""
     ((name, value),) = new.items()
@@ -90,31 +92,31 @@ def _written(value: object, depth: int) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
 
 
-def _object_at(text: str, at: int) -> dict[str, _Member]:
+def members_of(text: str, at: int) -> dict[str, Member]:
     """Return the members of the object at `at`. Raises NotJson if there is no object."""
     if text[at : at + 1] != "{":
         raise NotJson
-    members: dict[str, _Member] = {}
-    at = _skip(text, at + 1)
+    members: dict[str, Member] = {}
+    at = skip(text, at + 1)
     while text[at : at + 1] != "}":
         key = _STRING.match(text, at)
         if key is None:
             raise NotJson
-        colon = _skip(text, key.end())
+        colon = skip(text, key.end())
         if text[colon : colon + 1] != ":":
             raise NotJson
-        value = _skip(text, colon + 1)
-        end = _end_of(text, value)
-        members[json.loads(key[0])] = _Member(at, value, end)
-        at = _skip(text, end)
+        value = skip(text, colon + 1)
+        end = end_of(text, value)
+        members[json.loads(key[0])] = Member(at, value, end)
+        at = skip(text, end)
         if text[at : at + 1] == ",":
-            at = _skip(text, at + 1)
+            at = skip(text, at + 1)
         elif text[at : at + 1] != "}":
             raise NotJson
     return members
 
 
-def _end_of(text: str, at: int) -> int:
+def end_of(text: str, at: int) -> int:
     """Return the end of the value at `at`."""
     depth = 0
     while at < len(text):
@@ -134,11 +136,11 @@ def _end_of(text: str, at: int) -> int:
             raise NotJson
         if depth <= 0:
             return at
-        at = _skip(text, at)
+        at = skip(text, at)
     raise NotJson
 
 
-def _skip(text: str, at: int) -> int:
+def skip(text: str, at: int) -> int:
     """Return the offset of what follows space and comments."""
     match = _SPACE.match(text, at)
     return match.end() if match else at

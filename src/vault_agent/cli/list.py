@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ async def command(invocation: Invocation, /, paths: tuple[str, ...], **options: 
         "limit": options["limit"],
         "cursor": options["cursor"],
     }
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.lists.notes(arguments)
     _show(reply, as_json=invocation.json)
 

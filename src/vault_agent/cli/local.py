@@ -1,11 +1,13 @@
-"""The served vault on this computer, and the results that its user saw last.
+"""The served vault on this computer, and the results and tasks that its user saw last.
 
-The results are kept in the folder of the index as IDs and lines, so that `open 2` means the second
-one. They are kept only if they were printed at a terminal.
+They are kept in the folder of the index as IDs and lines, so that `open 2` means the second result,
+and `tasks done` knows which task was on a line. They are kept only if they were printed at a
+terminal.
 """
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
 
 _FILE = "last-results"
+_TASKS = "last-tasks"
+_TASKS_SECONDS = 3_600.0
+"""Who names a line later has rather seen it elsewhere."""
 
 
 class LocalVault(NamedTuple):
@@ -99,3 +104,39 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
     if not isinstance(identifier, str) or not isinstance(line, int | None):
         return None
     return Shown(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
+
+
+def remember_tasks(vault: LocalVault, tasks: Iterable[dict[str, Any]]) -> None:
+    """Keep the IDs of the tasks that were printed. Nothing happens if that cannot be written."""
+    _keep_tasks(vault.index_folder, [task["taskId"] for task in tasks])
+
+
+def _keep_tasks(folder: Path, tasks: list[str]) -> None:
+    from vault_agent.system.files import replace_file
+
+    with suppress(OSError):
+        replace_file(folder / _TASKS, orjson.dumps(tasks), durable=False)
+
+
+def recalled_task(folder: Path | None, note_id: str, line: int) -> str | None:
+    """Return the ID of the task that was printed lately for a line, or None."""
+    wanted = f"{note_id}:{line}:"
+    tasks = [] if folder is None else _tasks_in(folder)
+    return next((each for each in tasks if each.startswith(wanted)), None)
+
+
+def forget_task(folder: Path | None, task: str) -> None:
+    """Forget a task that was printed, because its line has changed."""
+    if folder is not None and task in (tasks := _tasks_in(folder)):
+        _keep_tasks(folder, [each for each in tasks if each != task])
+
+
+def _tasks_in(folder: Path) -> list[str]:
+    try:
+        file = folder / _TASKS
+        if not 0 <= time.time() - file.stat().st_mtime < _TASKS_SECONDS:
+            return []
+        shown = orjson.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return []
+    return [each for each in shown if isinstance(each, str)] if isinstance(shown, list) else []

@@ -1,27 +1,32 @@
-"""`vault-agent memory`: what is recalled of earlier sessions."""
+"""`vault-agent memory`: what is recalled of earlier sessions, and what agents got of it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import vaults_here
-from vault_agent.cli.terminal import clean, envelope, say, tell, warn
+from vault_agent.cli.terminal import clean, counted, envelope, pass_on, say, style, tell, warn
+from vault_agent.cli.times import ago
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Reply
 
 _PROJECT = "project:"
 
 
 @click.group("memory", cls=Group)
 def command() -> None:
-    """Show what is recalled of earlier sessions."""
+    """Show what is recalled of earlier sessions, and what agents got."""
 
 
 @command.command("show", cls=Command)
 @click.argument("prompt", nargs=-1)
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file of the task.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag of the task.")
+@click.option("--start", is_flag=True, help="Show what a session gets at its start.")
 @click.option("--limit", type=click.IntRange(1, 20), help="The most notes.")
 @click.option("--max-tokens", type=click.IntRange(100, 2_000), help="The most tokens.")
 @click.option("--explain", is_flag=True, help="Say why each note was taken or left out.")
@@ -35,12 +40,12 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
     vault-agent memory show "streaming cost updates" --file src/cost.py
     vault-agent memory show --file src/cost.py --explain
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    here = next((each for each in vaults_here(invocation) if each.startswith(_PROJECT)), None)
     body = {
-        "project": here.removeprefix(_PROJECT) if here is not None else None,
+        "project": _project_here(invocation),
         "prompt": " ".join(prompt),
         "files": options["files"],
         "tags": options["tags"],
+        "start": options["start"],
         "maxNotes": options["limit"],
         "maxTokens": options["max_tokens"],
         "explain": options["explain"],
@@ -60,6 +65,70 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
         _explain(data)
 
 
+@command.command("log", cls=Command)
+@click.argument("session", required=False)
+@click.option("--project", metavar="NAME", help="Only sessions of this project.")
+@click.option("-n", "--limit", type=click.IntRange(1, 100), default=20, show_default=True)
+@click.option("--cursor", help="Continue the page before, with the same other options.")
+@click.pass_obj
+async def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
+    """List the sessions of agents, or show all that one SESSION got, and why.
+
+    Inside a project, its sessions are listed.
+    """
+    reply: Reply[Any]
+    async with invocation.client() as client:
+        if session is not None:
+            reply = await client.lists.memory_session(session)
+        else:
+            project = options["project"] or _project_here(invocation)
+            reply = await client.lists.memory_sessions({**options, "project": project})
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    data = reply.envelope["data"]
+    if session is not None:
+        _show_session(data["session"])
+        return
+    for each in data["sessions"]:
+        got = f"{counted(each['notes'], 'note')}, ~{each['tokens']:,} tokens"
+        title = f"  {clean(each['title'])}" if each["title"] else ""
+        project = clean(each["project"] or each["vault"])
+        say(
+            f"{style(clean(each['sessionId']), 'strong')}  {ago(each['lastEventAt']):<16}"
+            f" {clean(each['agent'])}  {project}  {got}{title}"
+        )
+    if not data["sessions"]:
+        tell("No session of an agent is known. `vault-agent hooks install` tells of them.")
+    if data["nextCursor"] is not None:
+        tell(f"More: add --cursor {clean(data['nextCursor'])}")
+
+
+@command.command("forget", cls=Command)
+@click.argument("session", required=False)
+@click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Older sessions.")
+@click.option("--all", "every", is_flag=True, help="All sessions.")
+@click.pass_obj
+async def forget(
+    invocation: Invocation, session: str | None, older_than: int | None, every: bool
+) -> None:
+    """Delete what is logged about sessions: what they got, and when. Notes stay."""
+    body: dict[str, Any] = {
+        "sessionId": session,
+        "olderThanDays": older_than,
+        "all": every or None,
+    }
+    body = {name: value for name, value in body.items() if value is not None}
+    if len(body) != 1:
+        raise click.UsageError("give a SESSION, --older-than or --all")
+    async with invocation.client() as client:
+        reply = await client.lists.forget_memory(body)
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")
+
+
 @command.command("hook", cls=Command)
 @click.option("--agent", metavar="AGENT", default="generic", help="The agent that calls it.")
 @click.pass_obj
@@ -72,6 +141,29 @@ async def hook(invocation: Invocation, agent: str) -> None:
 
     config = str(invocation.config) if invocation.config is not None else None
     run_hook(Options(agent, config, invocation.endpoint))
+
+
+def _project_here(invocation: Invocation) -> str | None:
+    here = next((each for each in vaults_here(invocation) if each.startswith(_PROJECT)), None)
+    return here.removeprefix(_PROJECT) if here is not None else None
+
+
+def _show_session(session: dict[str, Any]) -> None:
+    say(
+        f"{clean(session['sessionId'])}  {clean(session['agent'])}"
+        f"  {clean(session['project'] or session['vault'])}  {clean(session['state'])}"
+    )
+    for each in session["deliveries"]:
+        tokens = f"~{each['tokens']:,} of {each['maxTokens']:,} tokens"
+        say(f"\n{style(clean(each['event']), 'strong')}  {clean(each['at'])}  {tokens}")
+        for note in each["notes"]:
+            changed = "  (changed since)" if note["changed"] else ""
+            say(f"  {_line(note, ', '.join(note['reasons']))}{changed}")
+        for note in each["leftOut"]:
+            say(style(f"  {_line(note, 'left out: ' + note['leftOut'])}", "faint"))
+    for name, what in (("pinned", "comes first at the next event"), ("removed", "taken out")):
+        for note in session[name]:
+            say(f"\n{what}: {clean(note['vault'])}/{clean(note['path'])}")
 
 
 def _explain(data: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
 
 
 @click.command("mkdir", cls=Command)
@@ -16,5 +17,5 @@ from vault_agent.cli.command import Command, Invocation
 @click.pass_obj
 async def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     """Make a folder in the vault, with those above it."""
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         return await change(invocation, client, "folder", {"path": path}, how(options))

@@ -55,7 +55,7 @@ async def find(invocation: Invocation, client: Client, text: str) -> Place:
         return await _look_up_in((*here, None), client, text)
     if not _NUMBER.fullmatch(text):
         return await look_up(client, text)
-    shown = recalled(_folder(invocation), int(text))
+    shown = recalled(known_folder(invocation), int(text))
     if shown is not None and (known := _ID.fullmatch(shown.id)):
         if invocation.vault is None and shown.vault is not None:
             client.vault_name = None if shown.vault == DEFAULT else shown.vault
@@ -144,7 +144,8 @@ def _place(known: re.Match[str], line: int | None = None) -> Place:
     return Place(known[1], int(known[2]) if known[2] else None, line)
 
 
-def _folder(invocation: Invocation) -> Path | None:
+def known_folder(invocation: Invocation) -> Path | None:
+    """Return the folder of the index in the settings, or None."""
     try:
         return index_folder(invocation.layers())
     except Misconfigured:

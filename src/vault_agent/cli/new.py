@@ -8,6 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import assignments, change, how, how_options
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, pass_on, say, style, tell
 
 
@@ -17,29 +18,42 @@ from vault_agent.cli.terminal import clean, pass_on, say, style, tell
 @click.option(
     "--var", "variables", metavar="KEY=VALUE", multiple=True, help="A variable of the template."
 )
+@click.option("--type", "kind", help="The type of the note, in a project or the global vault.")
+@click.option("--title", help="Its title. Without a PATH, the note is named after it.")
 @how_options()
 @click.pass_obj
 async def command(
     invocation: Invocation, /, template: str | None, path: str | None, **options: Any
 ) -> int | None:
-    """Make a note from a template, or list the templates."""
+    """Make a note from a template, or list the templates.
+
+    Inside a project a type and a title are enough: the note gets its folder, `id` and dates.
+
+    \b
+    vault-agent new decision Decisions/Beds.md
+    vault-agent new --type bug --title "Costs are counted twice"
+    """  # noqa: D301 - \\b tells the parser to keep these lines
     chosen = how(options)
-    if template is None:
+    kind, title = options["kind"], options["title"]
+    if template is None and kind is None:
         await _list(invocation)
         return None
-    if path is None:
-        raise click.UsageError("give the PATH of the new note")
+    if path is None and title is None:
+        raise click.UsageError("give the PATH or the --title of the new note")
     body = {
         "template": template,
         "path": path,
+        "type": kind,
+        "title": title,
         "variables": assignments(options["variables"], "--var"),
     }
-    async with invocation.client() as client:
+    body = {name: value for name, value in body.items() if value is not None}
+    async with client_here(invocation) as client:
         return await change(invocation, client, "template", body, chosen)
 
 
 async def _list(invocation: Invocation) -> None:
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.writing.templates()
     if invocation.json:
         pass_on(reply.body)

@@ -51,6 +51,8 @@ COMMANDS = (
     "tasks",
     "context",
     "memory",
+    "session",
+    "hooks",
     "promote",
     "write",
     "section",

@@ -102,10 +102,9 @@ async def command(
 async def _serve(
     invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
 ) -> None:
-    from vault_agent.server.serve import serve
-
     config = _checked(invocation, flags)
     _check_folders_of_agents(config)
+    from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)
@@ -228,11 +227,12 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     """Return the settings of a server. Warn if other computers can reach it."""
     from vault_agent.config import build_config
     from vault_agent.config.access import require_key
-    from vault_agent.server.serve import require_bindable
 
     config = build_config(invocation.layers(flags))
     exposed = not rules.is_loopback(config.server.host)
     if exposed:
+        from vault_agent.server.serve import require_bindable
+
         # A key is written to the user's config file only for an address that can be bound.
         require_bindable(config.server.host, config.server.port)
     config, made = require_key(config, invocation.config)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, pass_on, say, style, tell, warn
+from vault_agent.cli.here import client_here
+from vault_agent.cli.local import forget_task, local_vault, recalled_task, remember_tasks
+from vault_agent.cli.names import find, known_folder
+from vault_agent.cli.terminal import clean, is_terminal, pass_on, say, style, tell, warn
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Reply
@@ -56,8 +59,11 @@ async def list_(invocation: Invocation, /, paths: tuple[str, ...], **options: An
         "limit": options["limit"],
         "cursor": options["cursor"],
     }
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.lists.tasks(arguments)
+        vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
+    if vault is not None and not invocation.json:
+        remember_tasks(vault, reply.envelope["data"]["tasks"])
     _show(reply, as_json=invocation.json)
 
 
@@ -84,7 +90,7 @@ async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -
         body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
     if options["again"]:
         body["allowRepeat"] = True
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         body |= await existing(invocation, client, note)
         return await change(invocation, client, "tasks/add", body, chosen)
 
@@ -120,15 +126,26 @@ async def _set(
     invocation: Invocation, task: str, status: str, options: dict[str, Any]
 ) -> int | None:
     body: dict[str, Any] = {"status": status}
-    async with invocation.client() as client:
+    chosen = how(options)
+    seen = folder = None
+    async with client_here(invocation) as client:
         if _TASK_ID.fullmatch(task):
             body["taskId"] = task
         else:
             place = await find(invocation, client, task)
             if place.line is None:
                 raise click.UsageError("name the task by its note and line, as in Plan.md:12")
-            body |= {"noteId": place.note_id, "line": place.line}
-        return await change(invocation, client, "tasks/set", body, how(options))
+            folder = known_folder(invocation)
+            seen = recalled_task(folder, place.note_id, place.line)
+            if seen is not None:
+                # The line as the last list had it. Another task on it now is not meant.
+                body |= {"taskId": seen, "onlyThisLine": True}
+            else:
+                body |= {"noteId": place.note_id, "line": place.line}
+        ended = await change(invocation, client, "tasks/set", body, chosen)
+    if seen is not None and not chosen.dry_run:
+        forget_task(folder, seen)
+    return ended
 
 
 def _show(reply: Reply[TasksData], *, as_json: bool) -> None:

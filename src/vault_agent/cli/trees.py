@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.cli.command import Invocation
+from vault_agent.cli.here import client_here
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -35,7 +36,7 @@ async def show_tree(
     """Print the tree of `tags` or `folders`; `key` names an entry in the reply."""
     from vault_agent.client import links
 
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await links.tree(client, name, **options)
     if printed(reply, as_json=invocation.json):
         return

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
+from vault_agent.errors import NotFound
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client
 
 
 @click.command("undo", cls=Command)
@@ -26,5 +31,15 @@ async def command(invocation: Invocation, /, write_id: str | None, **options: An
     body: dict[str, Any] = {"copy": True} if options["copy"] else {}
     if write_id is not None:
         body["writeId"] = write_id
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
+        if write_id is not None and invocation.vault is None and client.vault_name is not None:
+            await _find_vault(client, write_id)
         return await change(invocation, client, "undo", body, chosen)
+
+
+async def _find_vault(client: Client, write_id: str) -> None:
+    """Let the calls be about the default vault if the project's log does not have this write."""
+    try:
+        await client.writing.logged(write_id)
+    except NotFound:
+        client.vault_name = None

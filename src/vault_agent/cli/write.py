@@ -17,6 +17,7 @@ from vault_agent.cli.changing import (
     text_options,
 )
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.here import client_here
 
 _MODES = ("create", "overwrite", "append", "prepend", "upsert")
 
@@ -59,7 +60,7 @@ async def command(invocation: Invocation, /, path: str, **options: Any) -> int |
     if options["again"]:
         body["allowRepeat"] = True
     asks = f"Overwrite {path}?" if mode == "overwrite" else ""
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         new = mode in ("create", "upsert")
         body |= {"path": path} if new else await existing(invocation, client, path)
         return await change(invocation, client, "note", body, chosen, asks=asks)

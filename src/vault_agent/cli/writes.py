@@ -7,6 +7,7 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation
+from vault_agent.cli.here import client_here
 from vault_agent.cli.terminal import clean, counted, pass_on, say, style, tell, warn
 from vault_agent.cli.times import ago
 
@@ -22,7 +23,7 @@ async def command(context: click.Context, /, **options: Any) -> None:
     if context.invoked_subcommand is not None:
         return
     invocation: Invocation = context.obj
-    async with invocation.client() as client:
+    async with client_here(invocation) as client:
         reply = await client.writing.writes(options)
     if invocation.json:
         pass_on(reply.body)

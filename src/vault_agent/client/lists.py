@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Reply
     from vault_agent.wire.context import ContextData
+    from vault_agent.wire.deliveries import (
+        ForgottenMemoryData,
+        MemorySessionsData,
+        OneMemorySession,
+    )
     from vault_agent.wire.lists import GrepData, NamedData, NotesData, TasksData
     from vault_agent.wire.memory import MemoryData
 
@@ -46,6 +51,19 @@ class Lists:
     async def memory(self, body: Mapping[str, Any]) -> Reply[MemoryData]:
         """Return the notes that matter for a task, as a text for an agent."""
         return await self._call("POST", "/memory", "MemoryData", given(body))
+
+    async def memory_sessions(self, arguments: Mapping[str, Any]) -> Reply[MemorySessionsData]:
+        """Return a page of the sessions of agents, with what they got."""
+        return await self._call("GET", f"/memory/sessions{query(arguments)}", "MemorySessionsData")
+
+    async def memory_session(self, session_id: str) -> Reply[OneMemorySession]:
+        """Return one session with all that it got."""
+        path = f"/memory/sessions/{quote(session_id, safe='')}"
+        return await self._call("GET", path, "OneMemorySession")
+
+    async def forget_memory(self, body: Mapping[str, Any]) -> Reply[ForgottenMemoryData]:
+        """Delete what is logged about sessions."""
+        return await self._call("POST", "/memory/forget", "ForgottenMemoryData", dict(body))
 
     async def grep(self, body: Mapping[str, Any]) -> Reply[GrepData]:
         """Return the lines that match a regular expression."""

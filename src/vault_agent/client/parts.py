@@ -66,6 +66,9 @@ PARTS: dict[str, Parts] = {
     "ForgottenData": {"forgotten": int},
     "ContextData": {"section": str, "tokens": int, "sources": list},
     "MemoryData": {"text": str, "tokens": int, "notes": list, "leftOut": list, "weights": dict},
+    "MemorySessionsData": {"sessions": list, "nextCursor": (str, type(None))},
+    "OneMemorySession": {"session": dict},
+    "ForgottenMemoryData": {"forgotten": int},
     "PromotedData": {"created": bool, "updated": bool, "outdated": bool, "global": dict},
     "DemotedData": {"changed": bool},
     "VaultCheckData": {"promotions": list},
@@ -75,6 +78,13 @@ INNER: dict[str, dict[str, Parts]] = {
     "PromotedData": {"global": _NOTE},
     "HealthData": {"vault": {"id": str, "name": str}},
     "OneJob": {"job": {"id": str}},
+    "OneMemorySession": {
+        "session": {
+            **dict.fromkeys(("sessionId", "agent", "vault", "state"), str),
+            "project": (str, type(None)),
+            **dict.fromkeys(("deliveries", "pinned", "removed"), list),
+        }
+    },
     "MemoryData": {"weights": dict.fromkeys(("tag", "semantic", "recency"), (int, float))},
 }
 _RESULT_PARTS: Parts = {
@@ -102,6 +112,13 @@ ENTRIES: dict[str, dict[str, Parts]] = {
     "ResultsData": {"results": _RESULT_PARTS},
     "NamedData": {"notes": _NAMED_PARTS},
     "MemoryData": {"notes": _RECALLED_PARTS, "leftOut": _RECALLED_PARTS},
+    "MemorySessionsData": {
+        "sessions": {
+            **dict.fromkeys(("sessionId", "agent", "vault", "lastEventAt"), str),
+            **dict.fromkeys(("project", "title"), (str, type(None))),
+            **dict.fromkeys(("notes", "tokens"), int),
+        }
+    },
     "WritesData": {
         "writes": {"writeId": str, "time": str, "operation": str, "state": str, "files": list}
     },

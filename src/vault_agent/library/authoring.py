@@ -91,12 +91,16 @@ class Authoring:
             open_tasks=open_tasks,
         )
 
-    async def templates(self, scope: Scope) -> list[Template]:
-        """Return the templates that a caller may use, in the order of their names."""
+    async def templates(self, scope: Scope, folder: str | None = None) -> list[Template]:
+        """Return the templates that a caller may use, in the order of their names.
+
+        They are in a folder, by default that of the settings.
+        """
+        place = scope.outer(folder or self._settings.template_folder)
 
         def look() -> list[Template]:
             with self._open_root() as root:
-                return templates(root, scope.outer(self._settings.template_folder), scope)
+                return templates(root, place, scope)
 
         return await in_thread(look)
 

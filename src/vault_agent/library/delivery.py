@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
-from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound
 from vault_agent.knowledge.having import Having
 from vault_agent.knowledge.preamble import tokens_of, withdrawn
@@ -31,7 +30,6 @@ from vault_agent.model.deliveries import (
 )
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.sessions import COMPACT, Delivered
-from vault_agent.system.git import Latest, latest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -47,10 +45,6 @@ if TYPE_CHECKING:
 START_NOTES: Final = 3
 _RESUME: Final = "resume"
 """The source of a start after which the agent still has what it got."""
-_GIT_SECONDS = 0.2
-"""A repository that is slower than this is not waited for."""
-_MAX_COMMITTED = 15
-"""Files of the last commit. The others are of the last session."""
 _SAME_COMPACTION = 60.0
 """Seconds between the two events that tell of one compaction."""
 
@@ -119,7 +113,7 @@ class Deliveries:
                 await self.store.set_state(session.session_id, since)
             having = await self._having(session.session_id)
             async with self._library.vault(session.vault) as vault:
-                asked = await self._asked(vault, session, event, having)
+                asked = await self._asked(session, event, having)
                 who = _Who(session.session_id, session.agent, vault)
                 return await self._delivered(who, event, having, asked)
 
@@ -177,7 +171,7 @@ class Deliveries:
             if apply:
                 async with self._turn(session_id):
                     await self.store.set_state(session_id, having.state._replace(refresh=True))
-                _tell(_Who(session_id, session.agent, vault), "chosen")
+                self._tell(_Who(session_id, session.agent, vault), "chosen")
         now = await self._library.memory.facts.hashes(having.notes)
         before = tuple((note, _changed(note, now[at])) for at, note in having.notes.items())
         came = {note.address for note in found.notes}
@@ -235,7 +229,7 @@ class Deliveries:
     # --- inside ---------------------------------------------------------------------------------
 
     async def _asked(
-        self, vault: OpenVault, session: Session, event: SessionEvent, having: Having
+        self, session: Session, event: SessionEvent, having: Having
     ) -> RecallQuery | None:
         """Return what is recalled for an event, or None if nothing is."""
         settings = self._settings
@@ -249,11 +243,9 @@ class Deliveries:
             explain=True,
         )
         if event.event == START:
-            files, branch = await self._around(vault)
             return replace(
                 asked,
-                files=files,
-                branch=branch,
+                start=True,
                 max_notes=min(START_NOTES, settings.max_notes),
                 max_tokens=settings.max_tokens // 2,
             )
@@ -289,16 +281,6 @@ class Deliveries:
             without={**same, **having.removed},
             explain=True,
         )
-
-    async def _around(self, vault: OpenVault) -> tuple[tuple[str, ...], str | None]:
-        """Return the files on which the project was last worked, and its branch."""
-        entry = self._library.entry(vault.identity)
-        committed = Latest()
-        if entry is not None and entry.role is Role.PROJECT:
-            committed = await latest(entry.root.parent.parent, seconds=_GIT_SECONDS)
-        known = await self._library.memory.facts.of(vault)
-        files = (*committed.files[:_MAX_COMMITTED], *known.notes.files_of_last_session())
-        return tuple(dict.fromkeys(files))[:MAX_FILES], committed.branch
 
     async def _delivered(
         self, who: _Who, event: SessionEvent, having: Having, asked: RecallQuery | None
@@ -350,7 +332,7 @@ class Deliveries:
                 found.files,
                 found.tags,
                 prompt=bool(asked.prompt) and found.used_mode is not None,
-                branch=asked.branch,
+                branch=found.branch,
             ),
             notes=found.notes,
             left_out=found.left_out,
@@ -359,7 +341,7 @@ class Deliveries:
 
     async def _add(self, who: _Who, delivery: Delivery) -> None:
         await self.store.add(delivery)
-        _tell(who, delivery.event, len(delivery.notes), delivery.tokens)
+        self._tell(who, delivery.event, len(delivery.notes), delivery.tokens)
 
     async def _compacted(self, session_id: str) -> None:
         state = await self.store.state(session_id)
@@ -375,7 +357,7 @@ class Deliveries:
             else:
                 chosen = await self._found(project, name, note_id, removed=removed)
             await self.store.choose(session_id, chosen)
-            _tell(_Who(session_id, session.agent, project), "chosen")
+            self._tell(_Who(session_id, session.agent, project), "chosen")
 
     async def _found(
         self, project: OpenVault, name: str, note_id: str, *, removed: bool
@@ -408,6 +390,12 @@ class Deliveries:
             state,
         )
 
+    def _tell(self, who: _Who, event: str, notes: int = 0, tokens: int = 0) -> None:
+        """Tell those who follow the project's vault, and those who follow the server's own."""
+        news = MemoryNews(who.session_id, who.agent, event, notes, tokens)
+        for vault in {each.identity: each for each in (self._library.default, who.vault)}.values():
+            vault.news.add(news)
+
     @asynccontextmanager
     async def _turn(self, session_id: str) -> AsyncIterator[None]:
         """Let events of one session take turns: what one gets depends on the one before."""
@@ -418,10 +406,6 @@ class Deliveries:
 
 def _changed(note: RecalledNote, now: str | None) -> bool | None:
     return None if now is None else now != note.hash
-
-
-def _tell(who: _Who, event: str, notes: int = 0, tokens: int = 0) -> None:
-    who.vault.news.add(MemoryNews(who.session_id, who.agent, event, notes, tokens))
 
 
 def _message(found: Recalled | None) -> str | None:

@@ -14,6 +14,7 @@ from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.library.delivery import Deliveries
 from vault_agent.library.hosted import HostedVault
+from vault_agent.library.journals import open_journals
 from vault_agent.library.known import KnownVaults, state_of
 from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
@@ -21,6 +22,7 @@ from vault_agent.library.promotion import Promotion
 from vault_agent.library.sessions import open_session_record
 from vault_agent.library.several import Several
 from vault_agent.library.shared import Shared
+from vault_agent.library.typed_notes import TypedNotes
 from vault_agent.store.sessions.deliveries import DeliveryStore
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
+    from vault_agent.library.journals import Journals
     from vault_agent.library.known import VaultState
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.library.sessions import Sessions
@@ -57,11 +60,14 @@ class Library:
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.typed = TypedNotes(self)
+        """New notes of vaults with types."""
         self.promotion = Promotion(self, config.journal.redact_patterns)
         self.deliveries: Deliveries | None = None
         """What agents got of the notes. None while memory is off."""
         self.sessions: Sessions | None = None
         """The sessions of agents, if anything is made of them."""
+        self.journals: Journals | None = None
 
     @property
     def default(self) -> OpenVault:
@@ -293,6 +299,17 @@ async def open_library(
                 store = DeliveryStore(library.sessions.store)
                 library.deliveries = Deliveries(library, store, config.memory)
                 library.sessions.delivery = library.deliveries
+            if config.journal.enabled:
+                library.journals = await stack.enter_async_context(
+                    open_journals(
+                        config,
+                        library,
+                        library.sessions,
+                        index_parent(config) / "journals",
+                        on_crash=partial(on_crash, "server"),
+                    )
+                )
+                library.sessions.journals = library.journals
             library.sessions.start()
         yield library
 

@@ -41,12 +41,14 @@ class Status(StrEnum):
 class Wanted:
     """Which task: that of a line, if it has the hash or text. Else the only one that has it.
 
-    `text` is the task's text, with or without its fields. Without both, the line alone decides.
+    With `only_this_line`, no other. `text` is the task's text, with or without its fields. Without
+    both, the line alone decides.
     """
 
     line: int
     digest: str | None = None
     text: str | None = None
+    only_this_line: bool = False
 
 
 class TaskEdit(NamedTuple):
@@ -114,8 +116,11 @@ def _found(text: str, tasks: Sequence[PlacedTask], wanted: Wanted) -> PlacedTask
         if task.line == wanted.line and _fits(text, task, wanted):
             return task
     fitting: list[PlacedTask] = []
-    if wanted.digest is not None or wanted.text is not None:
+    known = wanted.digest is not None or wanted.text is not None
+    if known and not wanted.only_this_line:
         fitting = [task for task in tasks if _fits(text, task, wanted)]
+    if not fitting and wanted.only_this_line:
+        raise NotFound("TASK_NOT_FOUND", "The line has no task, or another one than was listed.")
     if not fitting:
         raise NotFound("TASK_NOT_FOUND", "The note has no such task.")
     if len(fitting) > 1:

@@ -36,6 +36,8 @@ _LINE = re.compile(
 )
 _QUOTED_OR_ITEM = re.compile(r"""\"[^"]*\"|'[^']*'|(?:\{\{[^{}]*\}\}|[^\[\]{},:"'])+""")
 
+_KNOWN = re.compile(r"\{\{(id|project|session|agent)\}\}")
+
 _TOKEN = re.compile(r"\[([^\[\]]*)\]|YYYY|MMMM|MMM|MM|DD|dddd|ddd|dd|HH|mm|ss|WW|.", re.DOTALL)
 _OTHER_TOKENS = frozenset("YMDdHhmsSWwEeGgQAakZzXxLlNyo")
 """Letters with a meaning in formats of Obsidian that is not supported here."""
@@ -45,6 +47,14 @@ _MONTHS = (
     "October", "November", "December",
 )  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def with_known(template: str) -> str:
+    """Return a template whose `{{id}}`, `{{project}}`, `{{session}}` and `{{agent}}` are variables.
+
+    Elsewhere they are text, as in Obsidian.
+    """
+    return _KNOWN.sub(r"{{var:\1}}", template)
 
 
 def variables(template: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -18,6 +19,9 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_VERSION = -32022
+
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 
 
 class RpcError(Exception):
@@ -52,6 +56,13 @@ class Message(NamedTuple):
         """The `_meta` object of the parameters; empty if there is none."""
         meta = self.params.get("_meta") if self.params is not None else None
         return meta if isinstance(meta, dict) else {}
+
+    @property
+    def client(self) -> str | None:
+        """The name of the program that calls, if the request carries one of plain characters."""
+        info = self.meta.get(_CLIENT_INFO)
+        name = info.get("name") if isinstance(info, dict) else None
+        return name if isinstance(name, str) and _NAME.fullmatch(name) else None
 
     @property
     def progress_token(self) -> RequestId | None:
@@ -93,6 +104,16 @@ def parse_message(body: bytes) -> Message:
     if params is not None and not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "The parameters must be an object.", to=request_id)
     return Message(request_id, method, params)
+
+
+def client_of(body: bytes) -> str | None:
+    """Return the name of the program that sends a message, or None if the message has none."""
+    if _CLIENT_INFO.encode() not in body:
+        return None
+    try:
+        return parse_message(body).client
+    except RpcError:
+        return None
 
 
 def result_body(request_id: RequestId | None, result: Mapping[str, Any]) -> bytes:

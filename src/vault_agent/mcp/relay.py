@@ -42,6 +42,7 @@ _READING_TOOLS = frozenset(
         "vault_related",
         "vault_context",
         "task_list",
+        "get_agent_memory",
         "note_read",
         "search_notes",
         "list_notes",

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from vault_agent.api.lists import NOTES
+from vault_agent.api.memory import MEMORY
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
+from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.text import visible
 from vault_agent.text.names import fold, stem
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from vault_agent.mcp.view import View
 
 SCHEME = "vault://note/"
+MEMORY_SCHEME = "memory://"
 GUIDE_URI = "vault://guide"
 TAGS_URI = "vault://tags"
 MEDIA = "text/markdown"
@@ -51,14 +54,23 @@ RESOURCES = [
         "mimeType": MEDIA,
     },
 ]
-TEMPLATES = [
-    {
-        "uriTemplate": f"{SCHEME}{{+path}}",
-        "name": "note",
-        "description": "A note of the vault",
-        "mimeType": MEDIA,
-    }
-]
+_NOTE = {
+    "uriTemplate": f"{SCHEME}{{+path}}",
+    "name": "note",
+    "description": "A note of the vault",
+    "mimeType": MEDIA,
+}
+_MEMORY = {
+    "uriTemplate": f"{MEMORY_SCHEME}{{project}}",
+    "name": "memory",
+    "description": "What earlier sessions have left about the latest work on a project",
+    "mimeType": MEDIA,
+}
+
+
+def templates_for(view: View) -> list[dict[str, str]]:
+    """Return the templates of resources for a client."""
+    return [_NOTE, *([_MEMORY] if view.has(MEMORY.needs) else [])]
 
 
 async def read_resource(view: View, uri: str) -> str:
@@ -72,6 +84,8 @@ async def read_resource(view: View, uri: str) -> str:
     if uri == TAGS_URI:
         given = {"kind": "tags", "limit": 200}
         return await LIST_TOOL.run(view, check(LIST_TOOL.name, LIST_TOOL.schema, given))
+    if uri.startswith(MEMORY_SCHEME) and view.has(MEMORY.needs):
+        return await latest_memory(view, unquote(uri.removeprefix(MEMORY_SCHEME)))
     if not uri.startswith(SCHEME):
         raise NotFound("NOTE_NOT_FOUND", "There is no such resource.", remedy="")
     return await READ_TOOL.run(view, {"path": unquote(uri.removeprefix(SCHEME)), "view": "text"})

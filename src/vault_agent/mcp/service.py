@@ -19,9 +19,9 @@ from vault_agent.mcp.prompts import prompt_list, prompt_text, prompts_for
 from vault_agent.mcp.resources import (
     MEDIA,
     RESOURCES,
-    TEMPLATES,
     complete_path,
     read_resource,
+    templates_for,
 )
 from vault_agent.mcp.text import visible
 from vault_agent.mcp.tools import INSTRUCTIONS
@@ -57,6 +57,8 @@ _FOR_MODELS = {
     " that you get as `expectedHash`.",
     "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
     " its new hash.",
+    "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"
+    " user to move it.",
     "WRITE_NOT_FOUND": "there is no such write of yours.",
     "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
     " with a new change.",
@@ -98,7 +100,7 @@ def make_server() -> Server[Any]:
         on_list_tools=list_tools,  # type: ignore[arg-type]
         on_call_tool=call_tool,  # type: ignore[arg-type]
         on_list_resources=_own("resources", RESOURCES),
-        on_list_resource_templates=_fixed({"resourceTemplates": TEMPLATES}),
+        on_list_resource_templates=_list_templates,  # type: ignore[arg-type]
         on_read_resource=_read_resource,  # type: ignore[arg-type]
         on_list_prompts=_list_prompts,  # type: ignore[arg-type]
         on_get_prompt=_get_prompt,  # type: ignore[arg-type]
@@ -115,16 +117,7 @@ def _call(context: ServerRequestContext[Any]) -> Call:
 
 def _tools(context: ServerRequestContext[Any]) -> tuple[Tool, ...]:
     view = _call(context).view
-    return TOOLSETS[view.toolset](view.rights)
-
-
-def _fixed(content: Mapping[str, Any]) -> Any:
-    """Return a handler with a constant result."""
-
-    async def handler(_: Any, __: Any) -> dict[str, Any]:
-        return {**_COMPLETE, **content}
-
-    return handler
+    return tuple(tool for tool in TOOLSETS[view.toolset](view.rights) if view.has(tool.needs))
 
 
 def _own(name: str, entries: list[dict[str, Any]]) -> Any:
@@ -135,6 +128,10 @@ def _own(name: str, entries: list[dict[str, Any]]) -> Any:
         return {**_COMPLETE, name: entries if ours else []}
 
     return handler
+
+
+async def _list_templates(context: ServerRequestContext[Any], _: Any) -> dict[str, Any]:
+    return {**_COMPLETE, "resourceTemplates": templates_for(_call(context).view)}
 
 
 async def _read_resource(
@@ -154,17 +151,17 @@ async def _list_prompts(
     context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
 ) -> dict[str, Any]:
     view = _call(context).view
-    shown = prompt_list(view.rights) if view.toolset == OWN else []
+    shown = prompt_list(view) if view.toolset == OWN else []
     return {**_COMPLETE, "prompts": shown}
 
 
 async def _get_prompt(
     context: ServerRequestContext[Any], params: types.GetPromptRequestParams
 ) -> dict[str, Any]:
-    rights = _call(context).view.rights
-    text = prompt_text(params.name, dict(params.arguments or {}), rights)
+    view = _call(context).view
+    text = prompt_text(params.name, dict(params.arguments or {}), view)
     if text is None:
-        known = prompts_for(rights)
+        known = prompts_for(view)
         names = ", ".join(f"{name}({prompt.argument})" for name, prompt in known.items())
         raise TeachingError(INVALID_PARAMS, f"No such prompt. There are: {names}.")
     content = {"type": "text", "text": text}

@@ -28,6 +28,7 @@ class Tool:
         writes: whether it changes notes.
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
+        needs: the setting that enables it, such as `memory.enabled`; None if it always is.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Tool:
     writes: bool = False
     destructive: bool = True
     idempotent: bool = False
+    needs: str | None = None
 
     @property
     def schema(self) -> dict[str, Any]:

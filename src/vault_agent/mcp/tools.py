@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.mcp.context import CONTEXT_TOOL
 from vault_agent.mcp.listing import LIST_TOOL, TASKS_TOOL
+from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import RELATED_TOOL, SEARCH_TOOL
 from vault_agent.mcp.writing import writing_tools
@@ -25,10 +26,16 @@ TOOLS: tuple[Tool, ...] = (
 
 """Those that read, which every client has."""
 
+SWITCHED: tuple[Tool, ...] = (MEMORY_TOOL,)
+"""Those that a client has while their setting is on."""
+
 
 def own_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools for a client that may write what `rights` say."""
-    return (*TOOLS, *writing_tools(rights))
+    """Return the tools for a client that may write what `rights` say.
+
+    Among them are those whose setting may be off.
+    """
+    return (*TOOLS, *SWITCHED, *writing_tools(rights))
 
 
 INSTRUCTIONS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.operation import Found, Operation, perform
+from vault_agent.api.operation import Found, Operation, is_on, perform
 from vault_agent.mcp.text import hidden, visible
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ class View:
             return None
         # A glob without a slash is matched with file names in any folder.
         return path if "/" not in path and "*" in path else self.caller.scope.outer(path)
+
+    def has(self, setting: str | None) -> bool:
+        """Whether a setting such as `memory.enabled` is on. None stands for what always is."""
+        return setting is None or is_on(setting, self.vault.config)
 
     async def perform(self, operation: Operation[Any, Found], sent: Model) -> Reply[Any]:
         """Run an operation as this client's caller.

@@ -23,7 +23,8 @@ class RecallQuery:
     """What a task is about. Limits that are None are those of the settings.
 
     `pinned` notes come first whatever they are about. `without` has the reason for each note that
-    is left out. The journal of the session `session_id` is left out too. Of a vault, a caller sees
+    is left out. With `start`, the files of the last commit and of the last journal are added, and
+    the branch. The journal of the session `session_id` is left out too. Of a vault, a caller sees
     the notes in `scope`, and only with all of them the global vault.
     """
 
@@ -33,6 +34,7 @@ class RecallQuery:
     max_notes: int | None = None
     max_tokens: int | None = None
     explain: bool = False
+    start: bool = False
     branch: str | None = None
     session_id: str | None = None
     pinned: tuple[Address, ...] = ()
@@ -91,4 +93,5 @@ class Recalled:
     tags: tuple[str, ...]
     weights: RecallWeights
     max_tokens: int = 0  # of the text
+    branch: str | None = None
     warnings: tuple[Warning, ...] = field(default=())

@@ -142,7 +142,10 @@ def _caller(request: web.Request) -> Caller:
 
 
 def _client(request: web.Request) -> str:
-    """Return the program that calls, for the log of writes: the first part of its User-Agent."""
+    """Return the program that calls, for the log of writes: the first part of its User-Agent.
+
+    Before the revision 2026-07-28, requests after the first one carry no other name.
+    """
     name = request.headers.get("User-Agent", "").partition("/")[0].strip()
     return f"mcp:{name}" if _CLIENT.fullmatch(name) else "mcp"
 
@@ -192,7 +195,11 @@ async def _answered(
 ) -> web.StreamResponse:
     """Run one exchange, and stop it if the client disconnects."""
     from vault_agent.mcp.exchange import Post, exchange
+    from vault_agent.mcp.messages import client_of
     from vault_agent.mcp.view import View
+
+    if (client := client_of(body)) is not None:
+        caller = replace(caller, client=f"mcp:{client}")
 
     config = request.app[CONFIG]
     agent = config.agents.get(caller.name)

@@ -171,7 +171,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 
 def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Success.", "content": _content(route, refs)}
-    if route.status == 202:
+    if route.status == 202 and Reply[OneJob] in route.operation.replies:
         success["headers"] = {"Location": {"schema": {"type": "string"}}}
     responses: dict[str, Any] = {str(route.status): success}
     if route.creates:

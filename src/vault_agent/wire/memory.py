@@ -34,6 +34,11 @@ class MemoryBody(Model):
     max_notes: Annotated[int, Field(ge=1, le=20)] | None = None
     max_tokens: Annotated[int, Field(ge=100, le=2_000)] | None = None
     explain: bool = Field(default=False, description="Whether to say what was left out, and why.")
+    start: bool = Field(
+        default=False,
+        description="Whether to add what a session's start looks at: the files of the last commit"
+        " and of the last journal, and the branch.",
+    )
     session_id: SessionId | None = Field(
         default=None,
         description="The session that this is for: it is logged, and what was put first or taken"
@@ -52,6 +57,7 @@ class MemoryBody(Model):
             max_notes=self.max_notes,
             max_tokens=self.max_tokens,
             explain=self.explain,
+            start=self.start,
             scope=scope,
         )
 

@@ -325,6 +325,9 @@ class SetTaskBody(WriteBody):
     text: Annotated[Line, StringConstraints(max_length=4_000)] | None = Field(
         default=None, description="The task's text as `GET /tasks` has it, to be sure of the line."
     )
+    only_this_line: bool = Field(
+        default=False, description="Refuse a task that has moved to another line."
+    )
     status: TaskState
 
     @model_validator(mode="after")
@@ -342,10 +345,19 @@ class SetTaskBody(WriteBody):
 
 
 class TemplateBody(WriteBody):
-    """The body of `POST /write/template`: a new note from a template."""
+    """The body of `POST /write/template`: a new note from a template.
 
-    template: Name
-    path: NotePath
+    In the vaults of projects and in the global one `type` and `title` are enough.
+    """
+
+    template: Name | None = Field(default=None, description="By default that of the type.")
+    path: NotePath | None = Field(
+        default=None, description="By default in the folder of the type, named after the title."
+    )
+    type: Annotated[str, *of_form(r"[a-z][a-z0-9-]{0,31}", "must be a type of notes")] | None = None
+    title: Annotated[Line, StringConstraints(max_length=500)] | None = Field(
+        default=None, description="By default the name in `path`."
+    )
     variables: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_variables)] = Field(
         default_factory=dict
     )

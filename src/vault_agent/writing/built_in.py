@@ -130,12 +130,77 @@ date: {{date}}
 - [ ] [What to do next]
 """
 
+_BRAINSTORM = """\
+---
+type: brainstorm
+title: {{title}}
+tags: []
+date: {{date}}
+---
+
+# {{title}}
+
+## Question
+[What to find ideas for]
+
+## Ideas
+- [Idea]
+
+## Favourites
+- [Idea] — [why]
+
+## Next Steps
+- [ ] [What to do next]
+"""
+
+_JOURNAL = """\
+---
+id: {{id}}
+type: journal
+title: {{title}}
+tags: []
+files: []
+project: {{project}}
+session: {{session}}
+agent: {{agent}}
+status: complete
+---
+
+# {{title}}
+
+## Goal
+[What was to be done]
+
+## Approach
+[How it was done]
+
+## Key Decisions
+- [Decision] — because [reason]
+
+## Problems Encountered
+- [Problem] — resolved by [solution]
+
+## Outcome
+[What came of it]
+
+## Files Changed
+- `path/to/file.rs` — [what changed]
+
+## Open Questions
+- [What is left]
+
+## Related
+- [[other-note]]
+"""
+
 BUILT_IN: Final = {
     "decision": _DECISION,
     "bug": _BUG,
     "module": _MODULE,
     "pattern": _PATTERN,
     "meeting": _MEETING,
+    "brainstorm": _BRAINSTORM,
+    "journal": _JOURNAL,
 }
 
 RECORD: Final = """\

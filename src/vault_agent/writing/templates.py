@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import NotFound
-from vault_agent.markdown.template import fill, variables
+from vault_agent.markdown.template import fill, variables, with_known
+from vault_agent.model.note_types import PLAIN, TYPES, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, stem
 from vault_agent.vault.naming import note_path
@@ -17,7 +18,7 @@ from vault_agent.vault.skipped import Skipped
 from vault_agent.writing.built_in import BUILT_IN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from vault_agent.model.scope import Scope
@@ -58,6 +59,34 @@ def templates(root: VaultRoot, folder: str, scope: Scope) -> list[Template]:
     return sorted(found.values(), key=lambda each: fold(each.name))
 
 
+def shared(*layers: Sequence[Template]) -> list[Template]:
+    """Return the templates of several vaults by their names.
+
+    One of a later vault hides others, and any hides the built-in one.
+    """
+    found: dict[str, Template] = {}
+    for each in (each for layer in layers for each in layer):
+        if each.path is not None or fold(each.name) not in found:
+            found[fold(each.name)] = each
+    return sorted(found.values(), key=lambda each: fold(each.name))
+
+
+def chosen(found: Sequence[Template], name: str) -> Template:
+    """Return the template with a name, in any letter case, or the one whose name ends with it.
+
+    Raises:
+        NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
+    """
+    wanted = fold(_bare(name))
+    ends = [each for each in found if fold(each.name).rpartition("/")[2] == wanted]
+    for each in found:
+        if fold(each.name) == wanted:
+            return each
+    if len(ends) == 1:
+        return ends[0]
+    raise _unknown([each.name for each in found])
+
+
 def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Template:
     """Return the template with a name, in any letter case, with or without `.md` or the folder.
 
@@ -78,10 +107,14 @@ def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Temp
     elif wanted in BUILT_IN:
         return Template(wanted, None, BUILT_IN[wanted])
     names = sorted({*BUILT_IN, *(_name(folder, path) for path in paths.values())}, key=fold)
-    raise NotFound(
+    raise _unknown(names)
+
+
+def _unknown(names: Sequence[str]) -> NotFound:
+    return NotFound(
         "TEMPLATE_NOT_FOUND",
         f"There is no such template. These are there: {', '.join(names[:20])}.",
-        {"templates": names[:100]},
+        {"templates": list(names[:100])},
     )
 
 
@@ -119,7 +152,18 @@ async def create_from_template(
     def filled() -> bytes:
         with open_root() as root:
             found = find_template(root, folder, template, scope)
-        return fill(found.text, title=stem(place), now=now, values=values).encode()
+        text, given = found.text, values
+        if found.path is None:  # what the vault of a project knows is not known here
+            text = with_known(text)
+            kind = type_of_folder(place)
+            given = {
+                "id": new_note_id(kind if kind in TYPES else PLAIN, f"{now:%Y-%m-%d}"),
+                "project": "",
+                "session": "",
+                "agent": "",
+                **values,
+            }
+        return fill(text, title=stem(place), now=now, values=given).encode()
 
     place = note_path(path)
     return await writing.create(place, write, await in_thread(filled))

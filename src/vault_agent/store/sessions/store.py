@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from vault_agent.store.database import Connection
 
-SCRIPTS = ("sessions/sessions.sql", "sessions/deliveries.sql")
+SCRIPTS = ("sessions/sessions.sql", "sessions/deliveries.sql", "sessions/journals.sql")
 """The tables of the database, one script for each group of them."""
 
 _FIELDS = tuple(each.name for each in fields(Session) if each.name != "state")

@@ -1,0 +1,183 @@
+"""Measure what is recalled for follow-ups: commits as journals, later commits as tasks.
+
+    python benchmarks/memory/followups.py --repository FOLDER [--since DATE] [--blame LAST]
+    python benchmarks/memory/followups.py --made COMMITS
+    … [--queries N] [--foreign FOLDER]
+
+For each commit that follows up an earlier one, the vault holds the journals of the commits before
+it and no others, and the server's day is that of the commit. Three requests to POST /memory are
+made: with its subject as the prompt and its files, with the subject only, and with the files only;
+and one to POST /search, by words alone. Printed are recall@5 and @10, and the mean reciprocal rank,
+of what is recalled (with `memory.min_relevance`) and of all candidates by score (without it). With
+--foreign, the questions of collections with judged queries are asked of the last state: how often
+is nothing recalled?
+
+The server runs in this process, so that its day can be set. All requests go through HTTP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent))
+
+from benchmarks.memory.history import made_history, read_history, with_blame
+from benchmarks.quality.judged import collections
+
+from vault_agent.config.settings import Config
+from vault_agent.library.library import open_library
+from vault_agent.model.jobs import JobKind
+from vault_agent.server.log import EventLog, Level
+from vault_agent.server.serve import Listening, listening
+
+if TYPE_CHECKING:
+    from benchmarks.memory.history import Commit
+
+KINDS = ("prompt and files", "prompt", "files")
+LEAST_EARLIER = 50
+"""Commits before the first one that is asked for."""
+FOREIGN = 200
+"""Questions of each collection."""
+
+
+class Sums:
+    """The measures of one way to ask."""
+
+    def __init__(self) -> None:
+        self.at5: list[float] = []
+        self.at10: list[float] = []
+        self.reciprocal: list[float] = []
+        self.shown: list[int] = []
+
+    def add(self, found: list[str], wanted: frozenset[str], shown: int = 0) -> None:
+        """Add one list of commits, the best first."""
+        self.at5.append(len(wanted & set(found[:5])) / len(wanted))
+        self.at10.append(len(wanted & set(found[:10])) / len(wanted))
+        places = [place for place, each in enumerate(found, 1) if each in wanted]
+        self.reciprocal.append(1 / places[0] if places else 0.0)
+        self.shown.append(shown)
+
+    def row(self, name: str) -> str:
+        """Return a row of the table."""
+        values = (statistics.mean(each) for each in (self.at5, self.at10, self.reciprocal))
+        return f"| {name} | {' | '.join(f'{each:.3f}' for each in values)} |"
+
+
+def main() -> None:
+    """Parse the command line and print tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--repository", type=Path)
+    source.add_argument("--made", type=int)
+    parser.add_argument("--since")
+    parser.add_argument("--blame", type=int, metavar="LAST", help="commits whose lines are blamed")
+    parser.add_argument("--queries", type=int, default=10_000, help="the last so many follow-ups")
+    parser.add_argument("--foreign", type=Path, help="a folder of collections with queries")
+    arguments = parser.parse_args()
+    if arguments.made is not None:
+        commits = made_history(arguments.made)
+    else:
+        commits = read_history(arguments.repository, since=arguments.since)
+        if arguments.blame:
+            commits = with_blame(arguments.repository, commits, last=arguments.blame)
+    asked = [n for n, each in enumerate(commits) if each.follows and n >= LEAST_EARLIER]
+    if not asked:
+        raise SystemExit("No commit names one that it follows up. Give --blame, or --made.")
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_measure(Path(folder), commits, asked[-arguments.queries :], arguments.foreign))
+
+
+async def _measure(
+    folder: Path, commits: list[Commit], asked: list[int], foreign: Path | None
+) -> None:
+    vault = folder / "vault"
+    vault.mkdir()
+    config = Config(
+        vault={"root": vault}, index={"dir": folder / "index"}, memory={"enabled": True}
+    )
+    log = EventLog(Level.ERROR, sys.stderr)
+    async with listening(config, open_library=open_library, log=log, port=0) as server:
+        recalled = {kind: Sums() for kind in KINDS}
+        ranked = {kind: Sums() for kind in KINDS}
+        words = Sums()
+        written = 0
+        for number in asked:
+            commit = commits[number]
+            for each in commits[written:number]:
+                path = vault / each.path
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(each.note, "utf-8")
+            written = number
+            await _index(server)
+            server.library.memory.today = commit.at.date
+            bodies: dict[str, dict[str, Any]] = {
+                "prompt and files": {"prompt": commit.subject, "files": commit.files[:20]},
+                "prompt": {"prompt": commit.subject},
+                "files": {"files": commit.files[:20]},
+            }
+            for kind, body in bodies.items():
+                limits = {"maxNotes": 20, "maxTokens": 2000, "explain": True}
+                found = await _call(server, "/memory", {**body, **limits})
+                passed = found["notes"] + [
+                    each for each in found["leftOut"] if each["leftOut"] != "relevance"
+                ]
+                every = found["notes"] + found["leftOut"]
+                recalled[kind].add(_ids(passed), commit.follows, len(passed))
+                ranked[kind].add(_ids(every), commit.follows)
+            query = {"query": commit.subject[:1000], "mode": "lexical", "limit": 50}
+            hits = (await _call(server, "/search", query))["results"]
+            words.add(list(dict.fromkeys(Path(each["path"]).stem for each in hits)), commit.follows)
+        print(f"{len(asked)} follow-ups among {written:,} earlier commits\n")
+        print("| asked by | recall@5 | recall@10 | MRR |\n|---|---:|---:|---:|")
+        for kind in KINDS:
+            print(ranked[kind].row(f"{kind}, all candidates"))
+            print(recalled[kind].row(f"{kind}, with the relevance floor"))
+        print(words.row("words alone (`POST /search`)"))
+        for collection in collections(foreign) if foreign is not None else ():
+            nothing = 0
+            queries = collection.queries[:FOREIGN]
+            for query in queries:
+                found = await _call(server, "/memory", {"prompt": query.text[:20_000]})
+                nothing += not found["notes"]
+            print(f"foreign, {collection.name}: nothing for {nothing / len(queries):.1%}")
+
+
+async def _index(server: Listening) -> None:
+    vault = server.library.default
+    while (job := vault.jobs.running) is not None:
+        async for _ in vault.jobs.watch(job.id):
+            pass
+    job = await vault.submit(JobKind.INDEX)
+    async for last in vault.jobs.watch(job.id):
+        job = last
+    if job.state != "succeeded":
+        raise SystemExit(f"index: {job.error}")
+
+
+def _ids(notes: list[dict[str, Any]]) -> list[str]:
+    ordered = sorted(notes, key=lambda each: -each["score"])
+    return [Path(each["path"]).stem for each in ordered]
+
+
+async def _call(server: Listening, path: str, body: dict[str, Any]) -> Any:
+    return await asyncio.to_thread(_post, f"http://127.0.0.1:{server.port}{path}", body)
+
+
+def _post(url: str, body: dict[str, Any]) -> Any:
+    data = json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, data=data, headers=headers, method="POST")
+    with urllib.request.urlopen(request, timeout=60) as reply:
+        return json.loads(reply.read())["data"]
+
+
+if __name__ == "__main__":
+    main()

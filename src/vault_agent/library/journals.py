@@ -1,0 +1,456 @@
+"""Writes the journals of sessions: the extract at once, a model's text later, each by its rules.
+
+A journal is recorded as one to be written before anything else, so no end of a session is lost. Two
+workers take what is due: one writes extracts, the other asks the model, so that a slow model delays
+no extract. What fails is tried again, at each start too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from vault_agent.chat.client import ChatClient, ChatSettings
+from vault_agent.errors import NotFound, VaultAgentError, explained
+from vault_agent.knowledge.collected import Line
+from vault_agent.library.background import Background
+from vault_agent.library.journal_files import Given, JournalFiles
+from vault_agent.library.journal_notes import Edited, JournalNotes
+from vault_agent.library.journal_texts import JournalTexts
+from vault_agent.library.session_facts import SessionFacts
+from vault_agent.model.journals import (
+    EDITED,
+    EXCLUDED,
+    MODEL_INVALID,
+    MODEL_UNAVAILABLE,
+    PENDING,
+    REJECTED,
+    SHORT,
+    TRANSCRIPT_MISSING,
+    Journal,
+)
+from vault_agent.store.sessions.journals import JournalStore
+from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.system.crash import describe_crash
+from vault_agent.writing.locks import Locks
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from vault_agent.config import Config
+    from vault_agent.config.registry import Registered
+    from vault_agent.config.settings import JournalSettings
+    from vault_agent.library.journal_texts import Text
+    from vault_agent.library.library import Library
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.library.session_facts import Gathered
+    from vault_agent.library.sessions import Sessions
+    from vault_agent.model.sessions import Session, SessionEvent
+    from vault_agent.system.crash import CrashReport
+
+WAITS: Final = (60.0, 300.0, 1_800.0, 7_200.0, 21_600.0)
+"""Seconds until a journal is tried again; after the last of them always so many."""
+MAX_SECTIONS: Final = 20
+FORCED: Final = "forced"
+"""The reason of a journal that was asked for: it is written however short the session was."""
+_DAY: Final = 86_400.0
+_LOOK_SECONDS: Final = 30.0
+_BY_MODEL: Final = frozenset({PENDING, MODEL_UNAVAILABLE, MODEL_INVALID})
+
+
+class Journals:
+    """The journals of the sessions of a library. Made by `open_journals`."""
+
+    def __init__(
+        self,
+        library: Library,
+        sessions: Sessions,
+        *,
+        settings: JournalSettings,
+        folder: Path,
+        chat: ChatClient | None,
+        max_input: int,
+        log_days: float,
+        on_crash: Callable[[CrashReport], object],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = JournalStore(sessions.store)
+        self.files = JournalFiles(folder)
+        self._library = library
+        self._sessions = sessions
+        self._settings = settings
+        self._facts = SessionFacts(settings)
+        self._texts = JournalTexts(settings, chat, max_input)
+        self._notes = JournalNotes(self.store, update_modules=settings.update_modules)
+        self._chat = chat
+        self._log_days = log_days
+        self._on_crash = on_crash
+        self._now = now
+        self._wake = {
+            False: asyncio.Event(),
+            True: asyncio.Event(),
+        }  # by whether the model is asked
+        self._locks = Locks()  # of sessions
+
+    # --- what sessions tell ---------------------------------------------------------------------
+
+    async def starts(self, session: Session) -> str | None:
+        """Return the commit that is checked out where a session works, or None."""
+        with suppress(VaultAgentError):
+            return await self._facts.start_commit(session, self._entry(session.vault))
+        return None
+
+    async def message(self, session: Session) -> str | None:
+        """Return what the user should know at a start: that drafts of the project wait."""
+        drafts = await self.store.page(vault=session.vault, state="draft", limit=100)
+        if not drafts:
+            return None
+        count = "A journal waits" if len(drafts) == 1 else f"{len(drafts)} journals wait"
+        return explained("JOURNAL_WAITS", f"{count} for your review.")
+
+    async def noted(self, session: Session, event: SessionEvent) -> None:
+        """Nothing is done between the start and the end of a session: its texts are kept."""
+
+    async def ended(self, session: Session) -> None:
+        """Record that the journal of a session is to be written, and write it soon."""
+        known = await self.store.get(session.session_id)
+        if known is not None and known.ended_at == session.ended_at:
+            if known.state == "pending":
+                self._wake[False].set()
+            return
+        await self._require(session, known, reason=None)
+
+    # --- what people and agents ask for ---------------------------------------------------------
+
+    async def page(
+        self, *, vault: str | None = None, state: str | None = None, limit: int = 100
+    ) -> list[Journal]:
+        """Return the journals of the latest sessions. `state` may be `all`."""
+        return await self.store.page(vault=vault, state=state, limit=limit)
+
+    async def make(
+        self,
+        session_id: str,
+        sections: Mapping[str, str] | None = None,
+        title: str | None = None,
+    ) -> Journal:
+        """Write the journal of a session now, with the sections that its agent has written if any.
+
+        It returns at once. A journal that a person has changed stays as it is.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND`.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        session = await self._session(session_id)
+        if sections:
+            clean = {
+                self._facts.clean(name): self._facts.clean(text)
+                for name, text in list(sections.items())[:MAX_SECTIONS]
+            }
+            given = Given(self._facts.clean(title) if title else None, clean)
+            await in_thread(self.files.give, session_id, given)
+        known = await self.store.get(session_id)
+        if known is not None and known.reason == EDITED:
+            return known
+        return await self._require(session, known, reason=FORCED)
+
+    async def add_line(self, session_id: str, kind: str, text: str) -> Journal | None:
+        """Add a line of the devlog to the journal of a session. Return the journal if there is one.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND`.
+        """
+        session = await self._session(session_id)
+        line = Line(kind, " ".join(self._facts.clean(text).split()))
+        await in_thread(self.files.add_line, session_id, line)
+        known = await self.store.get(session_id)
+        if known is None or session.ended_at is None or known.reason in {EDITED, REJECTED}:
+            return known
+        return await self._require(session, known, reason=FORCED)
+
+    async def logged(self, vault: str, kind: str, text: str) -> None:
+        """Add a line of the devlog of a project to its open sessions."""
+        for session in await self._sessions.of_project(vault, limit=20):
+            if session.ended_at is None:
+                await self.add_line(session.session_id, kind, text)
+
+    async def review(self, session_id: str, *, accept: bool) -> Journal:
+        """Take the draft of a session into the vault, or drop it.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND` if no draft of this session waits.
+            VaultAgentError: as writes do.
+        """
+        async with self._locks.names(session_id):
+            journal = await self.store.get(session_id)
+            draft = await in_thread(self.files.draft, session_id)
+            if journal is None or journal.state != "draft" or draft is None:
+                raise NotFound("SESSION_NOT_FOUND", "No journal of this session waits for review.")
+            if accept:
+                async with self._library.vault(journal.vault) as vault:
+                    journal = await self._written(journal, self._notes.put(vault, journal, draft))
+                journal = _in_the_vault(journal)
+            else:
+                journal = replace(journal, state="skipped", reason=REJECTED, next_at=None)
+            await self.store.put(journal)
+            await in_thread(self.files.drop_draft, session_id)
+        return journal
+
+    # --- the workers ----------------------------------------------------------------------------
+
+    async def write_due(self) -> None:
+        """Write the extracts that are due, without end."""
+        moment = self._now() - _DAY * self._settings.retry_days
+        with suppress(VaultAgentError):
+            await self.store.retry_all(self._now(), since=moment)
+        with suppress(OSError):
+            await in_thread(self.files.forget_before, self._now() - _DAY * self._log_days)
+        await self._work(by_model=False)
+
+    async def ask_due(self) -> None:
+        """Ask the model for the journals that are due, without end."""
+        if self._chat is not None:
+            await self._work(by_model=True)
+
+    async def _work(self, *, by_model: bool) -> None:
+        wake = self._wake[by_model]
+        while True:
+            wake.clear()
+            with suppress(VaultAgentError):
+                for journal in await self.store.due(self._now()):
+                    if self._is_for_model(journal) == by_model:
+                        await self._try(journal.session_id, by_model=by_model)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(await self._pause()):
+                    await wake.wait()
+
+    async def _pause(self) -> float:
+        with suppress(VaultAgentError):
+            next_at = await self.store.next_at()
+            if next_at is not None:
+                return min(max(next_at - self._now(), 0.5), _LOOK_SECONDS)
+        return _LOOK_SECONDS
+
+    async def _try(self, session_id: str, *, by_model: bool) -> None:
+        """Try one journal. Whatever fails, the others are tried, and this one again."""
+        async with self._locks.names(session_id):
+            journal = await self.store.get(session_id)
+            if journal is None or self._is_for_model(journal) != by_model:
+                return
+            try:
+                await self._make(journal, by_model=by_model)
+            except (VaultAgentError, OSError) as error:
+                reason = error.code if isinstance(error, VaultAgentError) else "INDEX_IO_ERROR"
+                await self._again(session_id, reason)
+            except Exception as error:  # noqa: BLE001 - one journal must not stop the others
+                self._on_crash(describe_crash(error))
+                await self._again(session_id, "INTERNAL_ERROR")
+
+    async def _make(self, journal: Journal, *, by_model: bool) -> None:
+        session = await self._sessions.get(journal.session_id)
+        if session is None:
+            await self.store.forget(journal.session_id)
+            return
+        entry = self._entry(session.vault)
+        if journal.reason != FORCED and self._facts.is_excluded(session, entry):
+            await self._skip(journal, session, EXCLUDED)
+            return
+        if by_model and self._chat is not None and self._chat.is_down:
+            await self.store.put(self._later(replace(journal, reason=MODEL_UNAVAILABLE)))
+            return
+        texts = await self._sessions.texts(session)
+        lines = await in_thread(self.files.lines, session.session_id)
+        given = await in_thread(self.files.given, session.session_id)
+        gathered = await self._facts.gather(session, entry, texts, lines)
+        if self._is_short(journal, gathered) and not lines and given is None:
+            await self._skip(journal, session, SHORT)
+            return
+        async with self._library.vault(session.vault) as vault:
+            text = await self._texts.of(vault, session, gathered, given, by_model=by_model)
+            journal = await to_its_end(self._keep(journal, gathered, text, vault))
+        if journal.state == "complete" and session.ended_at is not None and gathered.has_transcript:
+            await self._sessions.forget_texts(session)
+
+    async def _keep(
+        self, journal: Journal, gathered: Gathered, text: Text, vault: OpenVault
+    ) -> Journal:
+        """Store a text: in the vault, or as a draft. Record how far the journal is."""
+        name = await self._notes.name(vault, journal, gathered.session)
+        note = text.note(name)
+        made = replace(
+            journal,
+            title=text.title,
+            generator=text.generator,
+            reason=text.incomplete,
+            path=name.path,
+            started_at=gathered.session.started_at,
+        )
+        if self._settings.ask and journal.hash is None:
+            await in_thread(self.files.keep_draft, journal.session_id, note)
+            made = replace(made, state="draft")
+        else:
+            modules = text.modules(name.path)
+            made = await self._written(made, self._notes.put(vault, made, note, modules=modules))
+            made = _in_the_vault(made)
+        made = self._scheduled(made)
+        await self.store.put(made)
+        if made.next_at is not None and self._is_for_model(made):
+            self._wake[True].set()
+        return made
+
+    async def _written(self, journal: Journal, write: Awaitable[Journal]) -> Journal:
+        try:
+            return await write
+        except Edited as edited:
+            return replace(journal, reason=EDITED, path=edited.path, hash_next=None, next_at=None)
+
+    def _scheduled(self, journal: Journal) -> Journal:
+        """Return a journal with the time at which it is tried again."""
+        if journal.reason == PENDING and self._chat is not None:
+            return replace(journal, next_at=self._now(), attempts=0)
+        failing = {MODEL_UNAVAILABLE, MODEL_INVALID} if self._chat is not None else set()
+        if journal.reason in {*failing, TRANSCRIPT_MISSING}:
+            return self._later(journal)
+        return replace(journal, next_at=None)
+
+    def _later(self, journal: Journal) -> Journal:
+        wait = WAITS[min(journal.attempts, len(WAITS) - 1)]
+        at = self._now() + wait
+        given_up = at > journal.since + _DAY * self._settings.retry_days
+        return replace(journal, attempts=journal.attempts + 1, next_at=None if given_up else at)
+
+    async def _again(self, session_id: str, reason: str) -> None:
+        """Record that a try failed. What is on the disk stays as it is."""
+        with suppress(VaultAgentError):
+            journal = await self.store.get(session_id)
+            if journal is None:
+                return
+            if journal.state == "pending" and journal.reason != FORCED:
+                journal = replace(journal, reason=reason)
+            await self.store.put(self._later(journal))
+
+    async def _skip(self, journal: Journal, session: Session, reason: str) -> None:
+        if journal.hash is not None:  # it was written before the session went on
+            await self.store.put(replace(journal, state="complete", reason=None, next_at=None))
+            return
+        await self.store.put(replace(journal, state="skipped", reason=reason, next_at=None))
+        await self._sessions.forget_texts(session)
+        await in_thread(self.files.forget, session.session_id)
+
+    def _is_short(self, journal: Journal, gathered: Gathered) -> bool:
+        found = gathered.session
+        few = found.prompt_count < self._settings.min_prompts
+        return few and not found.has_changes and journal.reason != FORCED
+
+    def _is_for_model(self, journal: Journal) -> bool:
+        asked = journal.state in {"incomplete", "draft"} and journal.reason in _BY_MODEL
+        return asked and self._chat is not None
+
+    async def _require(
+        self, session: Session, known: Journal | None, *, reason: str | None
+    ) -> Journal:
+        """Record that a journal is to be written. One that a person has changed stays."""
+        now = self._now()
+        if known is not None and known.reason == EDITED:
+            journal = replace(known, ended_at=session.ended_at)
+        else:
+            before = known or _new(session)
+            journal = replace(
+                before,
+                state="pending",
+                reason=reason,
+                ended_at=session.ended_at,
+                since=now,
+                attempts=0,
+                next_at=now,
+            )
+        await self.store.put(journal)
+        self._wake[False].set()
+        return journal
+
+    async def _session(self, session_id: str) -> Session:
+        session = await self._sessions.get(session_id)
+        if session is None:
+            raise NotFound("SESSION_NOT_FOUND", "There is no session of this ID.")
+        return session
+
+    def _entry(self, vault: str) -> Registered:
+        return self._library.known.find(vault)
+
+
+@asynccontextmanager
+async def open_journals(
+    config: Config,
+    library: Library,
+    sessions: Sessions,
+    folder: Path,
+    *,
+    on_crash: Callable[[CrashReport], object] = lambda _: None,
+    now: Callable[[], float] = time.time,
+) -> AsyncIterator[Journals]:
+    """Write the journals of sessions within the context. `folder` is for drafts.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` if the chat endpoint may not be used.
+    """
+    chat = None
+    if config.chat.enabled and config.journal.writer in {"auto", "model"}:
+        chat = ChatClient(
+            ChatSettings(
+                config.chat.endpoint,
+                config.chat.model or "",
+                allow_private=config.chat.allow_private_network_endpoint,
+                timeout=config.chat.timeout_seconds,
+            )
+        )
+    journals = Journals(
+        library,
+        sessions,
+        settings=config.journal,
+        folder=folder,
+        chat=chat,
+        max_input=config.chat.max_input_chars,
+        log_days=config.memory.log_days,
+        on_crash=on_crash,
+        now=now,
+    )
+    if chat is None:
+        async with Background(on_crash) as background:
+            background.spawn(journals.write_due)
+            yield journals
+        return
+    async with chat, Background(on_crash) as background:
+        background.spawn(journals.write_due)
+        background.spawn(journals.ask_due)
+        yield journals
+
+
+def _in_the_vault(journal: Journal) -> Journal:
+    """Return a journal that was written, by whether something is still missing."""
+    whole = journal.reason in {None, EDITED}
+    return replace(journal, state="complete" if whole else "incomplete")
+
+
+def _new(session: Session) -> Journal:
+    return Journal(
+        session_id=session.session_id,
+        agent=session.agent,
+        vault=session.vault,
+        state="pending",
+        reason=None,
+        title=None,
+        path=None,
+        hash=None,
+        hash_next=None,
+        generator=None,
+        started_at=session.started_at,
+        ended_at=session.ended_at,
+        since=0.0,
+        attempts=0,
+        next_at=None,
+    )

@@ -1,0 +1,248 @@
+"""Hooks are added to agents' own files and taken out again, and every other byte stays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from vault_agent.cli.agent_hooks import AGENTS, hook_command, install, remove, state
+from vault_agent.cli.jsonc import loads
+from vault_agent.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = ["/opt/with space/bin/vault-agent"]
+JSON_AGENTS = [name for name, agent in AGENTS.items() if agent.events]
+
+FILES = {
+    "empty": "",
+    "an object": "{}",
+    "an object on lines": "{\n}\n",
+    "others": '{\n  "model": "m",\n  "env": {"A": "1"}\n}\n',
+    "tabs": '{\n\t"model": "m"\n}\n',
+    "hooks of others": """\
+{
+  "hooks": {
+    "SessionStart": [
+      {
+        "matcher": "startup",
+        "hooks": [
+          {"type": "command", "command": "echo vault-agent is fine", "timeout": 5}
+        ]
+      }
+    ],
+    "PreToolUse": []
+  },
+  "theme": "dark"
+}
+""",
+    "hooks of others last": '{"theme": "dark", "hooks": {"Stop": [{"hooks": []}]}}',
+    "comments": """\
+{
+  // what I like
+  "theme": "dark", /* { "hooks": [ */
+  "hooks": {
+    "SessionEnd": [
+      {"hooks": [{"type": "command", "command": "x"}]}, // mine
+    ],
+  },
+}
+""",
+}
+
+
+IN_ANOTHER_STYLE = [
+    FILES[each]
+    for each in ("empty", "an object", "an object on lines", "hooks of others last", "tabs")
+]
+"""Files of which only the space around our entries may be another in the end."""
+
+
+def command(name: str) -> list[str]:
+    return hook_command(name, PROGRAM, None)
+
+
+def entries(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    known = loads(path.read_text())
+    return [
+        (event, entry)
+        for event, groups in known["hooks"].items()
+        for group in groups
+        for entry in group["hooks"]
+        if "memory hook" in entry["command"]
+    ]
+
+
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+@pytest.mark.parametrize("name", JSON_AGENTS)
+def test_hooks_go_in_and_out_and_all_else_stays(tmp_path: Path, name: str, text: str):
+    path = tmp_path / "folder" / "settings.json"
+    if text:
+        path.parent.mkdir()
+        path.write_text(text)
+    assert state(name, path, command(name)) == "missing"
+    assert install(name, path, command(name))
+    assert state(name, path, command(name)) == "installed"
+    found = entries(path)
+    assert [event for event, _ in found] != []
+    assert {event for event, _ in found} == {event for event, _ in AGENTS[name].events}
+    assert all(entry["timeout"] in (10, 10_000) for _, entry in found)
+    once = path.read_bytes()
+    assert not install(name, path, command(name))
+    assert path.read_bytes() == once
+    before = loads(text) if text else {}
+    after = loads(path.read_text())
+    for key in before:
+        if key != "hooks":
+            assert after[key] == before[key]
+    rest = iter(path.read_text())
+    assert all(each in rest for each in text)  # nothing is lost, also no comment
+    assert remove(name, path)
+    assert not remove(name, path)
+    if text:
+        assert (path.parent / "settings.json.bak").read_bytes() == once
+    assert loads(path.read_text()) == before
+    if text not in IN_ANOTHER_STYLE:
+        assert path.read_text() == text
+    assert state(name, path, command(name)) == "missing"
+
+
+def test_the_first_original_is_kept_beside_the_file(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    path.write_text('{"a": 1}')
+    path.chmod(0o640)
+    install("claude-code", path, command("claude-code"))
+    assert path.with_name("settings.json.bak").read_text() == '{"a": 1}'
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_program_that_was_moved_is_replaced(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    install("codex", path, hook_command("codex", ["/old/vault-agent"], None))
+    assert state("codex", path, command("codex")) == "outdated"
+    assert install("codex", path, command("codex"))
+    assert "/old/" not in path.read_text()
+    assert len(entries(path)) == len(AGENTS["codex"].events)
+    assert state("codex", path, command("codex")) == "installed"
+
+
+def test_an_entry_among_others_of_its_group_goes_alone(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    ours = {"type": "command", "command": "vault-agent memory hook --agent gemini"}
+    other = {"type": "command", "command": "mine"}
+    path.write_text(json.dumps({"hooks": {"AfterAgent": [{"hooks": [other, ours]}]}}))
+    assert remove("gemini", path)
+    assert loads(path.read_text()) == {"hooks": {"AfterAgent": [{"hooks": [other]}]}}
+
+
+def test_agents_of_one_file_do_not_touch_each_other(tmp_path: Path):
+    path = tmp_path / "settings.json"
+    install("claude-code", path, command("claude-code"))
+    install("codex", path, command("codex"))
+    remove("codex", path)
+    assert state("claude-code", path, command("claude-code")) == "installed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"hooks": {"Stop": 1}}', "nope"],
+)
+@pytest.mark.parametrize("name", JSON_AGENTS[:2])
+def test_a_file_that_is_not_understood_stays(tmp_path: Path, name: str, text: str):
+    path = tmp_path / "settings.json"
+    path.write_text(text)
+    with pytest.raises(Misconfigured):
+        install(name, path, command(name))
+    assert path.read_text() == text
+    assert [each.name for each in tmp_path.iterdir()] == ["settings.json"]
+
+
+def test_a_link_to_a_file_is_followed(tmp_path: Path):
+    target = tmp_path / "dotfiles.json"
+    target.write_text("{}")
+    path = tmp_path / "settings.json"
+    path.symlink_to(target)
+    install("claude-code", path, command("claude-code"))
+    assert path.is_symlink()
+    assert "memory hook" in target.read_text()
+
+
+def test_opencode_gets_a_plugin(tmp_path: Path):
+    path = tmp_path / "plugins" / "vault-agent.js"
+    assert install("opencode", path, command("opencode"))
+    assert not install("opencode", path, command("opencode"))
+    assert state("opencode", path, command("opencode")) == "installed"
+    assert state("opencode", path, ["another"]) == "outdated"
+    assert remove("opencode", path)
+    assert state("opencode", path, command("opencode")) == "missing"
+    path.write_text("export const Mine = 1")
+    with pytest.raises(Misconfigured):
+        install("opencode", path, command("opencode"))
+    assert not remove("opencode", path)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_plugin_calls_the_hook_and_gives_what_it_prints(tmp_path: Path):
+    told = tmp_path / "told.jsonl"
+    hook = tmp_path / "hook.py"
+    hook.write_text(
+        "import json, sys\n"
+        "given = sys.stdin.read()\n"
+        f"open({str(told)!r}, 'a').write(given + '\\n')\n"
+        "name = json.loads(given)['hook_event_name']\n"
+        "text = {'additionalContext': 'from ' + name}\n"
+        "if name in ('session.created', 'chat.message'):\n"
+        "    print(json.dumps({'hookSpecificOutput': text}))\n"
+    )
+    path = tmp_path / "vault-agent.js"
+    install("opencode", path, [sys.executable, str(hook)])
+    path.rename(path.with_suffix(".mjs"))
+    drive = tmp_path / "drive.mjs"
+    drive.write_text(
+        """
+        import { VaultAgent } from "./vault-agent.mjs"
+        const message = { info: { role: "assistant" }, parts: [{ type: "text", text: "Done." }] }
+        const client = { session: { messages: async () => ({ data: [message] }) } }
+        const plugin = await VaultAgent({ client, directory: "/project" })
+        const event = (type, properties) => plugin.event({ event: { type, properties } })
+        await event("session.created", { info: { id: "s1" } })
+        await event("session.created", { info: { id: "s2", parentID: "s1" } })
+        const parts = [{ type: "text", text: "make it faster" }, { type: "file" }]
+        const output = { message: {}, parts }
+        await plugin["chat.message"]({ sessionID: "s1", model: { modelID: "m" } }, output)
+        await plugin["chat.message"]({ sessionID: "s2" }, output)
+        const first = { system: ["base"] }
+        await plugin["experimental.chat.system.transform"]({ sessionID: "s1" }, first)
+        const other = { system: ["base"] }
+        await plugin["experimental.chat.system.transform"]({ sessionID: "s2" }, other)
+        await event("session.idle", { sessionID: "s1" })
+        await event("session.deleted", { info: { id: "s1", title: "Costs" } })
+        await event("file.edited", { file: "x" })
+        console.log(JSON.stringify([first.system, other.system]))
+        """
+    )
+    done = subprocess.run(
+        ["node", str(drive)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert json.loads(done.stdout) == [
+        ["base", "from session.created", "from chat.message"],
+        ["base"],
+    ]
+    events = [json.loads(line) for line in told.read_text().splitlines()]
+    assert [each["hook_event_name"] for each in events] == [
+        "session.created",
+        "chat.message",
+        "session.idle",
+        "session.deleted",
+    ]
+    assert {each["session_id"] for each in events} == {"s1"}
+    assert {each["cwd"] for each in events} == {"/project"}
+    assert events[1]["prompt"] == "make it faster"
+    assert events[2]["last_assistant_message"] == "Done."
+    assert events[3]["session_title"] == "Costs"

@@ -1,0 +1,376 @@
+"""Every session leaves one journal: at once, completed later, never over what a person wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from tests.chat_endpoint import ChatEndpoint
+from tests.endpoint import redirect, status
+from tests.library.vaults import World
+from tests.made_sessions import Made, Writer, made_session
+
+from vault_agent.endpoint import breaker
+from vault_agent.errors import NotFound
+from vault_agent.library import journals as journals_module
+from vault_agent.model.sessions import SessionEvent
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from vault_agent.library.library import Library
+    from vault_agent.model.journals import Journal
+
+NOW = time.time()
+
+
+class Desk:
+    """A project, and the events and transcripts of its sessions."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.world = World(folder)
+        self.home = self.world.folder / "home"
+        self.home.mkdir()
+        monkeypatch.setenv("HOME", str(self.home))
+        monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+        monkeypatch.delenv("CODEX_HOME", raising=False)
+        self.world.write(self.world.default, {"Bread.md": "# Bread\n"})
+        self.root = self.world.project(
+            "shop",
+            {
+                "modules/queue.md": "---\nfiles: [src]\n---\n# Queue\n\n## Purpose\nWaits.\n",
+                "decisions/retry.md": "# Retry policy\n",
+            },
+        )
+        self.project = self.root.parent.parent
+
+    @asynccontextmanager
+    async def library(self, **sections: Any) -> AsyncIterator[Library]:
+        journal = {"enabled": True, **sections.pop("journal", {})}
+        async with self.world.library(journal=journal, **sections) as library:
+            self.vault = library.known.find("project:shop").identity
+            yield library
+
+    def event(self, made: Made, kind: str, at: float, **more: Any) -> SessionEvent:
+        return SessionEvent(
+            agent=made.agent, event=kind, name=kind, session_id=made.session_id,
+            cwd=str(self.project), at=at, vault=self.vault, **more,
+        )  # fmt: skip
+
+    def transcript(self, made: Made) -> str:
+        folder = self.home / ".claude/projects/shop"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{made.session_id}.jsonl"
+        path.write_bytes(made.data())
+        return str(path)
+
+    async def run(self, library: Library, made: Made, *, prompts: int = 2, **end: Any) -> None:
+        """Tell of a whole session."""
+        assert library.sessions is not None
+        path = end.pop("transcript_path", None) or self.transcript(made)
+        await self.tell(library, self.event(made, "start", NOW - 600, transcript_path=path))
+        for number in range(prompts):
+            text = made.prompts[0] if made.prompts and not number else f"More {number}"
+            await self.tell(library, self.event(made, "prompt", NOW - 500 + number, prompt=text))
+        await self.tell(
+            library, self.event(made, "stop", NOW - 300, last_message=made.last_message or "Done.")
+        )
+        await self.tell(library, self.event(made, "end", NOW - 200, reason="other", **end))
+
+    async def tell(self, library: Library, event: SessionEvent) -> None:
+        assert library.sessions is not None
+        async with asyncio.timeout(20):
+            while not library.sessions.leads:  # noqa: ASYNC110 - nothing announces it
+                await asyncio.sleep(0.01)
+        await library.sessions.take(event)
+
+    async def settled(self, library: Library, session_id: str, *states: str) -> Journal:
+        """Wait until the journal of a session is in one of the states."""
+        assert library.journals is not None
+        async with asyncio.timeout(30):
+            while True:
+                found = await library.journals.store.get(session_id)
+                if found is not None and found.state in (states or ("complete",)):
+                    return found
+                await asyncio.sleep(0.02)
+
+    def notes(self) -> dict[str, str]:
+        folder = self.root / "journals"
+        return {each.name: each.read_text() for each in sorted(folder.glob("[!.]*"))}
+
+    def note(self) -> str:
+        ((_, text),) = self.notes().items()
+        return text
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setattr(journals_module, "_LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(breaker, "_FIRST_WAIT", 0.05)
+    return Desk(tmp_path, monkeypatch)
+
+
+def front(text: str) -> dict[str, Any]:
+    return yaml.safe_load(text.split("---\n")[1])
+
+
+async def test_a_session_leaves_one_complete_journal(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 2)
+    async with desk.library() as library:
+        await desk.run(library, made)
+        journal = await desk.settled(library, made.session_id)
+        assert library.sessions is not None
+        session = await library.sessions.get(made.session_id)
+        assert session is not None
+        assert await library.sessions.texts(session) == []
+    fields = front(desk.note())
+    assert fields["status"] == "complete"
+    assert fields["generator"] == "extract"
+    assert fields["files"] == sorted(made.edited)
+    assert fields["links"][0] == "modules/queue"
+    assert "[[modules/queue|Queue]]" in desk.note()
+    assert fields["session"] == made.session_id
+    assert journal.path == f"journals/{next(iter(desk.notes()))}"
+    assert journal.title == fields["title"]
+    assert not (desk.world.default / "journals").exists()
+
+
+async def test_short_and_excluded_sessions_leave_none(desk: Desk):
+    writer = Writer("claude-code", str(desk.project))
+    writer.prompt("Hello")
+    short = writer.end()
+    private = made_session("claude-code", str(desk.project), 4)
+    (desk.project / "private").mkdir()
+    async with desk.library(journal={"exclude": ["private"]}) as library:
+        await desk.run(library, short, prompts=1)
+        journal = await desk.settled(library, short.session_id, "skipped")
+        assert journal.reason == "short"
+        event = desk.event(private, "start", NOW - 99)._replace(cwd=str(desk.project / "private"))
+        await desk.tell(library, event)
+        await desk.tell(library, desk.event(private, "end", NOW - 98))
+        assert (await desk.settled(library, private.session_id, "skipped")).reason == "excluded"
+        assert library.journals is not None
+        assert await library.journals.page() == []
+        assert len(await library.journals.page(state="all")) == 2
+        # What is asked for is written all the same.
+        await library.journals.make(short.session_id)
+        await desk.settled(library, short.session_id)
+    assert len(desk.notes()) == 1
+
+
+async def test_a_model_replaces_the_extract(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 3)
+    async with ChatEndpoint() as endpoint:
+        chat = {"enabled": True, "model": "test-model", "endpoint": endpoint.url}
+        async with desk.library(chat=chat) as library:
+            await desk.run(library, made)
+            await desk.settled(library, made.session_id)
+        (question,) = endpoint.questions
+    assert made.prompts[0] in question
+    assert len(question) <= 24_000
+    fields = front(desk.note())
+    assert (fields["generator"], fields["status"]) == ("model", "complete")
+    assert fields["title"] == "Retries for the queue"
+    assert "One table of waits." in desk.note()
+    assert fields["files"] == sorted(made.edited)
+
+
+async def test_a_failing_model_leaves_the_extract_and_is_asked_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(journals_module, "WAITS", (0.3,))
+    made = made_session("claude-code", str(desk.project), 3)
+    async with ChatEndpoint() as endpoint, ChatEndpoint() as other:
+        chat = {
+            "enabled": True, "model": "test-model", "endpoint": endpoint.url, "timeout_seconds": 1,
+        }  # fmt: skip
+        endpoint.always = redirect(other.url)
+        async with desk.library(chat=chat) as library:
+            await desk.run(library, made)
+            journal = await desk.settled(library, made.session_id, "incomplete")
+            async with asyncio.timeout(20):
+                while journal.reason != "model_unavailable":
+                    await asyncio.sleep(0.05)
+                    journal = await desk.settled(library, made.session_id, "incomplete")
+            fields = front(desk.note())
+            assert fields["status"] == "incomplete"
+            assert fields["incomplete_reason"] == "model_unavailable"
+            assert fields["generator"] == "extract"
+            endpoint.always = None
+            endpoint.answer = "I will not."
+            async with asyncio.timeout(20):
+                while journal.reason != "model_invalid":
+                    await asyncio.sleep(0.05)
+                    journal = await desk.settled(library, made.session_id, "incomplete")
+            assert front(desk.note())["incomplete_reason"] == "model_invalid"
+            endpoint.answer = ChatEndpoint().answer
+            await desk.settled(library, made.session_id)
+        assert other.requests == []
+    assert front(desk.note())["status"] == "complete"
+    assert "incomplete_reason" not in front(desk.note())
+
+
+async def test_what_a_person_changed_is_never_rewritten(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 5)
+    async with ChatEndpoint() as endpoint:
+        endpoint.always = status(500)
+        chat = {"enabled": True, "model": "test-model", "endpoint": endpoint.url}
+        async with desk.library(chat=chat) as library:
+            await desk.run(library, made)
+            journal = await desk.settled(library, made.session_id, "incomplete")
+            path = desk.root / (journal.path or "")
+            mine = path.read_text() + "\nMy own words.\n"
+            path.write_text(mine)
+            endpoint.always = None
+            assert library.journals is not None
+            await library.journals.make(made.session_id)
+            assert (await desk.settled(library, made.session_id)).reason == "edited"
+            assert path.read_text() == mine
+            await library.journals.make(made.session_id)
+            await asyncio.sleep(0.3)
+            assert path.read_text() == mine
+            path.unlink()  # deleted: it does not come back by itself
+            await desk.tell(library, desk.event(made, "prompt", NOW - 50, prompt="Go on"))
+            await desk.tell(library, desk.event(made, "end", NOW - 40))
+            await asyncio.sleep(0.5)
+    assert desk.notes() == {}
+
+
+async def test_a_session_that_goes_on_keeps_its_one_journal(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 6)
+    async with desk.library() as library:
+        await desk.run(library, made)
+        await desk.settled(library, made.session_id)
+        more = Writer("claude-code", str(desk.project), session_id=made.session_id)
+        more.prompt("One more thing")
+        more.edit("src/later.py")
+        made.lines += more.made.lines
+        desk.transcript(made)
+        await desk.tell(library, desk.event(made, "prompt", NOW - 100, prompt="One more thing"))
+        await desk.tell(library, desk.event(made, "end", NOW - 50, reason="other"))
+        async with asyncio.timeout(20):
+            while "src/later.py" not in desk.note():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+    assert front(desk.note())["files"] == sorted({*made.edited, "src/later.py"})
+
+
+async def test_drafts_wait_for_a_review(desk: Desk):
+    first, second = (made_session("claude-code", str(desk.project), seed) for seed in (7, 8))
+    async with desk.library(journal={"ask": True}) as library:
+        assert library.journals is not None
+        for made in (first, second):
+            await desk.run(library, made)
+            await desk.settled(library, made.session_id, "draft")
+        assert not (desk.root / "journals").exists()
+        session = await library.sessions.get(first.session_id)
+        assert session is not None
+        assert "2 journals wait" in (await library.journals.message(session) or "")
+        await library.journals.review(first.session_id, accept=True)
+        rejected = await library.journals.review(second.session_id, accept=False)
+        assert (rejected.state, rejected.reason) == ("skipped", "rejected")
+        assert await library.journals.message(session) is None
+        with pytest.raises(NotFound):
+            await library.journals.review(second.session_id, accept=True)
+    assert front(desk.note())["session"] == first.session_id
+
+
+async def test_the_agents_own_sections_and_lines_of_the_devlog(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 9)
+    key = "sk-ant-" + "a1B2c3D4e5F6g7H8i9J0"
+    async with desk.library() as library:
+        assert library.journals is not None
+        path = desk.transcript(made)
+        await desk.tell(library, desk.event(made, "start", NOW - 600, transcript_path=path))
+        await library.journals.logged(desk.vault, "insight", f"The clock drifts {key}")
+        sections = {"Goal": f"Own words {key}", "Outcome": "It works, see [[modules/queue]]."}
+        await library.journals.make(made.session_id, sections, "My title")
+        await desk.settled(library, made.session_id)
+        before = front(desk.note())
+        await desk.tell(library, desk.event(made, "end", NOW - 100, reason="other"))
+        await desk.settled(library, made.session_id)
+        assert front(desk.note())["generator"] == before["generator"] == "agent"
+        with pytest.raises(NotFound):
+            await library.journals.make("nobody")
+    assert front(desk.note())["title"] == "My title"
+    assert "[[modules/queue]]" in desk.note()
+    stored = [desk.note(), *(p.read_text() for p in (desk.world.data / "journals").rglob("*.json"))]
+    assert all(key not in each for each in stored)
+    assert any("[redacted: anthropic]" in each for each in stored)
+
+
+async def test_a_missing_transcript_is_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(journals_module, "WAITS", (0.3,))
+    made = made_session("claude-code", str(desk.project), 10)
+    path = Path(desk.transcript(made))
+    hidden = path.with_suffix(".hidden")
+    path.rename(hidden)
+    async with desk.library() as library:
+        await desk.run(library, made, transcript_path=str(path))
+        await desk.settled(library, made.session_id, "incomplete")
+        assert front(desk.note())["incomplete_reason"] == "transcript_missing"
+        assert made.prompts[0] in desk.note()
+        hidden.rename(path)
+        await desk.settled(library, made.session_id)
+    assert front(desk.note())["files"] == sorted(made.edited)
+
+
+async def test_an_interrupted_server_finishes_the_journal(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 11)
+    async with desk.library() as library:
+        await desk.run(library, made)
+        journal = await desk.settled(library, made.session_id)
+        # As a crash leaves it between the note and its record.
+        crashed = journals_module.replace(
+            journal, state="pending", hash=None, hash_next=journal.hash, next_at=0.0
+        )
+        assert library.journals is not None
+        await library.journals.store.put(crashed)
+    async with desk.library() as library:
+        again = await desk.settled(library, made.session_id)
+        assert (again.hash, again.reason) == (journal.hash, None)
+    assert len(desk.notes()) == 1
+
+
+async def test_modules_list_their_journals_where_that_is_wanted(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 12)
+    async with desk.library(journal={"update_modules": True}) as library:
+        await desk.run(library, made)
+        await desk.settled(library, made.session_id)
+    module = (desk.root / "modules/queue.md").read_text()
+    assert module.count("[[journals/") == 1
+    assert "## History\n" in module
+
+
+async def test_a_vault_that_is_away_loses_no_journal(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(journals_module, "WAITS", (0.2,))
+    made = made_session("claude-code", str(desk.project), 13)
+    async with desk.library() as library:
+        await desk.tell(
+            library, desk.event(made, "start", NOW - 600, transcript_path=desk.transcript(made))
+        )
+        away = desk.root.with_name("away")
+        desk.root.rename(away)
+        assert library.journals is not None
+        await library.journals.make(made.session_id)
+        await asyncio.sleep(0.5)
+        journal = await library.journals.store.get(made.session_id)
+        assert journal is not None
+        assert journal.state == "pending"
+        away.rename(desk.root)
+        await desk.settled(library, made.session_id)
+    assert len(desk.notes()) == 1
+
+
+async def test_with_the_switch_off_nothing_is_written(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 14)
+    async with desk.library(journal={"enabled": False}, memory={"enabled": True}) as library:
+        assert library.journals is None
+        await desk.run(library, made)
+        await asyncio.sleep(0.3)
+    assert not (desk.root / "journals").exists()
+    assert not (desk.world.data / "journals").exists()

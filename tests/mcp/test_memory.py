@@ -1,0 +1,84 @@
+"""Memory over MCP: the tool, the prompt and the resource exist only while it is on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.mcp.test_agents import Scoped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.mcp.conftest import Agent
+
+JOURNAL = """\
+---
+id: {id}
+type: journal
+updated: 2026-02-13T10:00:00Z
+files: [{file}]
+---
+# {title}
+
+## Outcome
+
+Streaming output parsing for the cost tracker of {title}.
+"""
+PROMPT = "streaming cost updates in the tracker"
+
+
+@pytest.fixture(scope="module")
+def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
+    made = Scoped(tmp_path_factory.mktemp("remembering"))
+    made.write("desk/journals/Mine.md", JOURNAL.format(id="journal-1", file="src/a.py", title="Mine"))
+    secret = JOURNAL.format(id="journal-2", file="vault/secret.py", title="Canary")
+    made.write("desk/private/Canary.md", secret)
+    made.write("other/Canary.md", secret.replace("journal-2", "journal-3"))
+    made.variables["VAULT_AGENT_MEMORY_ENABLED"] = "true"
+    config = made.home / "config.toml"
+    config.write_text('[agents.desk]\nfolder = "desk"\ndeny = ["desk/private"]\n')
+    made.start("--mcp", "--config", str(config))
+    made.finish_first()
+    yield made
+    made.close()
+
+
+def names(agent: Agent, method: str, key: str) -> set[str]:
+    return {each["name"] for each in agent.rpc(method)["result"][key]}
+
+
+def test_without_memory_nothing_of_it_is_listed_or_answers(agent: Agent):
+    assert "get_agent_memory" not in names(agent, "tools/list", "tools")
+    assert "recall" not in names(agent, "prompts/list", "prompts")
+    templates = agent.rpc("resources/templates/list")["result"]["resourceTemplates"]
+    assert [each["name"] for each in templates] == ["note"]
+    called = agent.rpc("tools/call", {"name": "get_agent_memory", "arguments": {}})
+    assert "No such tool" in called["error"]["message"]
+    assert "error" in agent.rpc("resources/read", {"uri": "memory://default"})
+
+
+def test_the_tool_the_prompt_and_the_resource_recall(remembering: Scoped):
+    assert "get_agent_memory" in names(remembering, "tools/list", "tools")
+    text = remembering.tool("get_agent_memory", prompt=PROMPT)
+    assert text.startswith("[Vault Memory] ")
+    assert "Note: journal-1" in text
+    assert "Note: journal-1" in remembering.tool("get_agent_memory", files=["src/a.py"])
+    nothing = remembering.tool("get_agent_memory", prompt="a wedding cake with frosting")
+    assert nothing == "Nothing is recalled: no note is about this."
+    assert "maxTokens" in remembering.failing("get_agent_memory", prompt=PROMPT, maxTokens=50)
+    prompt = {"name": "recall", "arguments": {"task": "the tracker"}}
+    [message] = remembering.rpc("prompts/get", prompt)["result"]["messages"]
+    assert "get_agent_memory" in message["content"]["text"]
+    [content] = remembering.rpc("resources/read", {"uri": "memory://default"})["result"]["contents"]
+    assert content["text"].startswith("[Vault Memory] ")
+
+
+def test_an_agent_recalls_only_what_it_sees(remembering: Scoped):
+    failed, text = remembering.call_tool("get_agent_memory", prompt=f"{PROMPT} secret.py")
+    assert not failed
+    assert "Mine" in text
+    assert "Canary" not in text
+    assert "secret.py" not in text
+    failed, text = remembering.call_tool("get_agent_memory", files=["vault/secret.py"])
+    assert text == "Nothing is recalled: no note is about this."
