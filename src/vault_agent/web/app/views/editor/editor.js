@@ -77,6 +77,7 @@ function Page({ reading }) {
     if (clash.peek()) return;
     go({ note: open.id, edit: "" });
     if (shown) setTimeout(reopen, 50);
+    setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }), 100);
   };
   const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
     for (const file of files) {
@@ -125,7 +126,7 @@ function Page({ reading }) {
       onLink: (link) => void follow(link), onFault: (fault) => toast(sentence(fault)), onBlur: () => void (unsaved() && save()),
     });
     view.current = made;
-    attach({
+    const detach = attach({
       body: () => made.state.doc.toString(),
       show: (body, marks, own) => {
         showText(made, body, marks, own);
@@ -146,8 +147,7 @@ function Page({ reading }) {
     document.addEventListener("visibilitychange", hidden);
     return () => {
       document.removeEventListener("visibilitychange", hidden);
-      const text = made.state.doc.toString();
-      attach({ body: () => text, show: () => {} });
+      detach();
       made.destroy();
     };
   }, []);
@@ -191,5 +191,5 @@ function Page({ reading }) {
     <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(/** @type {any} */ event) => { void add([...event.target.files], null); event.target.value = ""; }} />
     <div class="panes"><div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}><div class="sheetlike"><${Properties} key=${open.id} /><div class="field-md" ref=${field} data-head=${headAsText.value}></div></div></div>
       ${conflict && html`<${Later} load=${CONFLICT} name="Conflict" given=${{ onEnd: () => { compared.value = false; requestAnimationFrame(() => view.current?.focus()); } }} />`}
-      ${shown !== "off" && html`<${Later} load=${PREVIEW} name="Preview" given=${{ text: wholeText, version: version.value + head.value.length, note: open, reading, box: seen, onShown: () => void (ready.value = true) }} />`}</div></section>`;
+      ${shown !== "off" && html`<${Later} load=${PREVIEW} name="Preview" given=${{ text: wholeText, version, note: open, reading, box: seen, onShown: () => void (ready.value = true) }} />`}</div></section>`;
 }
