@@ -31,7 +31,9 @@ PROMPT = "streaming cost updates in the tracker"
 @pytest.fixture(scope="module")
 def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
     made = Scoped(tmp_path_factory.mktemp("remembering"))
-    made.write("desk/journals/Mine.md", JOURNAL.format(id="journal-1", file="src/a.py", title="Mine"))
+    made.write(
+        "desk/journals/Mine.md", JOURNAL.format(id="journal-1", file="src/a.py", title="Mine")
+    )
     secret = JOURNAL.format(id="journal-2", file="vault/secret.py", title="Canary")
     made.write("desk/private/Canary.md", secret)
     made.write("other/Canary.md", secret.replace("journal-2", "journal-3"))

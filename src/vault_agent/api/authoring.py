@@ -85,9 +85,18 @@ async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Fou
     """Make a note from a template."""
     write = asked(caller, sent, "template", Right.CREATE)
     if (typed := _typed(vault)) is not None:
-        note = NewNote(sent.template, sent.path, sent.type, sent.title, sent.variables)
+        note = NewNote(
+            sent.template,
+            sent.path,
+            sent.type,
+            sent.title,
+            sent.variables,
+            sent.content,
+            sent.frontmatter,
+        )
         return found(await typed.create(vault, write, note, caller.scope))
-    if sent.template is None or sent.path is None or sent.type or sent.title:
+    more = (sent.type, sent.title, sent.content, sent.frontmatter)
+    if sent.template is None or sent.path is None or any(each is not None for each in more):
         raise InvalidRequest(
             "INVALID_REQUEST",
             "In this vault a new note needs a `template` and a `path`, and takes no type or title.",
@@ -109,16 +118,18 @@ def _typed(vault: OpenVault) -> TypedNotes | None:
 async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
     """Add a line to the devlog of a topic."""
     write = asked(caller, sent, "devlog", Right.APPEND, retries=True)
-    return found(
-        await vault.authoring.add_entry(
-            write,
-            Kind(sent.kind),
-            sent.topic,
-            sent.text,
-            caller.scope,
-            allow_repeat=sent.allow_repeat,
-        )
+    written = await vault.authoring.add_entry(
+        write,
+        Kind(sent.kind),
+        sent.topic,
+        sent.text,
+        caller.scope,
+        allow_repeat=sent.allow_repeat,
     )
+    journals = vault.library.journals if vault.library is not None else None
+    if journals is not None and written.changed and not written.dry_run:
+        await journals.logged(vault.identity, sent.kind, sent.text)
+    return found(written)
 
 
 async def _adr(vault: OpenVault, caller: Caller, sent: AdrBody) -> Found:
