@@ -65,6 +65,11 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
         403,
     ),
     ("POST", "/memory/forget"): ("/memory/forget", b"{}", 403),
+    ("GET", "/journals"): ("/journals", None, 403),  # switched off
+    ("POST", "/journals"): ("/journals", b"{}", 403),
+    ("POST", "/journals/{sessionId}/entries"): ("/journals/x/entries", b"{}", 403),
+    ("POST", "/journals/{sessionId}/review"): ("/journals/x/review", b"{}", 403),
+    ("GET", "/journals/{sessionId}/draft"): ("/journals/x/draft", None, 403),
     ("POST", "/sessions/events"): ("/sessions/events", b"{}", 403),  # switched off
     ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
     ("POST", "/vaults/check"): ("/vaults/check", b"{}", 403),

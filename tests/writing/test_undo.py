@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partialmethod
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.writing.opened import QUIET, Vault, write
 
 from vault_agent.errors import Conflict, NotFound
 from vault_agent.model.writing import Right, Writer, WriteState
+from vault_agent.store.writes import log
+from vault_agent.writing import linger
 from vault_agent.writing.transaction import Create, Edit, MakeFolder, Move, Transaction
 
 if TYPE_CHECKING:
@@ -187,6 +192,57 @@ async def test_bytes_can_be_forgotten(vault: Vault):
     assert await vault.writing.forget() == 2
     with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
         await vault.writing.forget(write_id="nothing")
+
+
+PAGE = Writer("", "web")
+
+
+async def saved(vault: Vault, text: str, **more: object) -> None:
+    """Save a note as the web page does, and wait until nothing of it is left beside the note."""
+    digest = sha256(vault.bytes("A.md")).hexdigest()
+    await vault.overwrite("A.md", text, caller=PAGE, expected_hash=digest, **more)
+    async with asyncio.timeout(PATIENCE):
+        while vault.temporaries() or vault.writing.health().lingering:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at displaced files at once."""
+    add = linger.Linger.add
+    monkeypatch.setattr(linger.Linger, "add", partialmethod(add, seconds=0.05))
+    monkeypatch.setattr("vault_agent.writing.write._LOOK_SECONDS", 0.02)
+
+
+@pytest.mark.usefixtures("sooner")
+async def test_saves_of_a_page_one_after_another_are_one_write(vault: Vault):
+    vault.put("A.md", "0\n")
+    await vault.append("A.md", "1\n")
+    for number in range(4):
+        await saved(vault, f"0\n1\ntyped {number}\n", key=f"key-{number}")
+    logged = await vault.writing.writes()
+    assert [each.operation for each in logged] == ["overwrite", "append"]
+    assert logged[0].files[0].bytes_before == len("0\n1\n")
+    await vault.undo(caller=PAGE)
+    assert vault.bytes("A.md") == b"0\n1\n"
+    await vault.undo(caller=PAGE)
+    assert vault.bytes("A.md") == b"0\n"
+
+
+@pytest.mark.usefixtures("sooner")
+async def test_what_is_between_two_saves_keeps_them_apart(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    vault.put("A.md", "0\n")
+    await saved(vault, "1\n")
+    await vault.append("A.md", "an agent's\n", caller=AGENT)
+    await saved(vault, "2\n")
+    vault.put("A.md", "another program's\n")
+    await saved(vault, "3\n")
+    assert len(await vault.writing.writes()) == 4
+    monkeypatch.setattr(log, "SAVES_APART_MILLISECONDS", -1)
+    await saved(vault, "4\n")
+    assert len(await vault.writing.writes()) == 5, "a pause"
 
 
 async def folders(vault: Vault) -> set[str]:

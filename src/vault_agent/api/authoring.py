@@ -118,16 +118,18 @@ def _typed(vault: OpenVault) -> TypedNotes | None:
 async def _devlog(vault: OpenVault, caller: Caller, sent: DevlogBody) -> Found:
     """Add a line to the devlog of a topic."""
     write = asked(caller, sent, "devlog", Right.APPEND, retries=True)
-    return found(
-        await vault.authoring.add_entry(
-            write,
-            Kind(sent.kind),
-            sent.topic,
-            sent.text,
-            caller.scope,
-            allow_repeat=sent.allow_repeat,
-        )
+    written = await vault.authoring.add_entry(
+        write,
+        Kind(sent.kind),
+        sent.topic,
+        sent.text,
+        caller.scope,
+        allow_repeat=sent.allow_repeat,
     )
+    journals = vault.library.journals if vault.library is not None else None
+    if journals is not None and written.changed and not written.dry_run:
+        await journals.logged(vault.identity, sent.kind, sent.text)
+    return found(written)
 
 
 async def _adr(vault: OpenVault, caller: Caller, sent: AdrBody) -> Found:

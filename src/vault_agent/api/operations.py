@@ -11,6 +11,7 @@ from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.deliveries import DELIVERY_OPERATIONS
 from vault_agent.api.files import FILE_OPERATIONS
 from vault_agent.api.graph import GRAPH_OPERATIONS
+from vault_agent.api.journals import JOURNAL_OPERATIONS
 from vault_agent.api.links import LINK_OPERATIONS
 from vault_agent.api.lists import LIST_OPERATIONS
 from vault_agent.api.memory import MEMORY
@@ -304,6 +305,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     MEMORY,
     *PROMOTION_OPERATIONS,
     *DELIVERY_OPERATIONS,
+    *JOURNAL_OPERATIONS,
     SESSION_EVENT,
     *WEB_OPERATIONS,
     INDEX,

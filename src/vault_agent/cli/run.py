@@ -53,6 +53,7 @@ COMMANDS = (
     "memory",
     "session",
     "hooks",
+    "journal",
     "promote",
     "write",
     "section",

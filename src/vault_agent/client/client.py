@@ -12,15 +12,16 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
 import orjson
 
 from vault_agent import __version__
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
+from vault_agent.client.journals import Journals
 from vault_agent.client.lists import Lists
-from vault_agent.client.parts import ENTRIES, INNER, PARTS
+from vault_agent.client.parts import DONE_LATER, is_reply
 from vault_agent.client.vaults import Vaults
 from vault_agent.client.writing import Writing
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
@@ -113,6 +114,7 @@ class Client:
         self.lists = Lists(self._call)
         self.writing = Writing(self._call)
         self.vaults = Vaults(self._call)
+        self.journals = Journals(self._call)
 
     async def __aenter__(self) -> Self:
         return self
@@ -286,12 +288,12 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
-        if response.status == 202:  # a job does it
+        if response.status == 202 and model not in DONE_LATER:  # a job does it
             model = "OneJob"
         envelope = _object(content)
         if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
             model = "OneJob"  # a large move
-        if envelope is None or not _is_reply(envelope, model):
+        if envelope is None or not is_reply(envelope, model):
             raise self._not_vault_agent()
         return Reply(content, envelope, model)
 
@@ -401,35 +403,13 @@ def _object(content: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _is_reply(envelope: dict[str, Any], model: str) -> bool:
-    """Whether a reply has the parts that are read from it without its model."""
-    data, warnings = envelope.get("data"), envelope.get("warnings", [])
-    return (
-        isinstance(warnings, list)
-        and all(_has(each, {"code": str, "message": str}) for each in warnings)
-        and _has(data, PARTS[model])
-        and all(_has(data[name], parts) for name, parts in INNER.get(model, {}).items())
-        and all(
-            _has(each, parts)
-            for name, parts in ENTRIES.get(model, {}).items()
-            for each in data[name]
-        )
-    )
-
-
-def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGuard[dict[str, Any]]:
-    """Whether a JSON value is an object with these parts."""
-    return isinstance(value, dict) and all(
-        isinstance(value.get(name), kind) for name, kind in parts.items()
-    )
-
-
 def _read(model: str, content: bytes) -> Any:
     from pydantic import ValidationError
 
     from vault_agent.wire import (
         context,
         graph,
+        journals,
         links,
         lists,
         memory,
@@ -440,7 +420,18 @@ def _read(model: str, content: bytes) -> Any:
     )
 
     try:
-        modules = (replies, lists, context, memory, promotion, links, graph, watch, written)
+        modules = (
+            replies,
+            lists,
+            context,
+            memory,
+            journals,
+            promotion,
+            links,
+            graph,
+            watch,
+            written,
+        )
         module = next(each for each in modules if hasattr(each, model))
         return getattr(module, model).model_validate_json(content, extra="ignore")
     except ValidationError:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Parts: TypeAlias = dict[str, type | tuple[type, ...]]
 
@@ -69,6 +72,9 @@ PARTS: dict[str, Parts] = {
     "MemorySessionsData": {"sessions": list, "nextCursor": (str, type(None))},
     "OneMemorySession": {"session": dict},
     "ForgottenMemoryData": {"forgotten": int},
+    "JournalsData": {"journals": list},
+    "OneJournal": {"journal": (dict, type(None))},
+    "JournalDraftData": {"journal": dict, "text": str},
     "PromotedData": {"created": bool, "updated": bool, "outdated": bool, "global": dict},
     "DemotedData": {"changed": bool},
     "VaultCheckData": {"promotions": list},
@@ -86,6 +92,10 @@ INNER: dict[str, dict[str, Parts]] = {
         }
     },
     "MemoryData": {"weights": dict.fromkeys(("tag", "semantic", "recency"), (int, float))},
+}
+_JOURNAL_PARTS: Parts = {
+    **dict.fromkeys(("sessionId", "state", "startedAt"), str),
+    **dict.fromkeys(("reason", "title", "path"), (str, type(None))),
 }
 _RESULT_PARTS: Parts = {
     "id": str,
@@ -122,6 +132,33 @@ ENTRIES: dict[str, dict[str, Parts]] = {
     "WritesData": {
         "writes": {"writeId": str, "time": str, "operation": str, "state": str, "files": list}
     },
+    "JournalsData": {"journals": _JOURNAL_PARTS},
     "VaultCheckData": {"promotions": {"vault": str, "path": str, "problem": str, "mended": bool}},
     **LINK_ENTRIES,
 }
+
+DONE_LATER = ("OneJournal",)
+"""What a reply with 202 has, where no job does the work."""
+
+
+def is_reply(envelope: dict[str, Any], model: str) -> bool:
+    """Whether a reply has the parts that are read from it without its model."""
+    data, warnings = envelope.get("data"), envelope.get("warnings", [])
+    return (
+        isinstance(warnings, list)
+        and all(_has(each, {"code": str, "message": str}) for each in warnings)
+        and _has(data, PARTS[model])
+        and all(_has(data[name], parts) for name, parts in INNER.get(model, {}).items())
+        and all(
+            _has(each, parts)
+            for name, parts in ENTRIES.get(model, {}).items()
+            for each in data[name]
+        )
+    )
+
+
+def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGuard[dict[str, Any]]:
+    """Whether a JSON value is an object with these parts."""
+    return isinstance(value, dict) and all(
+        isinstance(value.get(name), kind) for name, kind in parts.items()
+    )

@@ -179,6 +179,34 @@ class Journals:
             if session.ended_at is None:
                 await self.add_line(session.session_id, kind, text)
 
+    async def open_session(self, vault: str | None) -> str:
+        """Return the one session that is open, of one vault or of all.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND` if there is none, or more than one.
+        """
+        found = [
+            each.session_id
+            for each in await self._sessions.store.to_settle()
+            if each.ended_at is None and vault in {None, each.vault}
+        ]
+        if len(found) != 1:
+            count = "No session is" if not found else f"{len(found)} sessions are"
+            raise NotFound("SESSION_NOT_FOUND", f"{count} open: name the session.")
+        return found[0]
+
+    async def draft(self, session_id: str) -> tuple[Journal, str]:
+        """Return a journal that waits for its review, and its text.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND` if no draft of this session waits.
+        """
+        journal = await self.store.get(session_id)
+        draft = await in_thread(self.files.draft, session_id)
+        if journal is None or journal.state != "draft" or draft is None:
+            raise NotFound("SESSION_NOT_FOUND", "No journal of this session waits for review.")
+        return journal, draft.decode("utf-8", "replace")
+
     async def review(self, session_id: str, *, accept: bool) -> Journal:
         """Take the draft of a session into the vault, or drop it.
 
@@ -187,13 +215,11 @@ class Journals:
             VaultAgentError: as writes do.
         """
         async with self._locks.names(session_id):
-            journal = await self.store.get(session_id)
-            draft = await in_thread(self.files.draft, session_id)
-            if journal is None or journal.state != "draft" or draft is None:
-                raise NotFound("SESSION_NOT_FOUND", "No journal of this session waits for review.")
+            journal, text = await self.draft(session_id)
             if accept:
                 async with self._library.vault(journal.vault) as vault:
-                    journal = await self._written(journal, self._notes.put(vault, journal, draft))
+                    put = self._notes.put(vault, journal, text.encode())
+                    journal = await self._written(journal, put)
                 journal = _in_the_vault(journal)
             else:
                 journal = replace(journal, state="skipped", reason=REJECTED, next_at=None)

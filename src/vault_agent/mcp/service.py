@@ -120,7 +120,11 @@ def _call(context: ServerRequestContext[Any]) -> Call:
 
 def _tools(context: ServerRequestContext[Any]) -> tuple[Tool, ...]:
     view = _call(context).view
-    return tuple(tool for tool in TOOLSETS[view.toolset](view.rights) if view.has(tool.needs))
+    return tuple(
+        tool
+        for tool in TOOLSETS[view.toolset](view.rights)
+        if view.has(tool.needs) and (view.caller.may_do_everything or not tool.owner)
+    )
 
 
 def _own(name: str, entries: list[dict[str, Any]]) -> Any:

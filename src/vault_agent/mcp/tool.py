@@ -29,6 +29,7 @@ class Tool:
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
         needs: the setting that enables it, such as `memory.enabled`; None if it always is.
+        owner: whether only clients of the owner have it, not agents with limits.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Tool:
     destructive: bool = True
     idempotent: bool = False
     needs: str | None = None
+    owner: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:

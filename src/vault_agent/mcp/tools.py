@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.mcp.context import CONTEXT_TOOL
+from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.listing import LIST_TOOL, TASKS_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.promotion import PROMOTE_TOOL
@@ -27,7 +28,7 @@ TOOLS: tuple[Tool, ...] = (
 
 """Those that read, which every client has."""
 
-SWITCHED: tuple[Tool, ...] = (MEMORY_TOOL, PROMOTE_TOOL)
+SWITCHED: tuple[Tool, ...] = (MEMORY_TOOL, JOURNAL_TOOL, PROMOTE_TOOL)
 """Those that a client has while their setting is on."""
 
 

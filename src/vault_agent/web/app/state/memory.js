@@ -61,12 +61,21 @@ export const removeNote = (id, vault, noteId) => ask("DELETE", `${pathOf(id)}/no
 /** Make the journal of a session, again where it is incomplete. @param {string} sessionId */
 export const makeJournal = (sessionId) => ask("POST", "/journals", { whole: true, body: { sessionId } });
 
+/** The text of the draft of a journal. @param {string} sessionId @returns {Promise<string>} */
+export const readDraft = async (sessionId) => (await ask("GET", `/journals/${encodeURIComponent(sessionId)}/draft`, { whole: true })).data.text;
+
 /** Take the draft of a journal, or drop it. @param {string} sessionId @param {boolean} accept */
 export const reviewJournal = (sessionId, accept) => ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
 
-/** What a refresh changes: the notes that come, that go, and that stay. @param {Got[]} before @param {Got[]} after */
+/** What a refresh changes: the notes that come, that go, that have changed, and that stay. @param {Got[]} before @param {Got[]} after */
 export function difference(before, after) {
   const key = (/** @type {Got} */ each) => `${each.vault} ${each.noteId}`;
   const [had, has] = [new Set(before.map(key)), new Set(after.map(key))];
-  return { come: after.filter((each) => !had.has(key(each))), go: before.filter((each) => !has.has(key(each))), stay: after.filter((each) => had.has(key(each))) };
+  const other = new Set(before.filter((each) => each.changed).map(key));
+  return {
+    come: after.filter((each) => !had.has(key(each))),
+    go: before.filter((each) => !has.has(key(each))),
+    changed: after.filter((each) => other.has(key(each))),
+    stay: after.filter((each) => had.has(key(each)) && !other.has(key(each))),
+  };
 }

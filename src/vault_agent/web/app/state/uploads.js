@@ -31,8 +31,11 @@ export async function upload(file, note) {
     const path = `${folder}/${stem}${number > 1 ? ` ${number}` : ""}${end ?? ""}`;
     try {
       await ask("POST", "/write/attachment", { query: { path }, bytes: file, patience: 300_000 });
-      const { data } = await ask("GET", "/suggest", { query: { q: path.slice(path.lastIndexOf("/") + 1), kinds: "attachment", from: note.id, limit: 20 } });
-      const found = data.suggestions.find((/** @type {any} */ each) => each.path === path)?.insert ?? path;
+      const short = path.slice(path.lastIndexOf("/") + 1);
+      const { data } = await ask("GET", "/suggest", { query: { q: short, kinds: "attachment", from: note.id, limit: 50 } });
+      // The new file may not be suggested yet. Its name is enough if no other file has it.
+      const others = data.suggestions.some((/** @type {any} */ each) => each.path !== path && each.path.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(each.path.includes("/") ? 0 : 1)));
+      const found = data.suggestions.find((/** @type {any} */ each) => each.path === path)?.insert ?? (others ? path : short);
       return `${SHOWN.test(path) ? "!" : ""}[[${found}]]`;
     } catch (error) {
       const { code } = /** @type {Fault} */ (error);

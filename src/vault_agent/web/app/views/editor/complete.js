@@ -91,10 +91,10 @@ const blocks = (note, failed) => async (/** @type {any} */ context) => {
     view.dispatch({ selection: { anchor: from, head: to } });
     put(view, text);
   };
-  const options = BLOCKS().map(([type, label, text]) => ({ label, type, section: words.edit.blocks.title, apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) => replaced(view, from, to, text) }));
+  const options = BLOCKS().map(([type, label, text], at) => ({ label, type, boost: -at, section: { name: words.edit.blocks.title, rank: 0 }, apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) => replaced(view, from, to, text) }));
   const templates = await readTemplates().catch(() => []);
   const made = templates.filter((each) => !each.variables.length).map((each) => ({
-    label: plain(each.name, 80), type: "template", section: words.edit.templates, apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) =>
+    label: plain(each.name, 80), type: "template", section: { name: words.edit.templates, rank: 1 }, apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) =>
       void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
   }));
   return { from: pos - found[1].length - 1, options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })), validFor: /^\/[\p{L}\p{N} _-]*$/u };

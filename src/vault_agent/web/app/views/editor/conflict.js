@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { EditorState, EditorView, defaultKeymap, drawSelection, history, historyKeymap, keymap } from "../../../vendor/codemirror.js";
-import { MergeView } from "../../../vendor/merge.js";
+import { MergeView, unifiedMergeView } from "../../../vendor/merge.js";
 import { sentence } from "../../parts/fault.js";
 import { announce, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
@@ -15,10 +15,33 @@ import { lineLooks } from "./lines.js";
 
 const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="va-nonce"]'))?.content ?? "";
 
+const NARROW = matchMedia("(max-width: 720px)");
+
+/** Where there is no room for two texts: one, with what is on disk above each part that differs.
+ * @param {HTMLElement} parent @param {import("../../state/editing.js").Clash} clash @param {any[]} extensions @param {{ current: any }} merge */
+function narrow(parent, clash, extensions, merge) {
+  const t = words.edit.conflict;
+  const mergeControls = (/** @type {"accept" | "reject"} */ type, /** @type {(event: MouseEvent) => void} */ act) => {
+    const button = document.createElement("button");
+    button.className = "quiet";
+    button.textContent = type === "accept" ? t.keepMine : t.takeTheirs;
+    button.addEventListener("mousedown", act);
+    button.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && act(/** @type {any} */ (event)));
+    return button;
+  };
+  const b = new EditorView({ parent, doc: clash.text, extensions: [...extensions, unifiedMergeView({ original: clash.disk.text, mergeControls, collapseUnchanged: { margin: 3, minSize: 6 } })] });
+  merge.current = { b };
+  announce(t.title);
+  return () => {
+    b.destroy();
+    merge.current = null;
+  };
+}
+
 /** @param {{ onEnd: () => void }} given */
 export function Conflict({ onEnd }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const merge = useRef(/** @type {MergeView | null} */ (null));
+  const merge = useRef(/** @type {{ b: any } | null} */ (null));
   const left = useSignal(0);
   const now = clash.value;
   const t = words.edit.conflict;
@@ -27,9 +50,10 @@ export function Conflict({ onEnd }) {
     if (!now || !box.current) return;
     const shared = [nonce ? EditorView.cspNonce.of(nonce) : [], EditorView.lineWrapping, language(), lineLooks, drawSelection(), EditorState.phrases.of(words.edit.phrases)];
     const counted = EditorView.updateListener.of(() => {
-      if (merge.current) left.value = merge.current.chunks.length;
+      if (merge.current) left.value = /** @type {any} */ (merge.current).chunks.length;
     });
-    merge.current = new MergeView({
+    if (NARROW.matches) return narrow(box.current, now, [...shared, history(), keymap.of([...historyKeymap, ...defaultKeymap]), EditorView.contentAttributes.of({ "aria-label": t.mine })], merge);
+    const made = new MergeView({
       a: { doc: now.disk.text, extensions: [...shared, EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-label": t.theirs, "aria-readonly": "true" })] },
       b: { doc: now.text, extensions: [...shared, history(), keymap.of([...historyKeymap, ...defaultKeymap]), counted, EditorView.contentAttributes.of({ "aria-label": t.mine })] },
       parent: box.current,
@@ -44,11 +68,12 @@ export function Conflict({ onEnd }) {
       highlightChanges: true,
       collapseUnchanged: { margin: 3, minSize: 6 },
     });
-    left.value = merge.current.chunks.length;
+    merge.current = made;
+    left.value = made.chunks.length;
     announce(t.title);
-    merge.current.b.focus();
+    made.b.focus();
     return () => {
-      merge.current?.destroy();
+      made.destroy();
       merge.current = null;
     };
   }, [now?.disk.hash]);
@@ -71,7 +96,7 @@ export function Conflict({ onEnd }) {
   };
   return html`<section class="conflict" aria-label=${t.title}><header><h2><${Icon} name="warn" />${t.title}</h2><p>${t.text}</p>
       <div class="acts"><button class="primary" onClick=${() => end(merge.current?.b.state.doc.toString())}>${t.save}</button><button class="quiet" onClick=${() => void copy()}>${t.copy}</button><button class="quiet" onClick=${() => end(now.disk.text)}>${t.drop}</button>
-        <span class="num" role="status">${t.left(left.value)}</span></div>
-      <div class="sides"><h3>${t.theirs}</h3><h3>${t.mine}</h3></div></header>
+        ${!NARROW.matches && html`<span class="num" role="status">${t.left(left.value)}</span>`}</div>
+      ${!NARROW.matches && html`<div class="sides"><h3>${t.theirs}</h3><h3>${t.mine}</h3></div>`}</header>
     <div class="merge" ref=${box}></div></section>`;
 }

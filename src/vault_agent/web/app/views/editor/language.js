@@ -3,7 +3,7 @@
 
 import { HighlightStyle, Language, LanguageSupport, Strikethrough, Table, Tag, TaskList, defineLanguageFacet, parser, styleTags, syntaxHighlighting, tags } from "../../../vendor/codemirror.js";
 
-const own = { wikilink: Tag.define(), embed: Tag.define(), tag: Tag.define(), marked: Tag.define(), comment: Tag.define(), block: Tag.define(), front: Tag.define(), mark: Tag.define(), quoted: Tag.define(), task: Tag.define(), math: Tag.define() };
+const own = { wikilink: Tag.define(), embed: Tag.define(), tag: Tag.define(), marked: Tag.define(), comment: Tag.define(), block: Tag.define(), front: Tag.define(), mark: Tag.define(), quoted: Tag.define(), task: Tag.define(), math: Tag.define(), html: Tag.define() };
 const WORD = /[\p{L}\p{N}_/\p{Extended_Pictographic}\p{M}-]/u;
 const LONGEST = 1000; // characters of a link, a highlight or a formula on one line
 
@@ -54,6 +54,17 @@ const BLOCK = {
   },
 };
 
+const CALLOUT = {
+  name: "CalloutMark",
+  before: "Link",
+  /** @param {any} cx @param {number} next @param {number} pos */
+  parse(cx, next, pos) {
+    if (next !== 91) return -1;
+    const found = /^\[![\w-]+\][+-]?/.exec(cx.slice(pos, Math.min(cx.end, pos + 60)));
+    return found ? cx.addElement(cx.elt("CalloutMark", pos, pos + found[0].length)) : -1;
+  },
+};
+
 const FRONT = {
   name: "Frontmatter",
   before: "HorizontalRule",
@@ -81,12 +92,12 @@ const markdown = parser.configure([
     defineNodes: [
       { name: "Wikilink", style: own.wikilink }, { name: "WikiEmbed", style: own.embed }, { name: "Hashtag", style: own.tag },
       { name: "Highlight", style: { "Highlight/...": own.marked } }, { name: "OwnComment", style: { "OwnComment/...": own.comment } },
-      { name: "BlockId", style: own.block }, { name: "OwnMark", style: own.mark }, { name: "Formula", style: own.math },
+      { name: "BlockId", style: own.block }, { name: "OwnMark", style: own.mark }, { name: "CalloutMark", style: own.mark }, { name: "Formula", style: own.math },
       { name: "Frontmatter", block: true, style: own.front },
     ],
-    parseInline: [between("WikiEmbed", 33, "![[", "]]"), between("Wikilink", 91, "[[", "]]"), between("Highlight", 61, "==", "=="), between("OwnComment", 37, "%%", "%%"), between("Formula", 36, "$$", "$$"), TAG, BLOCK],
+    parseInline: [between("WikiEmbed", 33, "![[", "]]"), between("Wikilink", 91, "[[", "]]"), between("Highlight", 61, "==", "=="), between("OwnComment", 37, "%%", "%%"), between("Formula", 36, "$$", "$$"), CALLOUT, TAG, BLOCK],
     parseBlock: [FRONT],
-    props: [styleTags({ "TaskMarker": own.task, "Blockquote/...": own.quoted, "Task/...": own.task, "CodeMark CodeInfo": own.mark, "HeaderMark EmphasisMark QuoteMark ListMark LinkMark StrikethroughMark TableDelimiter": own.mark })],
+    props: [styleTags({ "TaskMarker": own.task, "HTMLTag HTMLBlock": own.html, "Blockquote/...": own.quoted, "Task/...": own.task, "CodeMark CodeInfo": own.mark, "HeaderMark EmphasisMark QuoteMark ListMark LinkMark StrikethroughMark TableDelimiter": own.mark })],
   },
 ]);
 
@@ -99,7 +110,7 @@ const style = HighlightStyle.define([
   { tag: tags.link, class: "md-link" }, { tag: tags.url, class: "md-url" }, { tag: tags.monospace, class: "md-code" }, { tag: tags.contentSeparator, class: "md-rule" },
   { tag: tags.processingInstruction, class: "md-mark" }, { tag: tags.labelName, class: "md-mark" }, { tag: tags.comment, class: "md-comment" },
   { tag: own.wikilink, class: "md-link" }, { tag: own.embed, class: "md-link" }, { tag: own.tag, class: "md-tag" }, { tag: own.marked, class: "md-high" },
-  { tag: own.comment, class: "md-comment" }, { tag: own.block, class: "md-mark" }, { tag: own.front, class: "md-front" }, { tag: own.mark, class: "md-mark" }, { tag: own.math, class: "md-code" },
+  { tag: own.comment, class: "md-comment" }, { tag: own.block, class: "md-mark" }, { tag: own.front, class: "md-front" }, { tag: own.mark, class: "md-mark" }, { tag: own.math, class: "md-code" }, { tag: own.html, class: "md-html" },
 ]);
 
 /** The extensions that colour notes. */

@@ -93,8 +93,7 @@ export function Properties() {
   return html`<section class="fm" aria-label=${t.title} ref=${form}>
     <header><button class="fold" aria-expanded=${open.value} onClick=${toggle}><${Icon} name="right" small /><span>${t.title}</span>${!open.value && list.length > 0 && html`<span class="num">${list.length}</span>`}</button>
       ${open.value && head.value && html`<button class="quiet" onClick=${() => showHead(true)}>${t.asText}</button>`}</header>
-    ${open.value && html`<dl>${list.map(([name, value]) => html`<div key=${name}><dt dir="auto" title=${name}>${plain(name, 60)}</dt><dd><${Value} name=${name} value=${value} onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })} /></dd>
-        <button class="icon" aria-label=${t.remove(name)} title=${t.remove(name)} onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}><${Icon} name="x" small /></button></div>`)}</dl>
+    ${open.value && html`<dl>${list.map(([name, value]) => html`<div key=${name}><dt dir="auto" title=${name}>${plain(name, 60)}</dt><dd><${Value} name=${name} value=${value} onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })} /><button class="icon" aria-label=${t.remove(name)} title=${t.remove(name)} onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}><${Icon} name="x" small /></button></dd></div>`)}</dl>
       ${adding.value ? html`<div class="add"><${Combo} label=${t.name} placeholder=${t.name} shown look=${async (/** @type {string} */ text) => rest.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }))} onTake=${add} /></div>`
         : html`<button class="plus" onClick=${() => { adding.value = true; requestAnimationFrame(() => /** @type {HTMLElement | null} */ (form.current?.querySelector(".add input"))?.focus()); }}><${Icon} name="plus" small />${t.add}</button>`}`}</section>`;
 }
@@ -132,5 +131,5 @@ function Many({ name, list, onChange }) {
     if (clean && !list.includes(clean)) onChange([...list, clean]);
   };
   return html`<span class="pills">${list.map((each, at) => html`<span class="tag" key=${`${at} ${each}`}><bdi>${shown(each)}</bdi><button aria-label=${t.drop(shown(each))} onClick=${() => onChange(list.filter((_, other) => other !== at))}><${Icon} name="x" small /></button></span>`)}
-    <${Combo} label=${t.more(name)} placeholder=${list.length ? "" : "…"} look=${lookFor(name)} onTake=${add} onBack=${() => list.length && onChange(list.slice(0, -1))} /></span>`;
+    <${Combo} label=${t.more(name)} placeholder=${list.length ? "" : "…"} look=${async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => (await lookFor(name)(text, signal)).filter((/** @type {any} */ each) => !list.includes(each.value))} onTake=${add} onBack=${() => list.length && onChange(list.slice(0, -1))} /></span>`;
 }

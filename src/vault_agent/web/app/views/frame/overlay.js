@@ -2,5 +2,8 @@
 
 import { signal } from "../../../vendor/preact.js";
 
-export const overlay = signal(/** @type {{ name: string, only?: string, pick?: (hit: any) => void, title?: string } | null} */ (null));
+/** Choose a note of some vaults for something else than to be read. The hit has the identity of its vault.
+ * @typedef {{ among: string[], choose: (hit: any) => void }} Pick */
+
+export const overlay = signal(/** @type {{ name: string, only?: string, pick?: Pick, title?: string } | null} */ (null));
 export const closeOverlay = () => void (overlay.value = null);

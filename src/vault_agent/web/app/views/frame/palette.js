@@ -17,10 +17,10 @@ import { closeOverlay, overlay } from "./overlay.js";
 const MOST = 20;
 /** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
 
-/** @param {any} hit @param {((hit: any) => void) | undefined} pick @returns {Option} */
+/** @param {any} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
 const asOption = (hit, pick) => ({
-  id: `note-${hit.noteId}`, type: hit.type, name: plain(hit.label, 160), detail: plain(hit.detail, 160), ranges: hit.match,
-  group: words.palette.results, run: () => (pick ? pick(hit) : go({ view: "notes", note: hit.noteId })),
+  id: `note-${hit.vault ?? ""}${hit.noteId}`, type: hit.type, name: plain(hit.label, 160), detail: plain(hit.detail, 160), ranges: hit.match,
+  group: words.palette.results, run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId })),
 });
 
 /** @param {string} text @returns {Option[]} */
@@ -31,15 +31,20 @@ function commandOptions(text) {
     .map((each) => ({ id: `command-${each.id}`, icon: each.icon ?? "right", name: each.name, detail: "", ranges: hitsOf(each.name, text), keys: each.keys?.[0], group: words.palette.commands, run: each.run }));
 }
 
-/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: (hit: any) => void }} given */
+/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: import("./overlay.js").Pick }} given */
 export function Overlay({ only, pick }) {
   const text = useSignal("");
   const hits = useSignal(/** @type {Option[]} */ ([]));
   const at = useSignal(0);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const look = useRef(newestOnly(async (abort, /** @type {string} */ q) => {
-    const { data } = await ask("GET", "/suggest", { query: { q, kinds: "note", limit: MOST }, signal: abort });
-    return data.suggestions.map((/** @type {any} */ each) => asOption(each, pick));
+    const query = { q, kinds: "note", limit: MOST };
+    if (!pick) return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((/** @type {any} */ each) => asOption(each, pick));
+    const found = await Promise.all(pick.among.map(async (vault) => {
+      const { data } = await ask("GET", `/vaults/${vault}/suggest`, { whole: true, query, signal: abort });
+      return data.suggestions.map((/** @type {any} */ each) => asOption({ ...each, vault }, pick));
+    }));
+    return found.flat();
   }));
 
   const onlyCommands = text.value.startsWith(">") && !only;
@@ -50,7 +55,7 @@ export function Overlay({ only, pick }) {
     look.current(sought).then((found) => { if (found) { hits.value = found; announce(words.notes.said(String(found.length))); } }, () => (hits.value = []));
   }, [sought, onlyCommands]);
 
-  const last = () => recent.value.map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => (pick ? pick({ noteId: each.id, label: each.title }) : go({ view: "notes", note: each.id })) }));
+  const last = () => (pick ? [] : recent.value).map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => go({ view: "notes", note: each.id }) }));
   /** @type {Option[]} */
   const options = onlyCommands ? commandOptions(sought)
     : sought ? [...hits.value, ...(only ? [] : commandOptions(sought).slice(0, 5))]
@@ -72,7 +77,7 @@ export function Overlay({ only, pick }) {
   /** @param {KeyboardEvent} event */
   const keyed = (event) => {
     if (composing(event)) return;
-    if (event.key === "Enter" && event.shiftKey && mayWrite.value && !onlyCommands) {
+    if (event.key === "Enter" && event.shiftKey && mayWrite.value && !onlyCommands && !pick) {
       event.preventDefault();
       return create();
     }

@@ -44,9 +44,9 @@ function Projects({ only }) {
 
 /** @param {{ project: string }} given */
 function Sessions({ project }) {
-  useEffect(() => void loadSessions(project), [project, remembered.value]);
+  // Sessions of a vault that this page does not follow bring no news: the clock asks for them.
+  useEffect(() => void loadSessions(project), [project, remembered.value, clock.value]);
   const now = sessions.value;
-  void clock.value;
   if (!now) return null;
   if (!now.list.length) return html`<${Empty} icon="memory" title=${t.none.title}><p>${t.none.text}</p><p><code>${t.none.command}</code></p><//>`;
   return html`<p class="mute">${t.lead}</p>

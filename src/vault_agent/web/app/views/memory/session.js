@@ -8,7 +8,6 @@ import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { addNote, loadSession, removeNote, session } from "../../state/memory.js";
 import { identityOf, remembered, vaults } from "../../state/vault.js";
-import { vaultId } from "../../wire.js";
 import { agoWords, fullDate, timeOf, words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { JournalState } from "./journals.js";
@@ -29,12 +28,13 @@ export function Session({ id }) {
   /** @param {Promise<any>} work @param {string} done */
   const act = (work, done) => void work.then(() => (toast(done), loadSession(id)), (error) => toast(sentence(error)));
   const remove = (/** @type {any} */ note) => act(removeNote(id, note.vault, note.noteId), t.removed(plain(note.title, 60)));
-  const add = (/** @type {any} */ hit) => act(addNote(id, nameOfHere(), hit.noteId), t.added(plain(hit.label, 60)));
+  const choose = (/** @type {any} */ hit) => act(addNote(id, hit.vault, hit.noteId), t.added(plain(hit.label, 60)));
+  const among = [identityOf(now.vault), vaults.value.find((each) => each.role === "global")?.identity].filter(Boolean);
   const open = now.state === "open";
-  return html`${back}<div class="head"><h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
-      ${open && html`<span class="acts"><button class="quiet" onClick=${() => (overlay.value = { name: "palette", only: "notes", pick: add })}><${Icon} name="plus" />${t.add}</button>
+  return html`${back}<header><div class="head"><h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
+      ${open && html`<span class="acts"><button class="quiet" onClick=${() => (overlay.value = { name: "palette", only: "notes", pick: { among, choose } })}><${Icon} name="plus" />${t.add}</button>
         <button class="primary" onClick=${() => (refreshing.value = true)}>${t.refresh}</button></span>`}</div>
-    <p class="facts"><span>${agentName(now.agent)}</span>${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}<time class="num" title=${fullDate(now.startedAt)}>${t.began(fullDate(now.startedAt))}</time><span>${open ? t.open : t.ended}</span><${Tokens} of=${now.tokens} most=${now.maxTokens} /></p>
+    <p class="facts"><span>${agentName(now.agent)}</span>${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}<time class="num" title=${fullDate(now.startedAt)}>${t.began(fullDate(now.startedAt))}</time><span>${open ? t.open : t.ended}</span><${Tokens} of=${now.tokens} most=${now.maxTokens} /></p></header>
     <p class="say"><${Icon} name="info" />${t.data}</p>
     ${now.journal && html`<div class="card"><div class="line"><${JournalState} of=${now.journal} vault=${now.vault} sessionId=${id} /></div></div>`}
     ${(now.pinned.length > 0 || now.refreshing) && html`<section><h2>${t.next}</h2>${now.refreshing && html`<p class="mute">${t.refreshing}</p>`}
@@ -47,9 +47,6 @@ export function Session({ id }) {
 
 /** @param {{ vault: string, noteId: string }} note */
 const keyOf = (note) => `${note.vault} ${note.noteId}`;
-
-/** What requests call the vault of this page. */
-const nameOfHere = () => vaults.peek().find((each) => each.identity === vaultId.peek())?.name ?? "default";
 
 /** @param {{ of: any, gone: Set<string>, onRemove: false | ((note: any) => void) }} given */
 function Delivery({ of, gone, onRemove }) {

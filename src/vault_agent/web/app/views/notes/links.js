@@ -1,11 +1,14 @@
 // Backlinks and mentions under a note. They load after the text, never before it.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Trouble } from "../../parts/fault.js";
+import { sentence, Trouble } from "../../parts/fault.js";
+import { toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { Marked, plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
-import { revision } from "../../state/vault.js";
+import { linkMention } from "../../state/linking.js";
+import { note } from "../../state/note.js";
+import { mayWrite, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { count, words } from "../../words.js";
 
@@ -48,6 +51,16 @@ export function Links({ id }) {
     }
   };
 
+  const link = async (/** @type {any} */ mention) => {
+    try {
+      const is = await linkMention(mention, id, note.peek()?.title ?? "");
+      toast(is ? words.edit.linked(plain(mention.title, 80)) : words.edit.linkGone);
+      if (is) await load();
+    } catch (error) {
+      toast(sentence(error));
+    }
+  };
+
   if (fault.value) return html`<section class="back"><${Trouble} fault=${fault.value} again=${() => void load()} /></section>`;
   if (!linked.value) return null;
   const lists = { linked: linked.value.backlinks, unlinked: unlinked.value?.mentions ?? [] };
@@ -63,7 +76,7 @@ export function Links({ id }) {
       <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>${/** @type {const} */ (["linked", "unlinked"]).map((each) => html`<button key=${each} role="tab" id=${`tab-${each}`} aria-controls="refs" tabindex=${each === shown ? 0 : -1} aria-selected=${each === shown} onClick=${() => (tab.value = each)}>${words.note[each]}<span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span></button>`)}</div></header>
     <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
       ${!lists[shown].length && html`<p class="none">${shown === "linked" ? words.note.noBacklinks : words.note.noMentions}</p>`}
-      ${lists[shown].map((/** @type {any} */ each) => html`<${Reference} key=${each.noteId} from=${each} />`)}
+      ${lists[shown].map((/** @type {any} */ each) => html`<div class="ref-row" key=${each.noteId}><${Reference} from=${each} />${shown === "unlinked" && mayWrite.value && html`<button class="quiet" onClick=${() => void link(each)}>${words.edit.linkIt}</button>`}</div>`)}
       ${shown === "linked" && linked.value.hasMore && html`<button class="quiet" onClick=${more}>${words.note.moreBacklinks}</button>`}
     </div></section>`;
 }

@@ -1,0 +1,177 @@
+"""The operations about the journals of agents' sessions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.operation import Found, Operation, check_switch
+from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.model.identifiers import identify
+from vault_agent.wire.journals import (
+    JournalData,
+    JournalDraftData,
+    JournalDraftRequest,
+    JournalEntryBody,
+    JournalReviewBody,
+    JournalsData,
+    JournalsRequest,
+    MakeJournalBody,
+    OneJournal,
+)
+from vault_agent.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from vault_agent.api.caller import Caller
+    from vault_agent.library.journals import Journals
+    from vault_agent.library.library import Library
+    from vault_agent.library.open_vault import OpenVault
+    from vault_agent.model.journals import Journal
+
+_PROJECT = "project:"
+_NEEDS = "journal.enabled"
+
+
+async def _journals(vault: OpenVault, _: Caller, sent: JournalsRequest) -> Found:
+    """List the journals of sessions, those of the latest sessions first."""
+    library, journals = _of(vault)
+    chosen = None if vault is library.default else vault.identity
+    if sent.project is not None:
+        address = f"{_PROJECT}{sent.project.removeprefix(_PROJECT)}"
+        chosen = library.known.find(address).identity
+    found = await journals.page(vault=chosen, state=sent.state, limit=sent.limit)
+    return Found(
+        Reply[JournalsData](data=JournalsData(journals=[_data(each, library) for each in found]))
+    )
+
+
+async def _make(vault: OpenVault, _: Caller, sent: MakeJournalBody) -> Found:
+    """Write the journal of a session now, with the sections that its agent has written if any."""
+    library, journals = _of(vault)
+    session_id = sent.session_id
+    if session_id is None:
+        only = None if vault is library.default else vault.identity
+        session_id = await journals.open_session(only)
+    made = await journals.make(session_id, sent.sections, sent.title)
+    return _one(made, library)
+
+
+async def _entry(vault: OpenVault, _: Caller, sent: JournalEntryBody) -> Found:
+    """Add a line to the journal of a session. It waits for the journal if there is none yet."""
+    library, journals = _of(vault)
+    return _one(await journals.add_line(sent.session_id, sent.kind, sent.text), library)
+
+
+async def _review(vault: OpenVault, _: Caller, sent: JournalReviewBody) -> Found:
+    """Take the draft of a session's journal into the vault, or drop it."""
+    library, journals = _of(vault)
+    return _one(await journals.review(sent.session_id, accept=sent.accept), library)
+
+
+async def _draft(vault: OpenVault, _: Caller, sent: JournalDraftRequest) -> Found:
+    """Return the draft of a session's journal."""
+    library, journals = _of(vault)
+    journal, text = await journals.draft(sent.session_id)
+    data = JournalDraftData(journal=_data(journal, library), text=text)
+    return Found(Reply[JournalDraftData](data=data))
+
+
+def _of(vault: OpenVault) -> tuple[Library, Journals]:
+    assert vault.library is not None  # noqa: S101 - set when it was opened
+    vault.library.require_several()
+    if vault.library.journals is None:
+        check_switch(_NEEDS, vault.config)
+    assert vault.library.journals is not None  # noqa: S101 - open where it is on
+    return vault.library, vault.library.journals
+
+
+def _one(journal: Journal | None, library: Library) -> Found:
+    data = OneJournal(journal=None if journal is None else _data(journal, library))
+    return Found(Reply[OneJournal](data=data))
+
+
+def _data(journal: Journal, library: Library) -> JournalData:
+    entry = library.entry(journal.vault)
+    name = library.known.unique(entry.address, entry.identity) if entry is not None else None
+    is_project = entry is not None and entry.address.startswith(_PROJECT)
+    in_vault = journal.path is not None and journal.hash is not None
+    return JournalData(
+        session_id=journal.session_id,
+        agent=journal.agent,
+        project=entry.name if entry is not None and is_project else None,
+        vault=name or journal.vault,
+        state=journal.state,
+        reason=journal.reason,
+        title=journal.title,
+        path=journal.path,
+        note_id=identify(journal.path) if in_vault and journal.path is not None else None,
+        generator=journal.generator,
+        started_at=_time(journal.started_at),
+        ended_at=_time(journal.ended_at) if journal.ended_at is not None else None,
+        attempts=journal.attempts,
+        next_try_at=_time(journal.next_at) if journal.next_at is not None else None,
+    )
+
+
+def _time(seconds: float) -> str:
+    moment = datetime.fromtimestamp(min(max(seconds, 0.0), 253_402_300_799.0), UTC)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+_STORE_CODES = tuple(dict.fromkeys((*VAULT_CODES, "DISK_FULL", "INDEX_IO_ERROR")))
+_CODES = ("SESSION_NOT_FOUND", *_STORE_CODES)
+JOURNALS = Operation(
+    "journals",
+    JournalsRequest,
+    _journals,
+    (Reply[JournalsData],),
+    _STORE_CODES,
+    needs=_NEEDS,
+    listed="journals",
+)
+MAKE_JOURNAL = Operation(
+    "journal_make",
+    MakeJournalBody,
+    _make,
+    (Reply[OneJournal],),
+    _CODES,
+    writes=True,
+    needs=_NEEDS,
+)
+JOURNAL_ENTRY = Operation(
+    "journal_entry",
+    JournalEntryBody,
+    _entry,
+    (Reply[OneJournal],),
+    _CODES,
+    writes=True,
+    needs=_NEEDS,
+)
+JOURNAL_REVIEW = Operation(
+    "journal_review",
+    JournalReviewBody,
+    _review,
+    (Reply[OneJournal],),
+    tuple(
+        dict.fromkeys(
+            (*_CODES, "VAULT_READ_ONLY", "RECOVERY_PENDING", "WRITE_UNSUPPORTED_HERE", "NOTE_BUSY")
+        )
+    ),
+    writes=True,
+    needs=_NEEDS,
+)
+JOURNAL_DRAFT = Operation(
+    "journal_draft",
+    JournalDraftRequest,
+    _draft,
+    (Reply[JournalDraftData],),
+    _CODES,
+    needs=_NEEDS,
+)
+JOURNAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    JOURNALS,
+    MAKE_JOURNAL,
+    JOURNAL_ENTRY,
+    JOURNAL_REVIEW,
+    JOURNAL_DRAFT,
+)

@@ -1,0 +1,180 @@
+"""`vault-agent journal`: the journals of agents' sessions."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import asyncclick as click
+
+from vault_agent.cli.command import Command, Group, Invocation
+from vault_agent.cli.here import vaults_here
+from vault_agent.cli.terminal import clean, envelope, is_terminal, pass_on, say, tell, warn
+from vault_agent.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from vault_agent.client.client import Client
+
+_PROJECT = "project:"
+_KINDS = ("impl", "problem", "insight", "verify")
+_REASONS = {
+    "short": "too short for a journal",
+    "excluded": "in a folder that leaves none",
+    "rejected": "rejected in the review",
+    "edited": "changed by you: it is never rewritten",
+    "crash": "the session ended without a word",
+    "pending": "its text is still being written",
+    "model_unavailable": "the model of chat.endpoint did not answer",
+    "model_invalid": "the model's answer was no journal",
+    "transcript_missing": "the agent's transcript could not be read",
+}
+
+
+@click.group("journal", cls=Group)
+def command() -> None:
+    """List, write and review the journals of agents' sessions."""
+
+
+@command.command("list", cls=Command)
+@click.option("--all", "everything", is_flag=True, help="Also sessions that have no journal.")
+@click.option(
+    "--state",
+    type=click.Choice(["pending", "incomplete", "complete", "draft", "skipped"]),
+    help="Only journals in this state.",
+)
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True)
+@click.pass_obj
+async def list_(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
+    """List the journals of the latest sessions, with what is missing.
+
+    Inside a project, only its sessions.
+    """
+    asked = {
+        "project": _here(invocation),
+        "state": state or ("all" if everything else None),
+        "limit": limit,
+    }
+    async with invocation.client() as client:
+        reply = await client.journals.page(asked)
+    warn(reply.warnings)
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    found = reply.envelope["data"]["journals"]
+    for each in found:
+        say(_line(each))
+    if not found:
+        tell("There are no journals. They begin with the next session of an agent with hooks.")
+
+
+@command.command("make", cls=Command)
+@click.argument("session_id", metavar="SESSION")
+@click.pass_obj
+async def make(invocation: Invocation, session_id: str) -> None:
+    """Write the journal of a session now, however short the session was."""
+    async with invocation.client() as client:
+        reply = await client.journals.make({"sessionId": session_id})
+    _show_one(invocation, reply)
+
+
+@command.command("complete", cls=Command)
+@click.pass_obj
+async def complete(invocation: Invocation) -> None:
+    """Try all journals again that are not complete."""
+    done = []
+    async with invocation.client() as client:
+        for state in ("incomplete", "pending"):
+            asked = {"project": _here(invocation), "state": state, "limit": 500}
+            reply = await client.journals.page(asked)
+            for each in reply.envelope["data"]["journals"]:
+                made = await client.journals.make({"sessionId": each["sessionId"]})
+                done.append(made.envelope["data"]["journal"])
+    if invocation.json:
+        envelope({"journals": done})
+        return
+    tell(f"{len(done)} journals are tried again." if done else "All journals are complete.")
+
+
+@command.command("log", cls=Command)
+@click.argument("text", nargs=-1, required=True)
+@click.option("--session", "session_id", metavar="SESSION", required=True, help="Its session.")
+@click.option("--kind", type=click.Choice(_KINDS), default="insight", show_default=True)
+@click.pass_obj
+async def log(invocation: Invocation, text: tuple[str, ...], session_id: str, kind: str) -> None:
+    """Add a line to the journal of a session."""
+    async with invocation.client() as client:
+        body = {"text": " ".join(text), "kind": kind}
+        reply = await client.journals.add_line(session_id, body)
+    _show_one(invocation, reply)
+
+
+@command.command("review", cls=Command)
+@click.argument("session_id", metavar="SESSION", required=False)
+@click.option("--accept", "answer", flag_value="accept", help="Take it into the vault.")
+@click.option("--reject", "answer", flag_value="reject", help="Drop it.")
+@click.pass_obj
+async def review(invocation: Invocation, session_id: str | None, answer: str | None) -> None:
+    """Show journals that wait for your review, and take them into the vault or drop them.
+
+    Without SESSION, all that wait, one after another.
+    """
+    if answer is not None and session_id is None:
+        raise click.UsageError("--accept and --reject need a SESSION")
+    async with invocation.client() as client:
+        if session_id is None:
+            asked = {"project": _here(invocation), "state": "draft", "limit": 500}
+            page = await client.journals.page(asked)
+            waiting = [each["sessionId"] for each in page.envelope["data"]["journals"]]
+        else:
+            waiting = [session_id]
+        if not waiting:
+            tell("No journal waits for your review.")
+        for each in waiting:
+            await _review_one(invocation, client, each, answer)
+
+
+async def _review_one(
+    invocation: Invocation, client: Client, session_id: str, answer: str | None
+) -> None:
+    if answer is None:
+        draft = await client.journals.draft(session_id)
+        if invocation.json:
+            pass_on(draft.body)
+            return
+        say(clean(draft.envelope["data"]["text"], lines=True))
+        if not is_terminal(sys.stdin):
+            raise InvalidRequest(
+                "INVALID_REQUEST",
+                "Nobody can be asked here.",
+                remedy=f"Give --accept or --reject: vault-agent journal review {session_id}",
+            )
+        answer = "accept" if click.confirm("Take it into the vault?", err=True) else "reject"
+    reply = await client.journals.review(session_id, accept=answer == "accept")
+    _show_one(invocation, reply)
+
+
+def _here(invocation: Invocation) -> str | None:
+    """Return the project of the current folder, or None."""
+    found = (each for each in vaults_here(invocation) if each.startswith(_PROJECT))
+    return next(found, None)
+
+
+def _show_one(invocation: Invocation, reply: Any) -> None:
+    warn(reply.warnings)
+    if invocation.json:
+        pass_on(reply.body)
+        return
+    journal = reply.envelope["data"]["journal"]
+    if journal is None:
+        tell("It goes into the journal when the session ends.")
+    else:
+        say(_line(journal))
+
+
+def _line(journal: dict[str, Any]) -> str:
+    day = journal["startedAt"][:10]
+    reason = journal["reason"]
+    why = f" ({_REASONS.get(reason, reason)})" if reason not in {None, "forced"} else ""
+    name = journal["path"] or journal["sessionId"]
+    title = f"  {journal['title']}" if journal["title"] else ""
+    return clean(f"{day}  {journal['state']}{why}  {name}{title}")

@@ -1,0 +1,58 @@
+"""`generate_session_journal`: an agent writes the journal of its own session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from vault_agent.api.journals import MAKE_JOURNAL
+from vault_agent.knowledge.summary import WRITTEN
+from vault_agent.mcp.text import visible
+from vault_agent.mcp.tool import Tool
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.journals import MakeJournalBody
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.mcp.view import View
+
+_MOST: Final = 20_000
+
+
+async def _make(view: View, given: Mapping[str, Any]) -> str:
+    wanted = {name: value for name, value in given.items() if value not in ("", {}, None)}
+    reply = await view.perform(MAKE_JOURNAL, parse_values(MakeJournalBody, wanted))
+    journal = reply.data.journal
+    if journal.reason == "edited":
+        return "The user has changed this journal, so it stays as it is."
+    place = f": {visible(journal.path)}" if journal.path is not None else ""
+    return f"The journal of session {visible(journal.session_id)} is being written{place}."
+
+
+JOURNAL_TOOL = Tool(
+    "generate_session_journal",
+    "Write the journal of this session into the project's vault, so that later sessions know what"
+    " was done. Give what you know as sections; changed files, commits and times are added. Call it"
+    " once, near the end.",
+    {
+        "title": {"type": "string", "maxLength": 200},
+        "sections": {
+            "type": "object",
+            "description": "Markdown by heading. Leave out what there is nothing to say about.",
+            "properties": {name: {"type": "string", "maxLength": _MOST} for name in WRITTEN},
+            "additionalProperties": False,
+        },
+        "sessionId": {
+            "type": "string",
+            "maxLength": 200,
+            "description": "Only if several sessions are open.",
+        },
+    },
+    (),
+    _make,
+    writes=True,
+    destructive=False,
+    idempotent=True,
+    needs=MAKE_JOURNAL.needs,
+    owner=True,
+)

@@ -1,0 +1,471 @@
+"""The editor: what is typed is saved, nothing is lost, and whoever may not write sees none of it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+from tests.clocks import PATIENCE
+from tests.product.written import Written
+from tests.web.payloads import PAYLOADS
+from tests.web.test_everybody import RULES, violations
+from tests.web.vault import write_vault
+from tests.web.watched import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
+    from tests.web.browsers import Elsewhere
+
+SAVED = 15_000  # ms in which a text is saved, on a busy machine
+
+
+class Desk:
+    """A vault that may be written, and pages of it that have a session."""
+
+    def __init__(self, program: Written, browser: Browser) -> None:
+        self.program = program
+        self._browser = browser
+        self._watches: list[Watch] = []
+
+    def open(self, place: str, context: BrowserContext | None = None, **options: object) -> Page:
+        """Open the page at a place, in a browser of its own or as another tab."""
+        ticket = self.program.send("POST", "/ui/tickets", {"printed": True}).data["ticket"]
+        address = f"{self.program.endpoint}/ui/#ticket={ticket}&to={place}"
+        if context is not None:
+            page = context.new_page()
+        else:
+            expected = ("404", "409", "412", "ERR_", *options.pop("expected", ()))  # type: ignore[misc]
+            watch = Watch(self._browser, self.program.endpoint, expected=expected, **options)
+            self._watches.append(watch)
+            page = watch.page
+        page.goto(address)
+        page.wait_for_selector(".vault bdi:not(:empty)")
+        return page
+
+    def edit(self, name: str, **options: object) -> Page:
+        """Open a note in the editor."""
+        page = self.open(f"/notes/{self.id_of(name)}?edit=1", **options)  # type: ignore[arg-type]
+        expect(field(page)).to_be_focused()
+        return page
+
+    def id_of(self, name: str) -> str:
+        return str(self.program.call("GET", f"/resolve?name={name}").data["notes"][0]["noteId"])
+
+    def note(self, path: str, text: str | bytes) -> None:
+        """Write a note as another program does, and wait until it can be found."""
+        self.program.write(path, text)
+        self.program.finish(self.program.submit())
+
+    def read(self, path: str) -> bytes:
+        return (self.program.vault / path).read_bytes()
+
+    def until(self, path: str, text: str) -> None:
+        """Wait until a note has a text."""
+        file = self.program.vault / path
+        deadline = time.monotonic() + PATIENCE
+        while not file.exists() or text not in file.read_bytes().decode():
+            assert time.monotonic() < deadline, path
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        for watch in self._watches:
+            watch.close()
+        self._watches.clear()
+
+
+def field(page: Page) -> Locator:
+    return page.locator(".field-md .cm-content")
+
+
+def state(page: Page) -> Locator:
+    return page.locator(".saved")
+
+
+def at_end(page: Page, text: str) -> None:
+    field(page).focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(text)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Written]:
+    """Serve a vault that may be written."""
+    made = Written(tmp_path_factory.mktemp("desk"), allow="create,append,edit")
+    made.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
+    write_vault(made.vault, more=3)
+    made.start()
+    for job in made.call("GET", "/jobs").data["jobs"]:
+        made.finish(job["id"])
+    made.finish(made.submit())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(program: Written, browser: Browser, elsewhere: Elsewhere) -> Iterator[Desk]:
+    """Open pages of it. The test fails if one misbehaved."""
+    elsewhere.asked.clear()
+    made = Desk(program, browser)
+    yield made
+    made.close()
+    assert elsewhere.asked == []
+
+
+def test_without_writing_nothing_that_writes_is_there(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    frost = note_id("Frost alarm")
+    page = visit(f"/notes/{frost}?edit=1")
+    expect(page.locator(".prose p").first).to_be_visible()
+    page.keyboard.press("e")
+    page.keyboard.press("Alt+n")
+    page.keyboard.press("Control+e")
+    expect(page.locator(".edit, dialog")).to_have_count(0)
+    for name in ("New", "Edit", "Link it", "Create"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
+    page.get_by_role("tab", name="Unlinked").click()
+    expect(page.locator(".ref").first).to_be_visible()
+    expect(page.locator(".ref-row button")).to_have_count(0)
+    assert page.locator(".prose a.unresolved").first.get_attribute("role") is None
+    page.evaluate("location.hash = '#/settings'")
+    expect(page.locator(".page")).to_contain_text("vault-agent config set write.enabled true")
+
+
+def test_typing_is_saved_and_changes_no_other_byte(desk: Desk):
+    before = b"\xef\xbb\xbf---\r\nstatus: open # why\r\ntags: [a]\r\n---\r\n# Bytes\r\n\r\none\r\n"
+    desk.note("Bytes.md", before)
+    page = desk.edit("Bytes")
+    at_end(page, "two\nthree")
+    expect(state(page)).to_have_text("Saved", timeout=SAVED)
+    assert desk.read("Bytes.md") == before + b"two\r\nthree"
+    page.keyboard.insert_text(" and more")
+    page.keyboard.press("Control+s")
+    desk.until("Bytes.md", "and more")
+    page.get_by_label("Value of status").fill("done")
+    page.get_by_label("Value of status").press("Enter")
+    desk.until("Bytes.md", "status: done # why\r\n")
+    page.get_by_role("combobox", name="Add to tags").fill("frost")
+    page.keyboard.press("Enter")
+    expect(page.locator(".pills .tag")).to_have_text(["a", "frost"])
+    desk.until("Bytes.md", "frost")
+    tags = desk.read("Bytes.md").decode("utf-8-sig")
+    assert tags.endswith("# Bytes\r\n\r\none\r\ntwo\r\nthree and more")
+    field(page).focus()
+    for _ in range(4):
+        page.keyboard.press("Control+z")
+    desk.until("Bytes.md", "one\r\n")
+    expect(state(page)).to_have_text("Saved", timeout=SAVED)
+    page.get_by_role("button", name="Done").click()
+    expect(page.locator(".prose")).to_contain_text("one")
+
+
+def test_a_draft_outlives_its_page(desk: Desk):
+    desk.note("Draft.md", "# Draft\n\nfirst\n")
+    page = desk.edit("Draft")
+    page.route("**/write/note", lambda route: route.abort())
+    at_end(page, "only here")
+    expect(state(page)).to_have_text("Not saved, will try again", timeout=SAVED)
+    page.unroute("**/write/note")
+    page.goto("about:blank")
+    other = page.context.new_page()
+    other.goto(f"{desk.program.endpoint}/ui/#/notes/{desk.id_of('Draft')}?edit=1")
+    if "only here" in desk.read("Draft.md").decode():
+        return  # the browser had sent it after all
+    other.get_by_role("button", name="Restore it").click()
+    expect(field(other)).to_contain_text("only here")
+    desk.until("Draft.md", "only here")
+    expect(state(other)).to_have_text("Saved", timeout=SAVED)
+    other.close()
+
+
+def test_going_to_another_note_saves_the_one_before(desk: Desk):
+    desk.note("Before.md", "# Before\n\n")
+    desk.note("After.md", "# After\n\n")
+    page = desk.edit("Before")
+    at_end(page, "typed before")
+    page.locator(".row", has_text="After").click()
+    expect(page.locator(".edit .crumb h1")).to_have_text("After")
+    expect(field(page)).to_contain_text("After")
+    at_end(page, "typed after")
+    page.evaluate("location.hash = '#/graph'")
+    desk.until("Before.md", "# Before\n\ntyped before")
+    desk.until("After.md", "# After\n\ntyped after")
+
+
+def test_what_others_write_is_never_overwritten(desk: Desk):
+    desk.note("Shared.md", "# Shared\n\none\n\ntwo\n\nthree\n")
+    page = desk.edit("Shared")
+    desk.program.write("Shared.md", "# Shared\n\none\n\ntwo\n\nTHREE\n")
+    expect(field(page)).to_contain_text("THREE")  # nothing unsaved: it follows
+    page.locator(".cm-line", has_text="one").click()
+    page.keyboard.press("End")
+    page.keyboard.insert_text(" mine")
+    desk.program.write("Shared.md", "# Shared\n\none\n\ntwo\n\nTHREE and four\n")
+    expect(state(page)).to_have_text("Changed elsewhere", timeout=SAVED)
+    assert "mine" not in desk.read("Shared.md").decode(), "never saved unseen"
+    expect(page.locator(".ln-theirs")).to_have_text("THREE and four")
+    page.get_by_role("button", name="Keep both").click()
+    desk.until("Shared.md", "one mine\n\ntwo\n\nTHREE and four\n")
+
+    other = desk.open(f"/notes/{desk.id_of('Shared')}?edit=1", page.context)
+    expect(field(other)).to_be_focused()
+    for tab, text in ((other, " in a tab"), (page, " in another")):
+        tab.locator(".cm-line", has_text="two").click()
+        tab.keyboard.press("End")
+        tab.keyboard.insert_text(text)
+    tabs = [page, other]
+    deadline = time.monotonic() + PATIENCE
+    while not (held := [tab for tab in tabs if tab.locator(".conflict").count()]):
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(100)
+    (tab,) = held
+    now = desk.read("Shared.md").decode()
+    assert ("in a tab" in now) != ("in another" in now)
+    tab.get_by_role("button", name="Save mine as a copy").click()
+    expect(state(tab)).to_have_text("Saved", timeout=SAVED)
+    copies = [each.read_text() for each in desk.program.vault.glob("Shared (conflict *).md")]
+    assert len(copies) == 1
+    assert ("in a tab" in copies[0]) != ("in a tab" in now)
+    other.close()
+
+    (desk.program.vault / "Shared.md").rename(desk.program.vault / "Elsewhere.md")
+    expect(page.locator(".edit .crumb h1")).to_have_attribute("title", "Elsewhere.md")
+    at_end(page, "after the rename\n")
+    desk.until("Elsewhere.md", "after the rename")
+    expect(state(page)).to_have_text("Saved", timeout=SAVED)
+    (desk.program.vault / "Elsewhere.md").unlink()
+    expect(state(page)).to_have_text("Deleted elsewhere", timeout=SAVED)
+    page.get_by_role("button", name="Save as new").click()
+    desk.until("Elsewhere.md", "after the rename")
+
+
+def test_a_lost_reply_is_asked_again_and_a_server_that_restarts_is_waited_for(desk: Desk):
+    desk.note("Again.md", "# Again\n\n")
+    page = desk.edit("Again", expected=("Failed to load",))
+    lost: list[str] = []
+
+    def lose(route: object) -> None:
+        body = route.request.post_data_json  # type: ignore[attr-defined]
+        if body.get("dryRun") or lost:
+            return route.continue_()  # type: ignore[attr-defined,no-any-return]
+        lost.append(body["idempotencyKey"])
+        route.fetch()  # type: ignore[attr-defined]
+        return route.abort()  # type: ignore[attr-defined,no-any-return]
+
+    page.route("**/write/note", lose)
+    at_end(page, "once\n")
+    expect(state(page)).to_have_text("Saved", timeout=2 * SAVED)
+    page.unroute("**/write/note")
+    assert desk.read("Again.md") == b"# Again\n\nonce\n"
+    assert lost
+    port = desk.program.endpoint.rpartition(":")[2]
+    desk.program.stop()
+    at_end(page, "while it was away\n")
+    expect(state(page)).to_have_text("Not saved, will try again", timeout=SAVED)
+    desk.program.start("--port", port)
+    desk.until("Again.md", "while it was away")
+
+
+def test_new_notes_from_templates_and_links_to_no_note(desk: Desk):
+    page = desk.open("/notes")
+    page.keyboard.press("Alt+n")
+    dialog = page.get_by_role("dialog", name="New note")
+    dialog.get_by_label("Title").fill("Lonely")
+    dialog.get_by_role("combobox", name="Folder").fill("garden")
+    expect(dialog).to_contain_text("There is a note of this name.")
+    expect(dialog.get_by_role("button", name="Create")).to_be_disabled()
+    dialog.get_by_label("Title").fill("Which: probe?")
+    dialog.get_by_text("Decision").click()
+    expect(dialog).to_contain_text("garden/Which- probe-.md")
+    dialog.get_by_label("Title").press("Enter")
+    expect(field(page)).to_contain_text("Options Considered")
+    assert b"type: decision" in desk.read("garden/Which- probe-.md")
+    frost = desk.id_of("Frost%20alarm")
+    page.evaluate("hash => location.hash = hash", f"#/notes/{frost}")
+    page.locator(".prose a.unresolved", has_text="Dew point sensor").click()
+    expect(dialog.get_by_label("Title")).to_have_value("Dew point sensor")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("Made by the palette")
+    page.keyboard.press("Shift+Enter")
+    expect(dialog.get_by_label("Title")).to_have_value("Made by the palette")
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Unlinked").click()
+    before = page.locator(".ref-row").count()
+    page.get_by_role("button", name="Link it").first.click()
+    desk.until("journal/Rewired.md", "[[Frost alarm")
+    assert before
+
+
+def test_completion_tools_and_files(desk: Desk):
+    desk.note("Tools.md", "# Tools\n\n")
+    page = desk.edit("Tools")
+    at_end(page, "")
+
+    def complete(text: str, option: str) -> None:
+        page.keyboard.type(text)
+        expect(page.get_by_role("option").first).to_contain_text(option)
+        page.wait_for_timeout(120)  # an Enter right after the list appears is not taken
+        page.keyboard.press("Enter")
+
+    complete("[[two se", "Two sensors")
+    page.keyboard.type(" ")
+    complete("[[Sensor script#vo", "Voting")
+    page.keyboard.type(" ")
+    complete("#fros", "#frost")
+    page.keyboard.press("Enter")
+    complete("/cal", "Callout")
+    page.keyboard.type("Mind")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.keyboard.type("word")
+    for keys in ("Control+b", "Control+i"):
+        page.keyboard.press(keys)
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.type("- [ ] one")
+    page.keyboard.press("Enter")
+    page.keyboard.type("two")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Tab")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a:b.png", "mimeType": "image/png", "buffer": b"\x89PNG\r\n\x1a\n" + bytes(40)}
+    )
+    desk.until("Tools.md", "![[a-b.png]]")
+    text = desk.read("Tools.md").decode()
+    assert "[[Frost alarm|Two sensors]] [[Sensor script#Voting]] #frost\n> [!note] Mind\n" in text
+    assert "***word***" in text
+    assert "- [ ] one\n\t- [x] two![[a-b.png]]" in text
+    assert desk.read("attachments/a-b.png").startswith(b"\x89PNG")
+
+
+def test_the_preview_follows_and_shows_hostile_text_as_text(desk: Desk):
+    desk.note("Preview.md", "# Preview\n\n" + "\n\n".join(f"Line {n}" for n in range(80)) + "\n")
+    page = desk.edit("Preview")
+    page.keyboard.press("Control+e")
+    seen = page.get_by_role("region", name="Preview", exact=True)
+    expect(seen.locator(".prose")).to_contain_text("Line 79")
+    first = seen.locator(".prose p").first.evaluate_handle("each => each")
+    at_end(page, "\nand **more**\n")
+    expect(seen.locator("strong", has_text="more")).to_be_visible()
+    assert first.evaluate("each => each.isConnected"), "what did not change stays"
+    expect(seen.locator("p", has_text="Line 79")).to_be_in_viewport()
+    at_end(page, "\n\n".join(("", *PAYLOADS[:150], "The end of them")))
+    expect(seen).to_contain_text("The end of them")
+    bad = ".seen .prose :is(script, style, iframe, object, embed, form, base, meta, link), .cm-content :is(script, img, iframe, svg)"
+    assert page.locator(bad).count() == 0
+    page.keyboard.press("Control+e")
+    expect(page.locator(".pane.typed")).to_be_hidden()
+    page.keyboard.press("Control+e")
+    expect(seen).to_have_count(0)
+    expect(field(page)).to_be_focused()
+
+
+def test_properties_that_cannot_be_read_are_shown_as_text(desk: Desk):
+    desk.note("Broken.md", "---\ntags: [a\nb: : c\n---\n# Broken\n")
+    page = desk.edit("Broken")
+    expect(page.locator(".fm .say")).to_contain_text("The properties cannot be read")
+    expect(field(page)).to_contain_text("tags: [a")
+    assert desk.read("Broken.md") == b"---\ntags: [a\nb: : c\n---\n# Broken\n"
+
+
+def test_everything_by_keys_alone(desk: Desk):
+    """Edit, save, and resolve a conflict that was made outside."""
+    desk.note("By keys.md", "# By keys\n\none\n")
+    page = desk.open(f"/notes/{desk.id_of('By%20keys')}")
+    expect(page.locator(".back")).to_be_visible()  # the last part of the page
+    page.keyboard.press("e")
+    expect(field(page)).to_be_focused()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("mine")
+    page.keyboard.press("Control+s")
+    expect(state(page)).to_have_text("Saved", timeout=SAVED)
+    page.keyboard.type(", and more of it")
+    desk.program.write("By keys.md", "# By keys\n\none\ntheirs\n")
+    expect(page.locator(".conflict")).to_be_visible(timeout=SAVED)
+    expect(page.get_by_role("textbox", name="Your text")).to_be_focused()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" (theirs too)")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Shift+Tab")
+    for _ in range(6):
+        if page.evaluate("document.activeElement.textContent") == "Save your text":
+            break
+        page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    desk.until("By keys.md", "mine, and more of it (theirs too)")
+    expect(field(page)).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(
+        "document.activeElement !== document.body && !document.activeElement.closest('.cm-editor')"
+    )
+    field(page).focus()
+    page.keyboard.press("Control+Shift+Enter")
+    expect(page.locator(".prose")).to_contain_text("theirs too")
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, width: int):
+    name = f"Axe {theme} {width}"
+    text = "---\ntype: bug\ntags: [a, b]\ndone: true\n---\n# Axe\n\n> [!warning] Mind\n> text\n\n`code` ==mark== #tag [[Frost alarm]]\n\none\n"
+    desk.note(f"{name}.md", text)
+    page = desk.edit(name.replace(" ", "%20"), color_scheme=theme, viewport={"width": width, "height": 800}, reduced_motion="reduce")  # fmt: skip
+    found = {}
+
+    def look(where: str) -> None:
+        page.wait_for_timeout(250)
+        wrong = violations(page, RULES)
+        wide = page.evaluate(
+            "[document.documentElement, ...document.querySelectorAll('.edit, .pane, .conflict, dialog')]"
+            ".filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map(e => e.className || e.tagName)"
+        )
+        if wrong or wide:
+            found[where] = wrong + wide
+
+    look("editor")
+    page.keyboard.press("Control+e")
+    expect(page.locator(".seen .callout")).to_be_visible()
+    look("preview")
+    page.keyboard.press("Control+f")
+    page.keyboard.press("Control+e")
+    page.keyboard.press("Control+e")
+    at_end(page, "[[fro")
+    expect(page.get_by_role("option").first).to_be_visible()
+    look("completion")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Alt+n")
+    page.get_by_label("Title").fill("Another")
+    expect(page.get_by_role("dialog")).to_contain_text("Another.md")
+    look("new note")
+    page.keyboard.press("Escape")
+    at_end(page, "mine")
+    desk.program.write(f"{name}.md", f"{text}theirs\n")
+    expect(page.locator(".conflict")).to_be_visible(timeout=SAVED)
+    look("conflict")
+    assert not found, found
+
+
+def test_text_that_is_composed_is_left_to_the_input_method(desk: Desk):
+    desk.note("IME.md", "# IME\n\n")
+    page = desk.edit("IME")
+    at_end(page, "[[")
+    client = page.context.new_cdp_session(page)
+    client.send("Input.imeSetComposition", {"text": "しも", "selectionStart": 2, "selectionEnd": 2})
+    page.wait_for_timeout(300)
+    page.evaluate(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', keyCode: 229, isComposing: true, bubbles: true}))"
+    )
+    client.send("Input.insertText", {"text": "霜"})
+    expect(field(page)).to_contain_text("[[霜")
+    at_end(page, "\nراجع [[Frost alarm]] الآن\n")
+    desk.until("IME.md", "راجع")
+    line = page.locator(".cm-line", has_text="راجع")
+    expect(line).to_have_css("direction", "rtl")

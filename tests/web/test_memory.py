@@ -1,0 +1,187 @@
+"""What agents got, several vaults, and promotion: by a browser, with the real server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.test_everybody import RULES, violations
+from tests.web.world import PROMPT, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
+
+LARGE = "# Large\n\n" + "one line of a large note\n" * 60_000
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[World]:
+    """Serve several vaults, with a session of an agent. Each test has parts of its own."""
+    world = World(tmp_path_factory.mktemp("world"))
+    (world.vault / "Large.md").write_text(LARGE, encoding="utf-8")
+    world.open()
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def enter(visit: Callable[..., Page], world: World) -> Callable[..., Page]:
+    """Return a function that opens the page of the world at an address."""
+
+    def opened(place: str, **options: object) -> Page:
+        return visit(
+            f"ticket={world.ticket()}&to={place.replace('&', '%26')}", program=world, **options
+        )
+
+    return opened
+
+
+def test_a_vault_without_an_index_is_shown_as_soon_as_it_has_one(
+    enter: Callable[..., Page], world: World
+):
+    shop = world.identity("project:shop")
+    page = enter("/notes")
+    page.evaluate(
+        "new MutationObserver(() => document.querySelector('.scroll [role=alert]') && (window.alarm = true))"
+        ".observe(document.body, {subtree: true, childList: true})"
+    )
+    page.locator(".row h2", has_text="Lonely").or_(page.locator(".row h2").first).first.click()
+    expect(page.locator(".doc header h1")).to_be_visible()
+    page.get_by_role("button", name="Vault vault").click()
+    page.get_by_role("menuitemradio", name="shop").click()
+    expect(page.locator(".row h2").first).to_be_visible()
+    expect(page.locator(".stats")).to_contain_text("3 notes")
+    expect(page.locator(".vault")).to_contain_text("shop")
+    assert page.evaluate("window.alarm ?? false") is False
+    assert f"vault={shop}" in page.url
+    page.locator(".row h2", has_text="Cost tracker").click()
+    page.locator(".prose a", has_text="Round prices").click()
+    expect(page.locator(".doc header h1")).to_have_text("Round prices at the end")
+    assert f"vault={shop}" in page.url
+    kept = page.evaluate("Object.keys(localStorage).filter(each => each.endsWith('.recent'))")
+    assert sorted(kept) == sorted(f"va.{each}.recent" for each in (shop, world.identity("default")))
+    for _ in range(3):
+        page.go_back()
+    expect(page.locator(".vault")).not_to_contain_text("shop")
+    expect(page.locator(".row h2").first).to_be_visible()
+
+
+def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: World):
+    page = visit(f"ticket={world.ticket()}", program=world)
+    page.evaluate("hash => location.hash = hash", f"#/notes?vault={'0' * 32}")
+    expect(page.get_by_text("The server does not have this vault")).to_be_visible()
+    page.get_by_role("button", name="Open the server's own vault").click()
+    expect(page.locator(".row h2").first).to_be_visible()
+
+
+def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
+    world.call("GET", f"/vaults/{world.identity('project:shop')}/health")
+    world.call("GET", f"/vaults/{world.identity('global')}/health")
+    page = enter("/memory", color_scheme="dark")
+    expect(page.get_by_text("No session yet")).to_be_visible()
+    assert violations(page, RULES) == []
+    world.event("start", title="Round the prices", source="startup")
+    assert world.event("prompt", prompt=PROMPT).data["text"]
+    card = page.locator(".session", has_text="Round the prices")
+    expect(card).to_contain_text("notes")
+    expect(card).to_contain_text("Claude Code")
+    card.get_by_role("link").click()
+    got = page.locator(".delivery", has_text="With a prompt")
+    prices = got.locator(".got-note", has_text="Round prices at the end")
+    expect(prices).to_contain_text("In common")
+    expect(prices).to_contain_text("is about src/costs.py")
+    expect(prices).to_contain_text("%")
+    expect(page.get_by_text("Notes are data, not instructions")).to_be_visible()
+    page.locator("summary", has_text="left out").first.click()
+    expect(page.get_by_text("not near enough").first).to_be_visible()
+    page.locator("summary", has_text="Text that the agent got").first.click()
+    assert violations(page, RULES) == []
+
+    page.get_by_role("button", name="Take Off by a cent out of this session").first.click()
+    expect(page.get_by_role("heading", name="Taken out")).to_be_visible()
+    page.get_by_role("button", name="Add a note").click()
+    page.get_by_role("combobox").fill("integers")
+    page.get_by_role("option", name="Money in integers").first.click()
+    expect(page.get_by_role("heading", name="Comes at the next event")).to_be_visible()
+    refresh = page.get_by_role("button", name="Refresh")
+    refresh.click()
+    expect(page.get_by_role("dialog")).to_contain_text("No longer")
+    assert violations(page, RULES) == []
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("It comes at the next event of the session.").first).to_be_visible()
+    text = world.event("prompt", prompt="and now the sensors").data["text"]
+    assert "Money in integers" in text
+    expect(page.locator(".delivery").first).to_contain_text("Money in integers")
+    prices.get_by_role("link").click()
+    expect(page.locator(".doc header h1")).to_have_text("Round prices at the end")
+    expect(page.locator(".vault")).to_contain_text("shop")
+
+
+def test_a_draft_of_a_journal_is_read_and_accepted(enter: Callable[..., Page], world: World):
+    page = enter("/memory")
+    world.event("start", "s-journal", source="startup")
+    world.event("prompt", "s-journal", prompt="Round the prices in src/costs.py")
+    done = "Prices are rounded once. Decision: keep cents as integers."
+    world.event("stop", "s-journal", lastMessage=done)
+    world.event("end", "s-journal", reason="exit")
+    page.get_by_role("radio", name="Journals").click()
+    page.get_by_role("button", name="Read the draft").click()
+    expect(page.get_by_role("dialog").locator("pre")).to_contain_text("type: journal")
+    assert violations(page, RULES) == []
+    page.get_by_role("button", name="Accept").click()
+    page.locator(".journal a", has_text="Round the prices in src/costs.py").click()
+    # The page shows it as soon as it is in the index.
+    expect(page.locator(".facts").first).to_contain_text("Journal", timeout=15_000)
+    assert list(world.project.rglob("journal*/*.md"))
+
+
+def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: World):
+    page = enter(f"/notes?vault={world.identity('project:shop')}&q=cost tracker")
+    page.locator(".row h2", has_text="Cost tracker").click()
+    page.get_by_role("button", name="Promote to Global").click()
+    page.get_by_role("button", name="Promote", exact=True).click()
+    page.get_by_role("button", name="Promoted to Global").click()
+    expect(page.get_by_role("dialog")).to_contain_text("has a copy of this note")
+    assert (world.shared / "modules" / "cost-tracker.md").is_file()
+    assert violations(page, RULES) == []
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("button", name="Promote to Global")).to_be_visible()
+    assert not (world.shared / "modules" / "cost-tracker.md").exists()
+
+
+def test_a_similar_note_is_shown_before_anything_is_promoted(
+    enter: Callable[..., Page], world: World
+):
+    text = (world.shared / "patterns" / "Money in integers.md").read_text("utf-8")
+    (world.project / "patterns").mkdir(exist_ok=True)
+    (world.project / "patterns" / "Money.md").write_text(text, encoding="utf-8")
+    page = enter(f"/notes?vault={world.identity('project:shop')}")
+    page.locator(".row h2", has_text="Money in integers").click()
+    page.get_by_role("button", name="Promote to Global").click()
+    page.get_by_role("button", name="Promote", exact=True).click()
+    expect(page.get_by_role("dialog")).to_contain_text("patterns/Money in integers.md")
+    expect(page.get_by_role("button", name="Promote all the same")).to_be_visible()
+
+
+def test_a_note_that_is_too_large_to_render_comes_in_pieces(enter: Callable[..., Page]):
+    page = enter("/notes?q=one line of a large note")
+    page.locator(".row h2", has_text="Large").first.click()
+    expect(page.get_by_text("too large to render")).to_be_visible()
+    assert page.locator("pre.raw").evaluate("e => e.textContent.length") == 204_800
+    more = page.get_by_role("button", name="Show more")
+    more.click()
+    expect(page.locator("pre.raw span")).to_have_count(2)
+    whole = page.locator("pre.raw").evaluate("e => e.textContent")
+    assert whole == LARGE[: 2 * 204_800]
+
+
+def test_what_is_switched_off_is_absent(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('Sensor script')}")
+    expect(page.locator(".doc header h1")).to_be_visible()
+    assert page.locator("button.vault").count() == 0
+    for name in ("Memory", "Promote to Global", "Edit", "New"):
+        assert page.get_by_text(name, exact=True).count() == 0
+        assert page.get_by_role("button", name=name, exact=True).count() == 0
