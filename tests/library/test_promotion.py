@@ -122,11 +122,7 @@ async def test_a_promoted_note_is_found_from_another_project(tmp_path: Path):
             each for each in both.hits if "regex" in each.path or each.path.startswith("journals")
         ]
         assert (hit.vault, hit.also[0].note_id) == ("project:shop", done.copy.note_id)
-
-
-async def test_the_copy_knows_its_origin_and_has_no_links_to_nowhere(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
+        # The copy knows its origin, and has no links to nowhere.
         text = (vaults.shared / COPY).read_text()
         values = read_keys(text.encode())
         assert str(values["id"]).startswith("pattern-")
@@ -139,24 +135,16 @@ async def test_the_copy_knows_its_origin_and_has_no_links_to_nowhere(tmp_path: P
         assert text.endswith(
             "The cost module reads streamed output. See [[retry]] and chart.png.\n"
         )
-
-
-async def test_the_original_names_its_copy_and_keeps_its_body(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
+        # The original names its copy, and keeps its body.
         text = (vaults.shop / "journals/costs.md").read_text()
         assert text.partition("\n---\n")[2] == JOURNAL.partition("\n---\n")[2]
         values = vaults.original()
         assert (values["promoted"], values["promoted_to"]) == (True, f"global:{COPY}")
         assert values["links"] == ["modules/costs", f"global:{COPY}"]
-
-
-async def test_again_it_changes_nothing(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        first = await vaults.promote()
+        # Again it changes nothing.
         before = (vaults.shop / "journals/costs.md").read_bytes()
         again = await vaults.promote()
-        assert (again.created, again.outdated, again.copy) == (False, False, first.copy)
+        assert (again.created, again.outdated, again.copy) == (False, False, done.copy)
         assert (vaults.shop / "journals/costs.md").read_bytes() == before
         assert vaults.copies() == [COPY, "patterns/retry.md"]
 
@@ -218,7 +206,7 @@ async def test_an_edited_copy_is_only_left_never_removed(tmp_path: Path):
         assert (vaults.shop / "journals/costs.md").read_text() == JOURNAL
 
 
-async def test_a_note_with_secrets_stays_where_it_is(tmp_path: Path):
+async def test_a_note_that_may_not_be_promoted_stays_where_it_is(tmp_path: Path):
     async with opened(tmp_path) as vaults:
         secret = "password: " + "hunter2x9\n"
         await vaults.add("notes/keys.md", f"# Keys\n\nfine\n{secret}")
@@ -226,6 +214,17 @@ async def test_a_note_with_secrets_stays_where_it_is(tmp_path: Path):
         assert error.details["secrets"] == [{"kind": "password", "line": 4}]
         assert "hunter2x9" not in error.message
         assert vaults.copies() == ["patterns/retry.md"]
+        await vaults.add("notes/broken.md", "---\ntitle: [a\n---\n# Broken\n")
+        await vaults.refused("FRONTMATTER_INVALID", path="notes/broken.md")
+        assert vaults.copies() == ["patterns/retry.md"]
+        promotion = vaults.library.promotion
+        with pytest.raises(Forbidden):
+            await promotion.promote(vaults.library.default, identify("Bread.md"), OWNER)
+        async with vaults.library.vault("global") as vault:
+            with pytest.raises(InvalidRequest):
+                await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
+        with pytest.raises(NotFound):
+            await vaults.promote(path="nothing.md")
 
 
 async def test_a_note_like_one_of_the_global_vault_needs_force(tmp_path: Path):
@@ -281,25 +280,6 @@ async def test_a_check_mends_all_that_a_crash_left(tmp_path: Path):
         async with vaults.library.vault("project:shop") as vault:
             await vault.index_paths(["journals/costs.md"])
         assert [each.problem for each in await vaults.library.promotion.check(OWNER)] == ["missing"]
-
-
-async def test_a_note_that_cannot_be_marked_is_not_copied(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.add("notes/broken.md", "---\ntitle: [a\n---\n# Broken\n")
-        await vaults.refused("FRONTMATTER_INVALID", path="notes/broken.md")
-        assert vaults.copies() == ["patterns/retry.md"]
-
-
-async def test_only_notes_of_projects_are_promoted(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        promotion = vaults.library.promotion
-        with pytest.raises(Forbidden):
-            await promotion.promote(vaults.library.default, identify("Bread.md"), OWNER)
-        async with vaults.library.vault("global") as vault:
-            with pytest.raises(InvalidRequest):
-                await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
-        with pytest.raises(NotFound):
-            await vaults.promote(path="nothing.md")
 
 
 async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path):

@@ -49,4 +49,5 @@ PROMOTE_TOOL = Tool(
     destructive=False,
     idempotent=True,
     needs=PROMOTE.needs,
+    owner=True,
 )

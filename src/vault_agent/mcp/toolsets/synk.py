@@ -1,7 +1,8 @@
 """The toolset `synk`: the commands of a vault of notes with types, and its `VaultNote` as a reply.
 
 A note is named by the `id` of its frontmatter, by its note ID or by its path. Replies are JSON.
-`get_agent_memory` and `promote_note_to_global` are ours.
+`get_agent_memory`, `generate_session_journal` and
+`promote_note_to_global` are ours.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from vault_agent.api.operations import REINDEX, SEARCH
 from vault_agent.api.writing import FRONTMATTER, SET_FRONTMATTER, WRITE_NOTE
 from vault_agent.errors import NotFound
 from vault_agent.markdown import frontmatter
+from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.promotion import PROMOTE_TOOL
@@ -252,6 +254,7 @@ _READING = (
         (),
         _graph,
         structured=True,
+        owner=True,
     ),
 )
 
@@ -321,5 +324,6 @@ def synk_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
         structured=True,
         writes=True,
         destructive=False,
+        owner=True,
     )
-    return (*tools, MEMORY_TOOL, PROMOTE_TOOL, rebuild)
+    return (*tools, MEMORY_TOOL, JOURNAL_TOOL, PROMOTE_TOOL, rebuild)
