@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 KINDS = ("prompt and files", "prompt", "files")
 LEAST_EARLIER = 50
 """Commits before the first one that is asked for."""
-FOREIGN = 200
+FOREIGN = 100
 """Questions of each collection."""
 
 

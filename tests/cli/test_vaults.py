@@ -91,6 +91,27 @@ async def test_init_makes_what_a_project_needs_and_says_how_to_undo_it(
     assert files(home) == before
 
 
+async def test_init_names_the_hooks_of_agents_and_changes_their_settings_only_if_asked(
+    run: Run, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    ended = await run("init", "--yes")
+    assert "vault-agent hooks install claude-code" in ended.err
+    assert settings.read_text() == "{}"
+    assert (await run("hooks", "install", "claude-code")).code == 0
+    assert "claude-code" not in (await run("init", "--yes")).err
+    listed = await run("hooks", "status", "claude-code", "--json")
+    states = [each["state"] for each in orjson.loads(listed.out)["data"]["hooks"]]
+    assert states == ["installed", "missing"]
+    assert (await run("hooks", "remove", "claude-code")).code == 0
+    assert settings.read_text() == "{}"
+    assert (await run("hooks", "install", "gemini", "--project")).code == 0
+    assert (project / ".gemini" / "settings.json").is_file()
+
+
 async def test_init_without_consent_turns_nothing_on(run: Run, project: Path):
     ended = await run("init")
     assert ended.code == 0, ended.err

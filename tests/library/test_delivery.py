@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import subprocess
 from contextlib import asynccontextmanager
@@ -10,16 +11,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.library.vaults import World, indexed
 
-from vault_agent.config.registry import Role
+from vault_agent.api.caller import OWNER
+from vault_agent.api.deliveries import MEMORY_SESSIONS
+from vault_agent.api.operation import perform
+from vault_agent.config.registry import Role, forget_vault
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import NotFound
 from vault_agent.knowledge.preamble import tokens_of
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind
+from vault_agent.model.journals import Journal
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.sessions import Session, SessionEvent
 from vault_agent.store.sessions.deliveries import place
+from vault_agent.wire.deliveries import MemorySessionsRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -103,7 +109,8 @@ def world(tmp_path: Path) -> World:
 @asynccontextmanager
 async def opened(world: World, **memory: Any) -> AsyncIterator[tuple[Library, Agent]]:
     """Open the vaults, and yield them with an agent's session."""
-    async with world.library(memory={"enabled": True, **memory}) as library:
+    sections = {"journal": memory.pop("journal")} if "journal" in memory else {}
+    async with world.library(memory={"enabled": True, **memory}, **sections) as library:
         identity = vault_identity(world.shop)
         async with library.vault(identity) as vault:
             await indexed(vault)
@@ -309,3 +316,85 @@ async def test_a_start_looks_at_the_last_commit_and_at_the_branch(world: World):
         assert delivery.signals.files == ("src/parser.py",)
         assert delivery.signals.branch == "streaming-cost-tracker-updates"
         assert not delivery.signals.prompt
+
+
+async def without_leaks(world: World, deliveries: int) -> None:
+    """Deliver to sessions of two projects with notes of the same names, files and words."""
+    chosen = random.Random(deliveries)
+    vocabulary = [f"{a}{b}" for a in ("par", "con", "tel", "mor") for b in ("tic", "nal", "ver")]
+    files = [f"src/part{number}.py" for number in range(6)]
+    roots = {}
+    for canary in ("canaryalpha", "canarybeta"):
+        notes = {
+            f"notes/{number}.md": note(
+                f"About {number}",
+                " ".join((*chosen.choices(vocabulary, k=30), canary)),
+                files=f"[{chosen.choice(files)}]",
+            )
+            for number in range(20)
+        }
+        roots[canary] = vault_identity(world.project(canary, notes))
+    got = 0
+    async with opened(world) as (library, agent):
+        for identity in roots.values():
+            async with library.vault(identity) as vault:
+                await indexed(vault)
+        for number in range(deliveries // 2):
+            canary, other = chosen.sample(sorted(roots), 2)
+            each = Agent(agent.deliveries, roots[canary], f"session{number}")
+            prompt = f"{' '.join(chosen.sample(vocabulary, 4))} {chosen.choice(files)} {other}"
+            texts = (await each.starts(), await each.prompts(prompt))
+            for text in texts:
+                assert other not in text
+                got += canary in text
+    assert got >= deliveries // 3
+
+
+async def test_no_text_of_another_project_is_delivered(world: World):
+    await without_leaks(world, 20)
+
+
+@pytest.mark.long
+async def test_no_text_of_another_project_is_in_ten_thousand_deliveries(world: World):
+    await without_leaks(world, 10_000)
+
+
+async def test_a_clock_that_was_set_back_confuses_nothing(world: World):
+    async with opened(world) as (_, agent):
+        agent.deliveries._now = lambda: 2_000_000.0
+        start = await agent.starts()
+        agent.deliveries._now = lambda: 1_000_000.0
+        assert '"Tracker"' in await agent.prompts()
+        assert await agent.prompts() == ""
+        await agent.deliveries.put_first("s1", "project:shop", identify("decisions/parsing.md"))
+        assert '"Parsing"' in await agent.prompts("thanks")
+        assert await agent.prompts("thanks") == ""
+        assert await agent.starts("clear") == start
+
+
+async def test_a_note_whose_vault_is_gone_is_neither_changed_nor_the_same(world: World):
+    async with opened(world) as (_, agent):
+        await agent.starts()
+        forget_vault("shop", world.registry)
+        found = await agent.deliveries.details("s1")
+        assert set(found.changed.values()) == {None}
+        with pytest.raises(NotFound):
+            await agent.starts()
+
+
+async def test_a_listed_session_says_where_its_journal_is(world: World):
+    async with opened(world, journal={"enabled": True}) as (library, agent):
+        await agent.starts()
+        assert library.journals is not None
+        made = ("s1", "claude-code", agent.vault, "complete", None, "Made", "journals/last.md")
+        await library.journals.store.put(
+            Journal(*made, *(None, None, None), 1.0, 2.0, 1.0, attempts=1, next_at=None)
+        )
+        listed = await perform(MEMORY_SESSIONS, library.default, OWNER, MemorySessionsRequest())
+        [row] = listed.reply.data.sessions
+        assert (row.project, row.vault, row.title) == ("shop", "project:shop", "Made")
+        assert row.journal.note_id == identify("journals/last.md")
+        none = MemorySessionsRequest(project="other")
+        assert (
+            await perform(MEMORY_SESSIONS, library.default, OWNER, none)
+        ).reply.data.sessions == []

@@ -85,9 +85,18 @@ async def _template(vault: OpenVault, caller: Caller, sent: TemplateBody) -> Fou
     """Make a note from a template."""
     write = asked(caller, sent, "template", Right.CREATE)
     if (typed := _typed(vault)) is not None:
-        note = NewNote(sent.template, sent.path, sent.type, sent.title, sent.variables)
+        note = NewNote(
+            sent.template,
+            sent.path,
+            sent.type,
+            sent.title,
+            sent.variables,
+            sent.content,
+            sent.frontmatter,
+        )
         return found(await typed.create(vault, write, note, caller.scope))
-    if sent.template is None or sent.path is None or sent.type or sent.title:
+    more = (sent.type, sent.title, sent.content, sent.frontmatter)
+    if sent.template is None or sent.path is None or any(each is not None for each in more):
         raise InvalidRequest(
             "INVALID_REQUEST",
             "In this vault a new note needs a `template` and a `path`, and takes no type or title.",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from vault_agent.library.library import Library
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.deliveries import ChosenNote, Delivery, SessionMemory
+    from vault_agent.model.journals import Journal
     from vault_agent.model.memory import RecalledNote
 
 _MAX_MOMENT = 1 << 53
@@ -65,11 +66,7 @@ async def _sessions(vault: OpenVault, _: Caller, sent: MemorySessionsRequest) ->
     if len(found) > len(shown):
         following = encode_cursor(sent, place(shown[-1]), vault=vault.identity)
     rows = [
-        MemorySessionRow(
-            **_session(each, library),
-            deliveries=each.deliveries,
-            journal=await _journal(each.session_id, library),
-        )
+        MemorySessionRow(**await _session(each, library), deliveries=each.deliveries)
         for each in shown
     ]
     return Found(
@@ -142,27 +139,19 @@ async def _details(vault: OpenVault, session_id: str) -> Found:
     found = await deliveries.details(session_id)
     having = found.having
     session = MemorySessionDetails(
-        **_session(found.session, library),
+        **await _session(found.session, library),
         deliveries=[_delivery(each, found) for each in found.deliveries],
         pinned=[_chosen(each) for each in having.chosen if each.address in having.pinned],
         removed=[_chosen(each) for each in having.chosen if each.removed],
         refreshing=having.state.refresh,
-        journal=await _journal(session_id, library),
     )
     return Found(Reply[OneMemorySession](data=OneMemorySession(session=session)))
 
 
-async def _journal(session_id: str, library: Library) -> SessionJournalData | None:
-    if library.journals is None:
-        return None
-    found = await library.journals.store.get(session_id)
-    if found is None:
-        return None
-    note_id = identify(found.path) if found.path is not None and found.hash is not None else None
-    return SessionJournalData(state=found.state, path=found.path, note_id=note_id)
-
-
-def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
+async def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
+    journal = None
+    if library.journals is not None:
+        journal = await library.journals.store.get(session.session_id)
     entry = library.entry(session.vault)
     name = library.known.unique(entry.address, entry.identity) if entry is not None else None
     is_project = entry is not None and entry.address.startswith(_PROJECT)
@@ -171,7 +160,7 @@ def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
         "agent": session.agent,
         "project": entry.name if entry is not None and is_project else None,
         "vault": name or session.vault,
-        "title": session.title,
+        "title": session.title or (journal.title if journal is not None else None),
         "started_at": _time(session.started_at),
         "last_event_at": _time(session.last_event_at),
         "ended_at": _time(session.ended_at) if session.ended_at is not None else None,
@@ -179,7 +168,17 @@ def _session(session: SessionMemory, library: Library) -> dict[str, Any]:
         "notes": session.notes,
         "tokens": session.tokens,
         "max_tokens": session.max_tokens,
+        "journal": _journal(journal) if journal is not None else None,
     }
+
+
+def _journal(journal: Journal) -> SessionJournalData:
+    written = journal.state in {"complete", "incomplete"} and journal.path is not None
+    return SessionJournalData(
+        state=journal.state,
+        path=journal.path if written else None,
+        note_id=identify(journal.path or "") if written else None,
+    )
 
 
 def _delivery(delivery: Delivery, found: SessionDetails) -> DeliveryData:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--keep", is_flag=True, help="With --undo: leave the copy.")
 @click.pass_obj
 async def command(invocation: Invocation, /, note: str, **options: Any) -> None:
-    """Copy a note of a project to the global vault, where every project finds it.
+    """Copy a note of a project to the global vault.
 
     \b
     vault-agent promote "Parse costs with a regex"

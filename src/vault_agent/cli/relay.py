@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from vault_agent import __version__
 from vault_agent.config import rules
-from vault_agent.config.connection import connection, index_folder
+from vault_agent.config.connection import connection, index_folder, several_vaults
 from vault_agent.config.keys import DEFAULT_MAX_BODY_BYTES
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import VaultAgentError
@@ -81,7 +81,8 @@ def relay(options: Options) -> None:
     """
     finder = _Finder(options)
     path = "/mcp" if options.agent is None else f"/mcp/{options.agent}"
-    run_relay(finder.find, path, max_line=finder.max_line)
+    vault = finder.vault_here() if options.agent is None else None
+    run_relay(finder.find, path, max_line=finder.max_line, vault=vault)
 
 
 class _Finder:
@@ -113,6 +114,28 @@ class _Finder:
             return int(str(values.get("write.max_body_bytes", DEFAULT_MAX_BODY_BYTES)))
         except ValueError:
             return DEFAULT_MAX_BODY_BYTES
+
+    def vault_here(self) -> str | None:
+        """Return the identity of the current project's vault, if it is trusted, else None.
+
+        A server on another computer does not know it.
+        """
+        try:
+            local = _is_local(connection(self._layers).endpoint)
+            if not (local and several_vaults(self._layers)):
+                return None
+            from vault_agent.config.project import find_project
+            from vault_agent.config.registry import read_registry
+            from vault_agent.config.trust import trusted_entry
+
+            project = find_project()
+            entry = trusted_entry(project, read_registry()) if project is not None else None
+        except VaultAgentError as error:
+            print(f"{error.code}: {error.message}", file=sys.stderr)
+            return None
+        if project is not None and entry is None:
+            print("VAULT_NOT_TRUSTED: run `vault-agent trust` in the project.", file=sys.stderr)
+        return entry.identity if entry is not None else None
 
     def find(self, failed: bool) -> ServerAt:
         """Return the server. `failed`: the one that was returned before does not answer.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SECTION = "agents"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 
-Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli"]
+Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli", "synk"]
 """The names and arguments of the tools that agents get."""
 
 WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", "permanent"]

@@ -134,7 +134,7 @@ def from_json(data: bytes) -> SessionEvent | None:
     known = event.agent in AGENTS and event.event in EVENTS
     if version != VERSION or not known or not _SESSION.fullmatch(str(event.session_id)):
         return None
-    if not isinstance(event.at, int | float) or not 0 <= event.at < _LATEST:
+    if type(event.at) not in {int, float} or not 0 <= event.at < _LATEST:
         return None
     if not (all(needed) and all(text is None or _is_text(text) for text in texts)):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,18 @@ class Having:
             and bool(each.signals.prompt or each.signals.files or each.signals.tags)
             for each in self.deliveries
         )
+
+    @property
+    def latest(self) -> float:
+        """The time of the latest thing that happened, so that a clock set back confuses nothing."""
+        delivered = (each.at for each in self.deliveries)
+        chosen = (each.at for each in self.chosen)
+        return max((self.state.since, *delivered, *chosen))
+
+    @property
+    def next_moment(self) -> float:
+        """A time after all that happened."""
+        return math.nextafter(self.latest, math.inf)
 
     @property
     def tokens(self) -> int:

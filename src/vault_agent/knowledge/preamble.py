@@ -54,7 +54,7 @@ class Preamble(NamedTuple):
 
 def tokens_of(text: str) -> int:
     """Return an upper estimate of the tokens of a text, without a tokenizer."""
-    ascii_only = sum(character < "\x80" for character in text)
+    ascii_only = len(text.encode("ascii", "ignore"))
     return ceil(ascii_only / 3.5 + 1.25 * (len(text) - ascii_only))
 
 

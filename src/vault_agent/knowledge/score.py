@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -108,6 +109,7 @@ class LeftOut(NamedTuple):
     why: str
 
 
+@lru_cache(maxsize=1 << 14)
 def file_key(path: str) -> str:
     """Return the form in which paths of files are compared."""
     return path.replace("\\", "/").removeprefix("./").rstrip("/")
@@ -275,9 +277,10 @@ def _rarity(having: int, notes: int) -> float:
 
 def _without_duplicates(passing: Sequence[Scored], left: list[LeftOut]) -> list[Scored]:
     shingles = [_shingles(each.candidate.text) for each in passing]
+    with_text = [place for place, each in enumerate(shingles) if each]
     dropped: set[int] = set()
-    for second in range(len(passing)):
-        for first in range(second):
+    for at, second in enumerate(with_text):
+        for first in with_text[:at]:
             if dropped & {first, second} or not _alike(shingles[first], shingles[second]):
                 continue
             dates = [passing[place].candidate.updated for place in (first, second)]
@@ -298,8 +301,8 @@ def _shingles(text: str) -> set[tuple[str, ...]]:
 
 def _alike(first: set[tuple[str, ...]], second: set[tuple[str, ...]]) -> bool:
     """Whether the Jaccard index of two sets of shingles is at least 0.8."""
-    if not first or not second:
-        return False
+    if min(len(first), len(second)) < _SAME_TEXT * max(len(first), len(second)):
+        return False  # most pairs end here
     return len(first & second) >= _SAME_TEXT * len(first | second)
 
 

@@ -109,7 +109,8 @@ class Deliveries:
                 return None
             if event.event == START:
                 # A new context: what the session had is gone.
-                since = ContextState(self._now())
+                before = await self._having(session.session_id)
+                since = ContextState(max(self._now(), before.next_moment))
                 await self.store.set_state(session.session_id, since)
             having = await self._having(session.session_id)
             async with self._library.vault(session.vault) as vault:
@@ -136,7 +137,7 @@ class Deliveries:
             )
             found = await self._library.memory.recall(vault, asked)
             who = _Who(session_id, agent, vault)
-            await self._add(who, self._logged(who, MANUAL, asked, found))
+            await self._add(who, self._logged(who, MANUAL, having, asked, found))
         return found if query.explain else replace(found, left_out=())
 
     # --- the log --------------------------------------------------------------------------------
@@ -297,7 +298,7 @@ class Deliveries:
         kind = REFRESH if having.state.refresh and event.event == PROMPT else event.event
         # A prompt without a subject, for which there is nothing, is as if it had not come.
         if text or kind == START or (found is not None and found.used_mode is not None):
-            delivery = self._logged(who, kind, asked, found)
+            delivery = self._logged(who, kind, having, asked, found)
             await self._add(who, replace(delivery, text=text, tokens=tokens_of(text)))
         for each in told:
             await self.store.choose(who.session_id, replace(each, told=True))
@@ -308,13 +309,18 @@ class Deliveries:
         return Delivered(text, _message(found) if self._settings.show else None)
 
     def _logged(
-        self, who: _Who, event: str, asked: RecallQuery | None, found: Recalled | None
+        self,
+        who: _Who,
+        event: str,
+        having: Having,
+        asked: RecallQuery | None,
+        found: Recalled | None,
     ) -> Delivery:
         empty = Delivery(
             session_id=who.session_id,
             agent=who.agent,
             vault=who.vault.identity,
-            at=self._now(),
+            at=max(self._now(), having.latest),
             event=event,
             text="",
             tokens=0,
@@ -346,22 +352,23 @@ class Deliveries:
     async def _compacted(self, session_id: str) -> None:
         state = await self.store.state(session_id)
         if self._now() - state.since > _SAME_COMPACTION:
-            await self.store.set_state(session_id, state._replace(since=self._now()))
+            since = max(self._now(), (await self._having(session_id)).next_moment)
+            await self.store.set_state(session_id, state._replace(since=since))
 
     async def _choose(self, session_id: str, name: str, note_id: str, *, removed: bool) -> None:
         session = await self._known(session_id)
         async with self._turn(session_id), self._library.vault(session.vault) as project:
-            had = (await self._having(session_id)).notes.get((name, note_id)) if removed else None
+            having = await self._having(session_id)
+            at = max(self._now(), having.next_moment)
+            had = having.notes.get((name, note_id)) if removed else None
             if had is not None:  # also if its vault or the note is gone
-                chosen = ChosenNote(name, note_id, removed, self._now(), had.path, had.title)
+                chosen = ChosenNote(name, note_id, removed, at, had.path, had.title)
             else:
-                chosen = await self._found(project, name, note_id, removed=removed)
+                chosen = replace(await self._found(project, name, note_id), removed=removed, at=at)
             await self.store.choose(session_id, chosen)
             self._tell(_Who(session_id, session.agent, project), "chosen")
 
-    async def _found(
-        self, project: OpenVault, name: str, note_id: str, *, removed: bool
-    ) -> ChosenNote:
+    async def _found(self, project: OpenVault, name: str, note_id: str) -> ChosenNote:
         """Return a note of the project's vault or of the global one."""
         async with AsyncExitStack() as stack:
             wanted = await stack.enter_async_context(self._library.vault(name))
@@ -370,9 +377,7 @@ class Deliveries:
                 rowid = each.notes.ids.get(note_id)
                 if each.vault.identity == wanted.identity and rowid is not None:
                     note = each.notes.notes[rowid]
-                    return ChosenNote(
-                        each.name, note_id, removed, self._now(), note.path, note.title
-                    )
+                    return ChosenNote(each.name, note_id, False, 0.0, note.path, note.title)
         raise NotFound("NOTE_NOT_FOUND", "No note of this session's project has this ID.")
 
     async def _known(self, session_id: str) -> SessionMemory:

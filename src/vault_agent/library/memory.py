@@ -231,7 +231,9 @@ class Memory:
                 key = None if best is None else (rowid << CHUNK_BITS) + best
                 shown[address], texts[address] = part_that_matters(note.type, chunks, key)
         with_texts = [
-            replace(each, candidate=replace(each.candidate, text=texts.get(_address(each), "")))
+            replace(each, candidate=replace(each.candidate, text=texts[_address(each)]))
+            if _address(each) in texts
+            else each
             for each in open_ones
         ]
         chosen, left = choose(with_texts, least=least, most=max(most - len(pinned), 0))

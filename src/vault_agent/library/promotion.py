@@ -230,10 +230,12 @@ class Promotion:
             texts.type_of_copy(original), original.title, original.body, vault
         )
         if similar:
+            listed = similar[:MAX_SIMILAR]
+            paths = [f"{texts.GLOBAL}{each['path']}" for each in listed]
             raise Conflict(
                 "PROMOTE_SIMILAR",
                 "The global vault has a note that is much the same.",
-                {"similar": similar[:MAX_SIMILAR]},
+                {"similar": listed, "suggestions": paths},
             )
 
     async def _create(

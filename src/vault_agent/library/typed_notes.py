@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown import frontmatter
-from vault_agent.markdown.edit import spliced
+from vault_agent.markdown.edit import insertable, spliced
 from vault_agent.markdown.keys import keys_of, set_keys
 from vault_agent.markdown.template import fill, with_known
 from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
@@ -44,6 +44,8 @@ class NewNote(NamedTuple):
     type: str | None
     title: str | None
     variables: Mapping[str, str]
+    content: str | None = None  # instead of the template's text
+    properties: Mapping[str, Json] | None = None  # more keys of the frontmatter
 
 
 class TypedNotes:
@@ -113,7 +115,10 @@ def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
     known = {"id": identifier, "project": project, "session": "", "agent": ""}
     given = {**known, **note.variables}
     text = fill(with_known(template), title=title, now=now, values=given)
-    own = keys_of(text)
+    if note.content is not None:
+        insertable(note.content)
+        text = text[: frontmatter.bounds(text).end] + note.content
+    own = {**keys_of(text), **(note.properties or {})}
     values: dict[str, Json] = {
         "id": identifier,
         "type": kind,
@@ -126,7 +131,7 @@ def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
     missing = {name: value for name, value in values.items() if own.get(name) in (None, "")}
     missing |= {"type": kind} if note.type else {}
     head = text[: (end := frontmatter.bounds(text).end)]
-    if "#" in head:  # comments of the template's author stay
+    if "#" in head and not note.properties:  # comments of the template's author stay
         return spliced(text.encode(), set_keys(text.encode(), missing))
     order = {name: place for place, name in enumerate(FIELDS)}
     merged = {**own, **missing}

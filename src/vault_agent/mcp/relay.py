@@ -32,6 +32,9 @@ IN_FLIGHT = 16
 PARENT_SECONDS = 5.0
 """How often the relay looks whether its parent is still there."""
 
+VAULT_HEADER = "Vault-Agent-Vault"
+"""The header that names the vault of a project."""
+
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT = "io.modelcontextprotocol/clientInfo"
 _READING_TOOLS = frozenset(
@@ -48,6 +51,10 @@ _READING_TOOLS = frozenset(
         "list_notes",
         "read_note",
         "get_related",
+        "list_vault_notes",
+        "get_vault_note",
+        "search_vault",
+        "get_vault_graph",
     )
 )
 """The tools that may be called again after a server has died in mid-call. A test compares them."""
@@ -77,7 +84,8 @@ class Relay:
 
     `find` returns the server. It is called with True if the one that it returned before does not
     answer any more, and then may start another one. It may take seconds. `path` is that of the
-    endpoint, and `max_line` the longest line in bytes.
+    endpoint, and `max_line` the longest line in bytes. `vault` is what the tools are about, by its
+    identity; None for the default vault.
     """
 
     def __init__(
@@ -88,8 +96,10 @@ class Relay:
         sink: int,
         *,
         max_line: int = MAX_LINE_BYTES,
+        vault: str | None = None,
     ) -> None:
         self._find = find
+        self._vault = vault
         self._path = path
         self._source = source
         self._sink = sink
@@ -252,6 +262,8 @@ class Relay:
         }
         if server.api_key is not None:
             headers["Authorization"] = f"Bearer {server.api_key}"
+        if self._vault is not None:
+            headers[VAULT_HEADER] = self._vault
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
         meta = params.get("_meta")
@@ -407,7 +419,11 @@ def _outcome_unknown(number: str | int) -> bytes:
 
 
 def run_relay(
-    find: Callable[[bool], ServerAt], path: str, *, max_line: int = MAX_LINE_BYTES
+    find: Callable[[bool], ServerAt],
+    path: str,
+    *,
+    max_line: int = MAX_LINE_BYTES,
+    vault: str | None = None,
 ) -> None:
     """Relay between standard input and output, and end the process with code 0.
 
@@ -421,7 +437,7 @@ def run_relay(
 
         for descriptor in (0, sink):
             msvcrt.setmode(descriptor, os.O_BINARY)
-    relay = Relay(find, path, 0, sink, max_line=max_line)
+    relay = Relay(find, path, 0, sink, max_line=max_line, vault=vault)
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.ended.set())

@@ -45,6 +45,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
             "limit": most,
             "filters": filters,
             "cursor": given.get("cursor"),
+            "vaults": () if pattern is not None else view.vaults,
         }
         reply = await view.perform(SEARCH, parse_values(SearchBody, body))
         hint = ""
@@ -97,7 +98,9 @@ def _line_text(view: View, line: GrepLineData) -> str:
 
 async def _related(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["path"])
-    body = parse_values(RelatedBody, {"id": note.note_id, "limit": given["limit"]})
+    body = parse_values(
+        RelatedBody, {"id": note.note_id, "limit": given["limit"], "vaults": view.vaults}
+    )
     reply = await view.perform(RELATED, body)
     lines = _result_lines(view, reply, "", reasons=True)
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
@@ -116,7 +119,7 @@ def _result_lines(view: View, reply: Reply[ResultsData], hint: str, *, reasons: 
 
 
 def _result_text(view: View, result: ResultData, *, reason: bool) -> str:
-    place = view.shown(result.path)
+    place = view.shown(result.path, result.vault)
     if result.start_line is not None:
         place += f":{result.start_line}-{result.end_line}"
     name = stem(result.path)

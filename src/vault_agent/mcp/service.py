@@ -57,6 +57,9 @@ _FOR_MODELS = {
     " that you get as `expectedHash`.",
     "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
     " its new hash.",
+    "PROMOTE_SIMILAR": "the global vault has a note that is much the same. Read it. To copy this"
+    " one anyway, call again with force: true.",
+    "PROMOTE_EDITED": "somebody has changed the copy in the global vault. Change it there.",
     "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"
     " user to move it.",
     "WRITE_NOT_FOUND": "there is no such write of yours.",
@@ -188,7 +191,8 @@ async def _result(
     """Run a tool. Its failure is a result that the model sees, and not an error."""
     try:
         checked = check(tool.name, tool.schema, arguments)
-        text = await _with_index(tool, view, checked, progress)
+        async with view.of(checked) as (there, inner):
+            text = await _with_index(tool, there, inner, progress)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)
     result = _text(text, is_error=False)

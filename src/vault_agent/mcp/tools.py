@@ -8,6 +8,7 @@ from vault_agent.mcp.context import CONTEXT_TOOL
 from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.listing import LIST_TOOL, TASKS_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
+from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import RELATED_TOOL, SEARCH_TOOL
 from vault_agent.mcp.writing import writing_tools
@@ -27,7 +28,7 @@ TOOLS: tuple[Tool, ...] = (
 
 """Those that read, which every client has."""
 
-SWITCHED: tuple[Tool, ...] = (MEMORY_TOOL, JOURNAL_TOOL)
+SWITCHED: tuple[Tool, ...] = (MEMORY_TOOL, JOURNAL_TOOL, PROMOTE_TOOL)
 """Those that a client has while their setting is on."""
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from vault_agent.api.operation import Found, Operation, is_on, perform
+from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.text import hidden, visible
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.model.writing import Right
@@ -16,12 +20,25 @@ if TYPE_CHECKING:
     from vault_agent.wire.replies import Reply
 
 
+GLOBAL: Final = "global"
+IN_GLOBAL: Final = "global:"
+"""What the paths of notes of the global vault begin with."""
+PATHS: Final = ("path", "to", "note", "filename", "folder", "noteId")
+"""Arguments of tools that are paths."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """One client's view of a vault.
 
-    `max_bytes` is the size limit of a tool's reply, `toolset` the name of the client's tools, and
-    `rights` what it may write.
+    Args:
+        vault: what the tools are about.
+        caller: who calls.
+        max_bytes: the size limit of a tool's reply.
+        toolset: the name of the client's tools.
+        rights: what it may write.
+        vaults: what a search is about, besides the vault itself; () for the vault alone.
+        prefix: what paths begin with: `global:` for a call about the global vault.
     """
 
     vault: OpenVault
@@ -29,15 +46,44 @@ class View:
     max_bytes: int
     toolset: str = "vault-agent"
     rights: frozenset[Right] = frozenset()
+    vaults: tuple[str, ...] = ()
+    prefix: str = ""
 
-    def shown(self, path: str) -> str:
-        """Return a path of the vault as this client sees it: relative to its folder, visible."""
-        return visible(self.caller.scope.inner(path))
+    def shown(self, path: str, vault: str | None = None) -> str:
+        """Return a path as this client sees it: relative to its folder, visible.
+
+        `vault` is that of a result of several vaults.
+        """
+        prefix = IN_GLOBAL if vault == GLOBAL else self.prefix
+        return prefix + visible(self.caller.scope.inner(path))
+
+    @asynccontextmanager
+    async def of(
+        self, arguments: Mapping[str, Any]
+    ) -> AsyncIterator[tuple[Self, Mapping[str, Any]]]:
+        """Lend the view for a call, and its arguments: of the global vault if a path names it.
+
+        Raises:
+            InvalidRequest: `INVALID_REQUEST` if one path names it and another does not.
+            VaultAgentError: if it cannot be opened.
+        """
+        paths = {name: arguments[name] for name in PATHS if isinstance(arguments.get(name), str)}
+        there = {name for name, path in paths.items() if path.startswith(IN_GLOBAL)}
+        if not (self.vaults and there) or self.vault.library is None:
+            yield self, arguments
+            return
+        if len(there) < len(paths):
+            raise InvalidRequest(
+                "INVALID_REQUEST", "The paths of one call are in one vault.", remedy=""
+            )
+        inner = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in there}
+        async with self.vault.library.vault(GLOBAL) as vault:
+            yield replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
 
     def pattern(self, given: str) -> str | None:
         """Return a folder or glob of this client as one of the vault, or None for everything."""
         path = hidden(given).strip("/")
-        if not path:
+        if path in ("", "."):
             return None
         # A glob without a slash is matched with file names in any folder.
         return path if "/" not in path and "*" in path else self.caller.scope.outer(path)

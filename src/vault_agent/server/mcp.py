@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.config.registry import GLOBAL
 from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
+from vault_agent.mcp.relay import VAULT_HEADER
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import MAX_BODY_BYTES, check_media, check_size, read_body
@@ -193,7 +195,23 @@ def _accepted(request: web.Request) -> bool:
 async def _answered(
     request: web.Request, server: Server[Any], caller: Caller, body: bytes, *, takes_stream: bool
 ) -> web.StreamResponse:
-    """Run one exchange, and stop it if the client disconnects."""
+    """Run one exchange, and stop it if the client disconnects.
+
+    A header may name the vault of a project. It is lent until the reply is sent.
+    """
+    async with AsyncExitStack() as lent:
+        return await _exchanged(request, server, caller, body, lent, takes_stream=takes_stream)
+
+
+async def _exchanged(
+    request: web.Request,
+    server: Server[Any],
+    caller: Caller,
+    body: bytes,
+    lent: AsyncExitStack,
+    *,
+    takes_stream: bool,
+) -> web.StreamResponse:
     from vault_agent.mcp.exchange import Post, exchange
     from vault_agent.mcp.messages import client_of
     from vault_agent.mcp.view import View
@@ -203,12 +221,19 @@ async def _answered(
 
     config = request.app[CONFIG]
     agent = config.agents.get(caller.name)
+    library = request.app[LIBRARY]
+    named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
+    vault = (
+        library.default if named is None else await lent.enter_async_context(library.vault(named))
+    )
+    several = named is not None and any(each.address == GLOBAL for each in library.entries())
     view = View(
-        request.app[LIBRARY].default,
+        vault,
         caller,
         max_bytes=config.mcp.max_reply_bytes,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
         rights=caller.rights or frozenset(),
+        vaults=(library.address_of(vault), GLOBAL) if several else (),
     )
     stream = _Stream(request)
     task = asyncio.create_task(

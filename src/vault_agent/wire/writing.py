@@ -358,6 +358,12 @@ class TemplateBody(WriteBody):
     title: Annotated[Line, StringConstraints(max_length=500)] | None = Field(
         default=None, description="By default the name in `path`."
     )
+    content: Content | None = Field(
+        default=None, description="With a type: the text below the frontmatter, without a template."
+    )
+    frontmatter: Properties | None = Field(
+        default=None, description="With a type: more keys of the frontmatter."
+    )
     variables: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_variables)] = Field(
         default_factory=dict
     )

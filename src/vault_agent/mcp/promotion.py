@@ -1,0 +1,52 @@
+"""`promote_note_to_global`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.promotion import PROMOTE
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.searching import warning_lines
+from vault_agent.mcp.text import visible
+from vault_agent.mcp.tool import PATH, Tool
+from vault_agent.mcp.view import IN_GLOBAL
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.promotion import PromoteBody
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.mcp.view import View
+
+
+async def _promote(view: View, given: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, given["path"])
+    body = {"noteId": note.note_id, "force": given["force"], "update": given["update"]}
+    if "in" in given:
+        body["folder"] = given["in"]
+    reply = await view.perform(PROMOTE, parse_values(PromoteBody, body))
+    done = reply.data
+    verb = "copied to" if done.created else "updated" if done.updated else "already in"
+    lines = [f"{verb} {IN_GLOBAL}{visible(done.global_.path)}"]
+    if done.outdated:
+        lines.append("The note has changed since: update: true writes the copy anew.")
+    return "\n".join([*lines, *warning_lines(reply.warnings)])
+
+
+PROMOTE_TOOL = Tool(
+    "promote_note_to_global",
+    "Copy a note of this project to the user's global vault, where all projects find it. Only for"
+    " what holds beyond this project.",
+    {
+        "path": PATH,
+        "in": {**PATH, "description": "Folder of the global vault; default: that of its type"},
+        "force": {"type": "boolean", "default": False},
+        "update": {"type": "boolean", "default": False},
+    },
+    ("path",),
+    _promote,
+    writes=True,
+    destructive=False,
+    idempotent=True,
+    needs=PROMOTE.needs,
+)

@@ -1,0 +1,325 @@
+"""The toolset `synk`: the commands of a vault of notes with types, and its `VaultNote` as a reply.
+
+A note is named by the `id` of its frontmatter, by its note ID or by its path. Replies are JSON.
+`get_agent_memory` and `promote_note_to_global` are ours.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from vault_agent.api.authoring import NEW_FROM_TEMPLATE
+from vault_agent.api.files import DELETE
+from vault_agent.api.graph import GRAPH
+from vault_agent.api.links import BACKLINKS
+from vault_agent.api.lists import NOTES
+from vault_agent.api.operation import perform as perform_it
+from vault_agent.api.operations import REINDEX, SEARCH
+from vault_agent.api.writing import FRONTMATTER, SET_FRONTMATTER, WRITE_NOTE
+from vault_agent.errors import NotFound
+from vault_agent.markdown import frontmatter
+from vault_agent.mcp.memory import MEMORY_TOOL
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.promotion import PROMOTE_TOOL
+from vault_agent.mcp.text import excerpt, visible
+from vault_agent.mcp.tool import CURSOR, PATH, Tool, limit
+from vault_agent.mcp.toolsets.whole import whole_text
+from vault_agent.mcp.writing import at_this_moment, change, perform
+from vault_agent.model.writing import Right
+from vault_agent.wire.base import parse_values
+from vault_agent.wire.graph import GraphRequest
+from vault_agent.wire.links import BacklinksRequest
+from vault_agent.wire.lists import NotesRequest
+from vault_agent.wire.requests import IndexBody, SearchBody
+from vault_agent.wire.writing import NoteParams
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_agent.mcp.view import View
+    from vault_agent.wire.lists import NamedNoteData, NoteRow
+
+_BACKLINKS = 100
+_PROJECT = "project:"
+_REASONS = {"lexical_match": "tag", "embedding_match": "semantic"}
+
+
+async def _named(view: View, name: str) -> NamedNoteData:
+    """Return the note that an `id`, a note ID, a path or a name means."""
+    try:
+        return (await named_note(view, f"id:{name}"))[0]
+    except NotFound as error:
+        if error.code != "NOTE_NOT_FOUND":
+            raise
+        return (await named_note(view, name))[0]
+
+
+def _project(view: View) -> str:
+    return view.vault.address.removeprefix(_PROJECT)
+
+
+def _row(view: View, note: NoteRow) -> dict[str, Any]:
+    """Return a note of a list: a `VaultNote` with the beginning of its text."""
+    return {
+        "id": note.id or note.note_id,
+        "type": note.type or "note",
+        "title": visible(note.title),
+        "tags": [visible(tag) for tag in note.tags],
+        "files": [visible(file) for file in note.files],
+        "excerpt": visible(note.excerpt),
+        "project": _project(view),
+        "promoted": note.promoted,
+        "createdAt": note.created or note.updated,
+        "updatedAt": note.updated,
+        "filePath": view.shown(note.path),
+    }
+
+
+async def _list(view: View, given: Mapping[str, Any]) -> str:
+    request = {
+        "type": [given["type"]] if "type" in given else [],
+        "tag": [given["tag"]] if "tag" in given else [],
+        "file": [given["file"]] if "file" in given else [],
+        "after": given.get("after"),
+        "before": given.get("before"),
+        "sort": "updated",
+        "limit": given["limit"],
+        "cursor": given.get("cursor"),
+    }
+    found = (await view.perform(NOTES, parse_values(NotesRequest, request))).data
+    notes = [_row(view, note) for note in found.notes]
+    return _json({"notes": notes, "total": found.total, "nextCursor": found.next_cursor})
+
+
+async def _get(view: View, given: Mapping[str, Any]) -> str:
+    note = await _named(view, given["noteId"])
+    text = await whole_text(view, note.note_id)
+    values = (await view.perform(FRONTMATTER, NoteParams(note_id=note.note_id))).data.frontmatter
+    asked = {"noteId": note.note_id, "limit": _BACKLINKS}
+    linked = (await view.perform(BACKLINKS, parse_values(BacklinksRequest, asked))).data.backlinks
+    return _json(
+        {
+            "id": values.get("id") or note.note_id,
+            "type": values.get("type") or "note",
+            "title": visible(note.title),
+            "content": text[frontmatter.read(text).end :],
+            "tags": _texts(values.get("tags")),
+            "files": _texts(values.get("files")),
+            "links": _texts(values.get("links")),
+            "backlinks": [view.shown(each.path) for each in linked],
+            "project": values.get("project") or _project(view),
+            "session": values.get("session"),
+            "agent": values.get("agent"),
+            "promoted": values.get("promoted") is True,
+            "createdAt": values.get("created"),
+            "updatedAt": values.get("updated"),
+            "filePath": view.shown(note.path),
+        }
+    )
+
+
+async def _search(view: View, given: Mapping[str, Any]) -> str:
+    body = {
+        "query": given["text"],
+        "limit": given["maxResults"],
+        "filters": {"tags": given.get("tags", []), "files": given.get("filePaths", [])},
+        "vaults": view.vaults,
+    }
+    found = (await view.perform(SEARCH, parse_values(SearchBody, body))).data
+    return _json(
+        {
+            "results": [
+                {
+                    "noteId": each.note_id,
+                    "filePath": view.shown(each.path, each.vault),
+                    "title": visible(each.title),
+                    "type": each.metadata.type or "note",
+                    "score": each.score,
+                    "matchType": _REASONS.get(each.reason.value, "both"),
+                    "excerpt": excerpt(each.snippet, each.matches),
+                    "createdAt": each.metadata.created or each.metadata.date,
+                }
+                for each in found.results
+            ]
+        }
+    )
+
+
+async def _graph(view: View, given: Mapping[str, Any]) -> str:
+    asked = parse_values(GraphRequest, {"format": "objects", "limit": given["limit"]})
+    whole = await perform_it(GRAPH, view.vault, view.caller, asked)
+    found = json.loads(await whole.build())["data"]
+    nodes = [
+        {**{k: v for k, v in each.items() if v is not None}, "project": _project(view)}
+        for each in found["nodes"]
+    ]
+    return _json({"nodes": nodes, "edges": found["edges"], "truncated": found["truncated"]})
+
+
+async def _create(view: View, given: Mapping[str, Any]) -> str:
+    body: dict[str, Any] = {"type": given["type"], "title": given["title"]}
+    if "content" in given:
+        body["content"] = given["content"]
+    more = {name: given[name] for name in ("tags", "files", "links") if name in given}
+    if more:
+        body["frontmatter"] = more
+    done = (await perform(view, NEW_FROM_TEMPLATE, body)).data
+    return _json({"filePath": view.shown(done.path), "created": done.created})
+
+
+async def _update(view: View, given: Mapping[str, Any]) -> str:
+    note = await _named(view, given["noteId"])
+    path = visible(note.path)
+    more = {name: given[name] for name in ("title", "tags", "files", "links") if name in given}
+    lines = []
+    if more:
+        lines.append(await change(view, SET_FRONTMATTER, {"path": path, "set": more}))
+    if "content" in given:
+        text = await whole_text(view, note.note_id)
+        whole = text[: frontmatter.read(text).end] + given["content"]
+        body = {"path": path, "mode": "overwrite", "content": whole}
+        body = await at_this_moment(view, WRITE_NOTE, body)
+        lines.append(await change(view, WRITE_NOTE, body))
+    return "\n".join(lines) or "Nothing is to be changed."
+
+
+async def _delete(view: View, given: Mapping[str, Any]) -> str:
+    path = visible((await _named(view, given["noteId"])).path)
+    body = await at_this_moment(view, DELETE, {"path": path, "confirm": True})
+    return await change(view, DELETE, body)
+
+
+async def _rebuild(view: View, _: Mapping[str, Any]) -> str:
+    found = await view.perform(REINDEX, IndexBody())
+    job = found.data.job
+    return _json({"jobId": job.id, "state": job.state.value})
+
+
+def _texts(value: Any) -> list[str]:
+    found = value if isinstance(value, list) else [value]
+    return [visible(str(each)) for each in found if each not in (None, "")]
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1000}
+_TYPE = {"type": "string", "minLength": 1, "maxLength": 32}
+_NAMES: dict[str, Any] = {"type": "array", "items": _TEXT, "maxItems": 200}
+_NOTE_ID = {**PATH, "description": "Its id, its note ID or its path"}
+_CONTENT: dict[str, Any] = {"type": "string", "description": "Markdown below the frontmatter"}
+
+_READING = (
+    Tool(
+        "list_vault_notes",
+        "List the notes of the vault, the newest first.",
+        {
+            "type": _TYPE,
+            "tag": _TEXT,
+            "file": _TEXT,
+            "after": {"type": "string", "description": "YYYY-MM-DD"},
+            "before": {"type": "string", "description": "YYYY-MM-DD"},
+            "limit": limit(50, 20),
+            "cursor": CURSOR,
+        },
+        (),
+        _list,
+        structured=True,
+    ),
+    Tool(
+        "get_vault_note",
+        "Get a note with its content, links and backlinks.",
+        {"noteId": _NOTE_ID},
+        ("noteId",),
+        _get,
+        structured=True,
+    ),
+    Tool(
+        "search_vault",
+        "Search the notes of the project and of the global vault.",
+        {"text": _TEXT, "filePaths": _NAMES, "tags": _NAMES, "maxResults": limit(50, 5)},
+        ("text",),
+        _search,
+        structured=True,
+    ),
+    Tool(
+        "get_vault_graph",
+        "Get the notes and the links between them, the best connected notes first.",
+        {"limit": limit(100, 60)},
+        (),
+        _graph,
+        structured=True,
+    ),
+)
+
+
+@cache
+def synk_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
+    """Return the tools for a client that may write what `rights` say."""
+    tools = [*_READING]
+    if Right.CREATE in rights:
+        tools.append(
+            Tool(
+                "create_vault_note",
+                "Create a note from a type and a title; without content, from the type's template.",
+                {
+                    "type": _TYPE,
+                    "title": _TEXT,
+                    "content": _CONTENT,
+                    "tags": _NAMES,
+                    "files": _NAMES,
+                    "links": _NAMES,
+                },
+                ("type", "title"),
+                _create,
+                structured=True,
+                writes=True,
+                destructive=False,
+            )
+        )
+    if Right.EDIT in rights:
+        fields: dict[str, dict[str, Any]] = {
+            "title": _TEXT,
+            "tags": _NAMES,
+            "files": _NAMES,
+            "links": _NAMES,
+        }
+        if Right.OVERWRITE in rights:
+            fields["content"] = _CONTENT
+        tools.append(
+            Tool(
+                "update_vault_note",
+                "Change fields of a note" + (", or its content." if "content" in fields else "."),
+                {"noteId": _NOTE_ID, **fields},
+                ("noteId",),
+                _update,
+                writes=True,
+                idempotent=True,
+            )
+        )
+    if Right.DELETE in rights:
+        tools.append(
+            Tool(
+                "delete_vault_note",
+                "Move a note to the trash of its vault.",
+                {"noteId": _NOTE_ID},
+                ("noteId",),
+                _delete,
+                writes=True,
+                idempotent=True,
+            )
+        )
+    rebuild = Tool(
+        "rebuild_vault_index",
+        "Rebuild the index of the vault. Searches go on meanwhile.",
+        {},
+        (),
+        _rebuild,
+        structured=True,
+        writes=True,
+        destructive=False,
+    )
+    return (*tools, MEMORY_TOOL, PROMOTE_TOOL, rebuild)

@@ -1,0 +1,210 @@
+"""MCP over the project of a relay's folder: its vault, and the global one by `global:`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.clocks import PATIENCE
+from tests.mcp.conftest import META, Agent
+from tests.product.program import PROGRAM
+
+from vault_agent.config.rules import vault_identity
+from vault_agent.mcp.relay import VAULT_HEADER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+KEY = "k" * 40
+NOTE = "---\ntype: decision\n---\n# Parse costs\n\nStreamed output has no fixed structure.\n"
+
+
+class Here(Agent):
+    """A server with a project `shop`, whose tools are about that project."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        for name, value in (
+            ("VAULTS_ENABLED", "true"),
+            ("MEMORY_ENABLED", "true"),
+            ("SERVER_API_KEY", KEY),
+        ):
+            self.variables[f"VAULT_AGENT_{name}"] = value
+        self.shop = self.home / "shop"
+        (self.shop / ".git").mkdir(parents=True)
+        self.in_shop("init", "--yes")
+        root = self.shop / ".vault-agent/vault"
+        (root / "decisions").mkdir(exist_ok=True)
+        (root / "decisions/costs.md").write_text(NOTE)
+        shared = self.home / ".vault-agent/vault/patterns"
+        shared.mkdir()
+        (shared / "retry.md").write_text("# Retry\n\nStreamed output may end early: try again.\n")
+        self.write("Bread.md", "# Bread\n\nStreamed output of an oven.\n")
+        self.identity = vault_identity(root)
+
+    def in_shop(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*PROGRAM, *arguments],
+            cwd=self.shop,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            **options,
+        )
+        assert done.returncode == 0, done.stderr
+        return done
+
+    def post(
+        self, body: object, headers: dict[str, str] | None = None, path: str = "/mcp"
+    ) -> tuple[int, dict[str, Any] | None, dict[str, str]]:
+        named = {VAULT_HEADER: self.identity, "Authorization": f"Bearer {KEY}"}
+        return super().post(body, {**named, **(headers or {})}, path)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
+    made = Here(tmp_path_factory.mktemp("projects"))
+    made.start("--mcp")
+    made.tool("vault_list")  # waits for the first index
+    made.tool("vault_list", path="global:patterns")
+    yield made
+    made.close()
+
+
+def test_a_search_covers_the_project_and_the_global_vault(here: Here):
+    text = here.tool("vault_search", query="streamed output")
+    assert "decisions/costs.md:" in text
+    assert "global:patterns/retry.md:" in text
+    assert "Bread.md" not in text
+    only = here.tool("vault_search", query="streamed output", path="global:patterns")
+    assert "global:patterns/retry.md:" in only
+    assert "costs.md" not in only
+
+
+def test_paths_say_which_vault_they_are_of(here: Here):
+    assert "decisions/costs.md" in here.tool("vault_list")
+    assert "global:patterns/retry.md" in here.tool("vault_list", path="global:patterns")
+    assert "fixed structure" in here.tool("vault_read", path="Parse costs")
+    assert "try again" in here.tool("vault_read", path="global:patterns/retry.md")
+    assert here.failing("vault_read", path="global:Parse costs").startswith("NOTE_NOT_FOUND")
+    assert here.failing("vault_read", path="Bread.md").startswith("NOTE_NOT_FOUND")
+
+
+def test_a_relay_in_the_project_is_about_it(here: Here):
+    """The relay names the vault; a model promotes with nothing but a path."""
+    lines = [
+        {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": method,
+            "params": {**params, "_meta": META},
+        }
+        for number, (method, params) in enumerate(
+            (
+                ("tools/list", {}),
+                (
+                    "tools/call",
+                    {"name": "promote_note_to_global", "arguments": {"path": "decisions/costs.md"}},
+                ),
+            )
+        )
+    ]
+    relay = subprocess.Popen(
+        [*PROGRAM, "mcp", "--no-start"],
+        cwd=here.shop,
+        env=here.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert relay.stdin is not None
+    assert relay.stdout is not None
+    replies = {}
+    for line in lines:
+        relay.stdin.write(json.dumps(line) + "\n")
+        relay.stdin.flush()
+        reply = json.loads(relay.stdout.readline())
+        replies[reply["id"]] = reply["result"]
+    relay.stdin.close()
+    relay.wait(20)
+    relay.stdout.close()
+    names = [each["name"] for each in replies[0]["tools"]]
+    assert "promote_note_to_global" in names
+    assert "vault_write" not in names  # writing is off
+    assert replies[1]["content"][0]["text"] == "copied to global:decisions/parse-costs.md"
+
+
+def test_an_unknown_vault_is_refused(here: Here):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+    for name in ("project:other", "/etc", "..%2F"):
+        status, reply, _ = here.post(body, {VAULT_HEADER: name})
+        assert status == 404
+        assert reply is not None
+        assert "no vault of this name" in reply["error"]["message"]
+
+
+def test_the_tools_of_synk_make_find_change_and_promote(tmp_path_factory: pytest.TempPathFactory):
+    made = Here(tmp_path_factory.mktemp("synk"))
+    for name, value in (
+        ("MCP_TOOLSET", "synk"),
+        ("WRITE_ENABLED", "true"),
+        ("WRITE_FOLDERS", "."),
+        ("WRITE_QUIET_SECONDS", "0"),
+        ("WRITE_ALLOW", "create,edit,overwrite,delete"),
+    ):
+        made.variables[f"VAULT_AGENT_{name}"] = value
+    made.start("--mcp")
+
+    def ask(name: str, **arguments: Any) -> dict[str, Any]:
+        return json.loads(made.tool(name, **arguments))
+
+    def until(
+        name: str, holds: Callable[[dict[str, Any]], bool], **arguments: Any
+    ) -> dict[str, Any]:
+        """Ask until the index has what was written: a busy machine may take a while."""
+        deadline = time.monotonic() + PATIENCE
+        while not holds(found := ask(name, **arguments)):
+            assert time.monotonic() < deadline, found
+            time.sleep(0.1)
+        return found
+
+    try:
+        listed = ask("list_vault_notes")["notes"]
+        assert [(each["type"], each["filePath"]) for each in listed] == [
+            ("decision", "decisions/costs.md")
+        ]
+        new = ask(
+            "create_vault_note",
+            type="bug",
+            title="Twice",
+            content="# Twice\n\nCounted.\n",
+            tags=["x"],
+        )
+        assert new == {"filePath": "bugs/twice.md", "created": True}
+        until("list_vault_notes", lambda found: found["total"] == 2)
+        note = ask("get_vault_note", noteId="bugs/twice.md")
+        assert note["id"].startswith("bug-")
+        assert (note["type"], note["tags"], note["project"]) == ("bug", ["x"], "shop")
+        assert note["content"] == "# Twice\n\nCounted.\n"
+        made.tool("update_vault_note", noteId=note["id"], title="Two", content="# Two\n")
+        again = until("get_vault_note", lambda found: found["title"] == "Two", noteId=note["id"])
+        assert again["content"] == "# Two\n"
+        found = ask("search_vault", text="streamed output")["results"]
+        assert {each["filePath"] for each in found} == {
+            "decisions/costs.md",
+            "global:patterns/retry.md",
+        }
+        graph = ask("get_vault_graph")
+        assert {each["label"] for each in graph["nodes"]} == {"Parse costs", "Two"}
+        promoted = made.tool("promote_note_to_global", path="decisions/costs.md")
+        assert promoted == "copied to global:decisions/parse-costs.md"
+        assert made.tool("delete_vault_note", noteId=note["id"]).startswith("deleted bugs/twice.md")
+        assert ask("rebuild_vault_index")["state"] in {"queued", "running"}
+    finally:
+        made.close()
