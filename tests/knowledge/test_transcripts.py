@@ -11,7 +11,7 @@ import pytest
 from tests.made_sessions import AGENTS, Writer, made_session
 
 from vault_agent.knowledge.redact import redact
-from vault_agent.knowledge.transcripts.opening import MAX_BYTES, MAX_LINE, open_transcript
+from vault_agent.knowledge.transcripts.opening import MAX_BYTES, MAX_LINE, Lines, open_transcript
 from vault_agent.knowledge.transcripts.read import read_transcript, transcript_of
 
 PLACES = {
@@ -170,6 +170,29 @@ def test_of_a_large_file_the_start_and_the_end_are_read(tmp_path: Path):
     assert found.prompts == ("The first prompt",)
     assert found.edited == ("/work/shop/src/last.py",)
     assert MAX_BYTES == 64 << 20
+
+
+def test_a_file_that_is_cut_or_replaced_while_it_is_read_gives_what_there_was(tmp_path: Path):
+    made = made_session("claude-code", "/work/shop", 2)
+    path = place_of(tmp_path, "claude-code")
+    path.write_bytes(made.data() * 400)
+    file = open_transcript("claude-code", str(path), environ={}, home=tmp_path)
+    assert file is not None
+    with file:
+        lines = iter(Lines(file))
+        first = [next(lines), next(lines)]
+        path.with_suffix(".new").write_bytes(b"{}\n")
+        path.with_suffix(".new").replace(path)
+        rest = list(lines)
+    assert len(first) + len(rest) == 400 * len(made.lines)
+    path.write_bytes(made.data() * 400)
+    file = open_transcript("claude-code", str(path), environ={}, home=tmp_path)
+    assert file is not None
+    with file:
+        lines = iter(Lines(file))
+        next(lines)
+        os.truncate(path, 10)
+        assert len(list(lines)) < 400 * len(made.lines)
 
 
 def test_a_file_that_is_not_understood_is_none(tmp_path: Path):

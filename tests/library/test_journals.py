@@ -12,12 +12,13 @@ import pytest
 import yaml
 from tests.chat_endpoint import ChatEndpoint
 from tests.endpoint import redirect, status
-from tests.library.vaults import World
+from tests.library.vaults import World, indexed
 from tests.made_sessions import Made, Writer, made_session
 
 from vault_agent.endpoint import breaker
 from vault_agent.errors import NotFound
 from vault_agent.library import journals as journals_module
+from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ class Desk:
         journal = {"enabled": True, **sections.pop("journal", {})}
         async with self.world.library(journal=journal, **sections) as library:
             self.vault = library.known.find("project:shop").identity
+            async with library.vault("project:shop") as vault:
+                if vault.jobs.running is None:
+                    await vault.submit(JobKind.INDEX)
+                await indexed(vault)
             yield library
 
     def event(self, made: Made, kind: str, at: float, **more: Any) -> SessionEvent:
@@ -334,6 +339,18 @@ async def test_an_interrupted_server_finishes_the_journal(desk: Desk):
         again = await desk.settled(library, made.session_id)
         assert (again.hash, again.reason) == (journal.hash, None)
     assert len(desk.notes()) == 1
+
+
+async def test_sessions_that_end_at_once_and_begin_alike_have_two_journals(desk: Desk):
+    first, second = (made_session("claude-code", str(desk.project), seed) for seed in (15, 16))
+    second.session_id = first.session_id[:8] + second.session_id[8:]
+    async with desk.library() as library:
+        await asyncio.gather(desk.run(library, first), desk.run(library, second))
+        for made in (first, second):
+            await desk.settled(library, made.session_id)
+    found = {front(text)["session"]: front(text)["id"] for text in desk.notes().values()}
+    assert found.keys() == {first.session_id, second.session_id}
+    assert len(set(found.values())) == 2
 
 
 async def test_modules_list_their_journals_where_that_is_wanted(desk: Desk):
