@@ -30,11 +30,14 @@ from vault_agent.markdown.render import Vault as Files
 from vault_agent.markdown.render import render
 from vault_agent.markdown.tree import build
 from vault_agent.model.identifiers import identify
+from vault_agent.model.lists import ListQuery, Sort
 from vault_agent.model.pages import LinkedFile
+from vault_agent.model.search import Filters
 from vault_agent.model.suggestions import SuggestQuery
 from vault_agent.ranking.names import NameIndex
 from vault_agent.search.complete import names, stats_of, suggest
 from vault_agent.search.html import Look, html_of_note
+from vault_agent.search.lists import list_notes
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
@@ -155,6 +158,8 @@ async def over_an_index(root: Path, directory: Path) -> None:
             len(typed),
         )
         await measured("numbers, once for a revision", lambda: stats_of(now), 5)
+        newest = ListQuery(Filters(), sort=Sort.UPDATED, limit=100)
+        await measured("the newest 100 notes", lambda: list_notes(now, newest), 20)
         notes = iter(paths[:100] * 2)
         with open_root() as opened_root:
             look = Look(3, lambda path: f"/ui/files/{path}?k=1", 1)

@@ -57,7 +57,7 @@ def main() -> None:
             page.goto(f"{ADDRESS}/ui/#/notes?q=frost")
             page.locator(".row", has_text="Frost alarm").first.click()
             page.locator(".back .ref").first.wait_for()
-            page.wait_for_timeout(800)  # the local graph is laid out
+            page.wait_for_timeout(2000)  # the local graph is laid out
             page.screenshot(path=Path(__file__).with_name("web-notes.jpg"), quality=QUALITY)
             page.emulate_media(color_scheme="dark")
             page.goto(f"{ADDRESS}/ui/#/graph")
@@ -65,7 +65,7 @@ def main() -> None:
             page.locator("#find").fill("late frost")
             page.locator("#find").press("Enter")
             page.locator("#find").fill("")
-            page.wait_for_timeout(1500)  # the picture is drawn
+            page.wait_for_timeout(3000)  # the picture is drawn, with its groups
             page.screenshot(path=Path(__file__).with_name("web-graph.jpg"), quality=QUALITY)
             browser.close()
         finally:

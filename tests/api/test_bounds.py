@@ -131,3 +131,14 @@ async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
     shown = outcome.reply.data.jobs
     assert shown[0].id == "job99"
     assert outcome.reply.warnings[-1].details["omitted"] == 100 - len(shown)
+
+
+def test_a_warning_with_many_places_keeps_what_it_says():
+    places = [{"path": "folder/" * 10 + f"{number}.md", "line": 1} for number in range(50)]
+    warning = Warning("LINKS_BROKEN", "50 links lead nowhere.", {"count": 50, "links": places})
+    (shown,) = warnings_data([warning])
+    assert shown.message == "50 links lead nowhere."
+    assert shown.details["count"] == 50
+    assert shown.details["links"] == places[: len(shown.details["links"])]
+    assert 5 < len(shown.details["links"]) < 50
+    assert len(shown.model_dump_json()) <= MAX_WARNING_BYTES

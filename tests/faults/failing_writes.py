@@ -80,6 +80,16 @@ OPERATIONS: dict[str, Callable[[Vault], Awaitable[Written]]] = {
 ALLOWED = {"done", "DISK_FULL", "FILE_NOT_WRITABLE", "RECOVERY_PENDING"}
 
 
+def notes_of(folder: Path) -> Vault:
+    """Make a small vault, with a file that has two names."""
+    vault = Vault(folder)
+    vault.put("A.md", NOTE)
+    vault.put("C.md", "[[A]]\n")
+    file = vault.put("Linked.md", NOTE)
+    os.link(file, vault.root / "Linked too.md")
+    return vault
+
+
 class Scenario:
     """One write of a small vault, repeated from the same state."""
 
@@ -88,11 +98,7 @@ class Scenario:
         self._folder = folder / "now"
         self._template = folder / "template"
         self._folder.mkdir()
-        vault = Vault(self._folder)
-        vault.put("A.md", NOTE)
-        vault.put("C.md", "[[A]]\n")
-        file = vault.put("Linked.md", NOTE)
-        os.link(file, vault.root / "Linked too.md")
+        vault = notes_of(self._folder)
         if operation == "undo":
             asyncio.run(self._once(vault, _append))
         self._before = vault.tree()

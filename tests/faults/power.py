@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.faults.disk import ROOT, Embedding, FailingDisk, Scenario
+from tests.faults.failing_writes import OPERATIONS, notes_of
 
 from vault_agent.system.files import is_unfinished
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WRITING = {"write", "pwrite", "pwrite64", "ftruncate", "ftruncate64", "sendfile", "sendfile64"}
-_NAMING = {"open", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat"}
+_NAMING = {"open", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat", "renameat2"}
 _LEAVING = {"unlink", "unlinkat", "rmdir"}
 
 
@@ -42,8 +43,11 @@ class Volatile:
                 self.content.add(path)
         elif call in _NAMING:
             self.names.add(path)
-            if call.startswith("rename"):  # the old name is gone
-                self.names -= self.unfinished(path)
+            if call.startswith("rename"):  # the old name is gone, and the new one has its content
+                gone = self.unfinished(path)
+                if self.content & gone:
+                    self.content = self.content - gone | {path}
+                self.names -= gone
         elif call in _LEAVING:
             self.content.discard(path)
             self.names.discard(path)
@@ -92,7 +96,10 @@ def calls_of(library: Path, folder: Path, scenario: str) -> Iterator[tuple[str, 
 
 
 def main(scenario: str, folder: str, trace: str) -> None:
-    """Record the calls of one run."""
+    """Record the calls of one run, or of one write."""
+    if scenario in OPERATIONS:
+        asyncio.run(_write(scenario, Path(folder), trace))
+        return
     run = (Embedding if scenario == "embed" else Scenario)(scenario, Path(folder))
     asyncio.run(run.prepare())
     run.reset()
@@ -105,6 +112,18 @@ def main(scenario: str, folder: str, trace: str) -> None:
     disk.arm(Path(folder), 0, 0, lasting=False)
     asyncio.run(run.run())
     disk.disarm()
+
+
+async def _write(operation: str, folder: Path, trace: str) -> None:
+    vault = notes_of(folder)
+    async with vault.opened(close=False):
+        if operation == "undo":
+            await OPERATIONS["append"](vault)
+        disk = FailingDisk()
+        assert ctypes.CDLL(None).faults_trace(os.fsencode(trace)) >= 0
+        disk.arm(folder, 0, 0, lasting=False)
+        await OPERATIONS[operation](vault)
+        disk.disarm()
 
 
 if __name__ == "__main__":

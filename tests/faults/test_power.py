@@ -1,5 +1,7 @@
 """Published or saved data is synced first, so that a power cut does not lose it.
 
+A note's new text, its old text and the log are synced before the note changes, and its name after.
+
 Each test follows one run call by call, whether Python, SQLite or the full-text engine makes it.
 """
 
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults.disk import build, compiler
+from tests.faults.failing_writes import OPERATIONS
 from tests.faults.power import Volatile, calls_of
 
 if TYPE_CHECKING:
@@ -73,3 +76,25 @@ def test_vectors_are_synced_before_their_map(library: Path, tmp_path: Path):
     # Vectors arrive while a map is written, but not while the last one is.
     assert len(at_publications) > 1
     assert at_publications[-1] == set()
+
+
+@pytest.mark.parametrize("operation", sorted(OPERATIONS))
+def test_a_write_is_synced_before_a_note_changes_and_before_its_reply(
+    library: Path, tmp_path: Path, operation: str
+):
+    volatile = Volatile()
+    changes = 0
+    # Of these the log is enough to finish what a power cut interrupts. Of the others, the text
+    # after is kept too, but only a later look at what was displaced needs it.
+    may_be_lost = 0 if operation in ("linked", "move", "undo") else 1
+    for call, path in calls_of(library, tmp_path, operation):
+        in_place = call in ("write", "pwrite64") and path.startswith("vault/Linked")
+        if in_place or (call.startswith("rename") and path.startswith("vault/")):
+            changes += 1
+            assert {each for each in volatile.content if each.startswith("vault/")} <= {path}
+            if changes == 1:
+                assert "data/writes.db-wal" not in volatile.content
+                assert len(volatile.below("data/writes/before/")) <= may_be_lost
+        volatile.take(call, path)
+    assert changes
+    assert {path for path in volatile.below("vault/") if "/.va-" not in path} == set()

@@ -49,7 +49,7 @@ async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: Wor
     root = world.project("app", {"modules/a.md": "# A\n\nquinces\n"})
     async with world.library() as library:
         assert [each.open for each in await library.states()] == [True, False]
-        (entry,) = library._known.entries()
+        (entry,) = library.entries()
         for name in ("project:app", "app", entry.identity):
             assert await paths(library, name, "quinces") == ["modules/a.md"]
         assert not await paths(library, "default", "quinces")
@@ -256,7 +256,7 @@ async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with world.library(embedding=embedding) as library:
             await paths(library, "project:app", "sour")
-            (entry,) = library._known.entries()
+            (entry,) = library.entries()
         sent = [text for texts in endpoint.requests for text in texts]
         assert any("sour" in text for text in sent)
         moved = root.parent.parent.rename(world.folder / "moved")
@@ -265,7 +265,7 @@ async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(
         endpoint.requests.clear()
         async with world.library(embedding=embedding) as library:
             assert await paths(library, "project:app", "sour") == ["a.md"]
-            (after,) = library._known.entries()
+            (after,) = library.entries()
             async with library.vault("project:app") as vault:
                 assert len(await vault.jobs.list()) == 2  # the old one is still there
         again = [text for texts in endpoint.requests for text in texts]
@@ -328,3 +328,16 @@ async def test_a_server_that_stops_does_not_wait_for_a_vault_that_does_not_open(
             await started.wait()
         with pytest.raises(Busy, match="SERVER_BUSY"):
             await waiting
+
+
+async def test_a_closed_vault_keeps_its_counts(tmp_path: Path):
+    world = World(tmp_path)
+    world.project("shop", {"bugs/a.md": "# A\n", "notes/b.md": "# B\n"})
+    async with world.library() as library:
+        assert (await library.states())[1].notes is None
+        async with library.vault("project:shop") as vault:
+            await indexed(vault)
+    async with world.library() as library:  # another server
+        state = (await library.states())[1]
+        assert not state.open
+        assert (state.notes, state.types) == (2, {"bug": 1, "note": 1})

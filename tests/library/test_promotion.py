@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.library.vaults import World, indexed
 
+from vault_agent.api.caller import OWNER as CALLER
+from vault_agent.api.graph import LOCAL_GRAPH
+from vault_agent.api.links import LINKS
+from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.keys import read_keys
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Writer
+from vault_agent.wire.base import parse_strings
+from vault_agent.wire.graph import LocalGraphRequest
+from vault_agent.wire.links import LinksRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -293,3 +300,25 @@ async def test_only_notes_of_projects_are_promoted(tmp_path: Path):
                 await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
         with pytest.raises(NotFound):
             await vaults.promote(path="nothing.md")
+
+
+async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        copy = (await vaults.promote()).copy
+        text = (vaults.shop / "journals/costs.md").read_text()
+        await vaults.add("journals/costs.md", text + "\n[[global:retry]] and [[global:none]].\n")
+        asked = {"noteId": identify("journals/costs.md")}
+        async with vaults.library.vault("project:shop") as vault:
+            sent = parse_strings(LocalGraphRequest, asked)
+            graph = (await perform(LOCAL_GRAPH, vault, CALLER, sent)).reply.data
+            sent = parse_strings(LinksRequest, asked)
+            links = (await perform(LINKS, vault, CALLER, sent)).reply.data.links
+    near = {node.path: (node.vault, node.distance) for node in graph.nodes}
+    assert near[copy.path] == ("global", 1)
+    assert near["patterns/retry.md"] == ("global", 1)
+    pairs = {(graph.nodes[a].path, graph.nodes[b].path) for a, b in graph.edges}
+    assert ("journals/costs.md", copy.path) in pairs
+    assert len(graph.edges) == len(graph.weights)
+    where = {link.target: (link.status, link.vault) for link in links}
+    assert where["global:retry"] == ("resolved", "global")
+    assert where["global:none"] == ("unresolved", None)

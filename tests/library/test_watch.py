@@ -322,13 +322,13 @@ async def test_new_revisions_are_news_once_they_are_searched(root: Path):
 async def test_new_text_is_embedded_after_its_run_and_once(root: Path):
     async with EmbeddingEndpoint() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
-        async with watched(root, embedding=embedding, embed_delay_seconds=1) as vault:
+        async with watched(root, embedding=embedding, embed_delay_seconds=3) as vault:
             await until(lambda: complete(vault))
             before = len(endpoint.texts)
             for turn in range(5):
                 (root / "New.md").write_text(f"quinces {turn}")
                 await found(vault, f'"quinces {turn}"', "New.md")
-            await until(lambda: len(endpoint.texts) > before)
+            await until(lambda: "New\n\nquinces 4" in endpoint.texts[before:])
             await until(lambda: complete(vault))
             sent = [text for text in endpoint.texts[before:] if text.startswith("New\n")]
             assert len(sent) == len(set(sent))

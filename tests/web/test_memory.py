@@ -120,6 +120,24 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
     expect(page.locator(".vault")).to_contain_text("shop")
 
 
+def test_a_draft_of_a_journal_is_read_and_accepted(enter: Callable[..., Page], world: World):
+    page = enter("/memory")
+    world.event("start", "s-journal", source="startup")
+    world.event("prompt", "s-journal", prompt="Round the prices in src/costs.py")
+    done = "Prices are rounded once. Decision: keep cents as integers."
+    world.event("stop", "s-journal", lastMessage=done)
+    world.event("end", "s-journal", reason="exit")
+    page.get_by_role("radio", name="Journals").click()
+    page.get_by_role("button", name="Read the draft").click()
+    expect(page.get_by_role("dialog").locator("pre")).to_contain_text("type: journal")
+    assert violations(page, RULES) == []
+    page.get_by_role("button", name="Accept").click()
+    page.locator(".journal a", has_text="Round the prices in src/costs.py").click()
+    # The page shows it as soon as it is in the index.
+    expect(page.locator(".facts").first).to_contain_text("Journal", timeout=15_000)
+    assert list(world.project.rglob("journal*/*.md"))
+
+
 def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: World):
     page = enter(f"/notes?vault={world.identity('project:shop')}&q=cost tracker")
     page.locator(".row h2", has_text="Cost tracker").click()

@@ -52,6 +52,8 @@ class World(Program):
             "VAULT_AGENT_VAULTS_ENABLED": "true",
             "VAULT_AGENT_MEMORY_ENABLED": "true",
             "VAULT_AGENT_JOURNAL_ENABLED": "true",
+            "VAULT_AGENT_JOURNAL_ASK": "true",
+            "VAULT_AGENT_JOURNAL_MIN_PROMPTS": "1",
         }
         write_vault(self.vault)
         self.project = self.home / "shop" / ".vault-agent" / "vault"

@@ -9,7 +9,14 @@ import pytest_asyncio
 from tests.writing import opened
 from tests.writing.filed import Vault
 
-from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
+from vault_agent.errors import (
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    TooLarge,
+    VaultAgentError,
+)
 from vault_agent.markdown.address import Address
 from vault_agent.model.writing import Right, WriteLimits, Writer
 from vault_agent.writing import move
@@ -281,6 +288,9 @@ async def test_folders_are_made_once(vault: Vault):
     assert not again.changed
     with pytest.raises(Conflict, match="NAME_COLLISION"):
         await vault.files.make_folder("A", write)
+    for path, code in (("a:b", "INVALID_NOTE_NAME"), ("a/../../b", "PATH_OUTSIDE_VAULT")):
+        with pytest.raises(VaultAgentError, match=code):
+            await vault.files.make_folder(path, write)
 
 
 async def test_an_attachment_never_replaces_a_file(vault: Vault):

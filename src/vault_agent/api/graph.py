@@ -10,6 +10,7 @@ import orjson
 from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
 from vault_agent.api.operation import Found, Operation
 from vault_agent.api.pages import page_of, shown
+from vault_agent.model.graph import GraphNote
 from vault_agent.search.columns import GraphQuery
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.convert import warnings_data
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from vault_agent.api.caller import Caller
     from vault_agent.library.open_vault import OpenVault
-    from vault_agent.model.graph import Community, GraphNote
+    from vault_agent.model.graph import Community
 
 MAX_OBJECTS = 5_000
 """Notes of the graph with `format=objects`, which takes five times the space."""
@@ -70,26 +71,78 @@ async def _graph(vault: OpenVault, _: Caller, sent: GraphRequest) -> WholeGraph:
 
     async def build() -> bytes:
         data = await vault.links.columns(query, member=sent.member and not as_objects)
+        if as_objects:
+            await _with_global(vault, data)
         return await in_thread(orjson.dumps, {"data": data, "warnings": warnings})
 
     described = (vault.identity, await vault.links.revision(), sent.model_dump_json(), warnings)
     return WholeGraph(blake2b(orjson.dumps(described), digest_size=16).hexdigest(), build)
 
 
+async def _with_global(vault: OpenVault, data: dict[str, Any]) -> None:
+    """Add to a graph of objects the notes of the global vault that its notes link to."""
+    if vault.library is None:
+        return
+    ids = [node["id"] for node in data["nodes"]]
+    there: dict[str, dict[str, Any]] = {}
+    for source, note in await vault.library.across.edges(vault, ids):
+        node = there.setdefault(
+            note.note_id,
+            {
+                "id": f"global:{note.note_id}",  # the note ID of another vault may be the same
+                "label": note.title,
+                "type": note.type,
+                "tags": [],
+                "createdAt": None,
+                "connectionCount": 0,
+                "vault": "global",
+            },
+        )
+        node["connectionCount"] += 1
+        data["edges"].append({"source": source, "target": node["id"], "label": "global"})
+    data["nodes"] += there.values()
+
+
 async def _local(vault: OpenVault, _: Caller, sent: LocalGraphRequest) -> Found:
     """Return the notes near a note, and the links between them."""
     found = await vault.links.local(sent.note_id, depth=sent.depth, limit=sent.limit)
+    nodes = [
+        NearNoteData(**_fields(note), type=note.type, distance=distance)
+        for note, distance in zip(found.notes, found.distances, strict=True)
+    ]
+    edges, weights = list(found.edges), list(found.weights)
+    for source, target in await _into_global(vault, nodes, sent.depth):
+        edges.append((source, target))
+        weights.append(1)
     data = LocalGraphData(
         revision=found.revision,
-        nodes=[
-            NearNoteData(**_fields(note), type=note.type, distance=distance)
-            for note, distance in zip(found.notes, found.distances, strict=True)
-        ],
-        edges=list(found.edges),
-        weights=list(found.weights),
+        nodes=nodes,
+        edges=edges,
+        weights=weights,
         truncated=found.truncated,
     )
     return Found(Reply[LocalGraphData](data=data, warnings=warnings_data(found.warnings)))
+
+
+async def _into_global(
+    vault: OpenVault, nodes: list[NearNoteData], depth: int
+) -> list[tuple[int, int]]:
+    """Add the notes of the global vault that notes of a project link to. Return the edges."""
+    if vault.library is None:
+        return []
+    places = {node.note_id: place for place, node in enumerate(nodes) if node.distance < depth}
+    there: dict[str, int] = {}
+    edges = []
+    for source, note in await vault.library.across.edges(vault, list(places)):
+        if note.note_id not in there:
+            there[note.note_id] = len(nodes)
+            shown = GraphNote(note.note_id, note.path, note.title, 0, 0)
+            distance = nodes[places[source]].distance + 1
+            nodes.append(
+                NearNoteData(**_fields(shown), type=note.type, distance=distance, vault="global")
+            )
+        edges.append((places[source], there[note.note_id]))
+    return edges
 
 
 async def _path(vault: OpenVault, _: Caller, sent: PathRequest) -> Found:

@@ -43,8 +43,30 @@ async def _links(vault: OpenVault, _: Caller, sent: LinksRequest) -> Found:
     page = page_of(vault, sent, positions=2)
     found = await vault.links.links(sent.note_id, page, status=sent.status, kinds=sent.kind)
     entries, fields = shown(vault, sent, found, _link)
-    data = LinksData(links=entries, **fields)
+    data = LinksData(links=await _across(vault, entries), **fields)
     return Found(Reply[LinksData](data=data, warnings=warnings_data(found.warnings)))
+
+
+async def _across(vault: OpenVault, links: list[NoteLinkData]) -> list[NoteLinkData]:
+    """Say of links such as `[[global:a]]` where they lead in the global vault."""
+    if vault.library is None:
+        return links
+    names = {each.target for each in links if each.status == "unresolved"}
+    known = await vault.library.across.targets(vault, names)
+    return [
+        link.model_copy(
+            update={
+                "status": "resolved",
+                "vault": "global",
+                "note_id": note.note_id,
+                "path": note.path,
+                "title": note.title,
+            }
+        )
+        if link.status == "unresolved" and (note := known.get(link.target)) is not None
+        else link
+        for link in links
+    ]
 
 
 async def _backlinks(vault: OpenVault, _: Caller, sent: BacklinksRequest) -> Found:

@@ -262,7 +262,8 @@ def _done(data: Mapping[str, Any]) -> str:
     path = style(clean(data["path"]), "strong")
     if not data["changed"]:
         return f"unchanged {path}"
-    verb = _VERBS.get(data["operation"], "created" if data["created"] else "changed")
+    is_new = data["created"] and data["hashBefore"] is None  # not only a section of it
+    verb = _VERBS.get(data["operation"], "created" if is_new else "changed")
     if data["movedFrom"]:
         path = f"{clean(data['movedFrom'])} -> {path}"
     if data["trashPath"]:

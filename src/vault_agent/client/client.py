@@ -12,7 +12,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -21,7 +21,7 @@ from vault_agent import __version__
 from vault_agent.client.exchange import Address, BrokenReply, NotConnected, exchange
 from vault_agent.client.journals import Journals
 from vault_agent.client.lists import Lists
-from vault_agent.client.parts import ENTRIES, INNER, PARTS
+from vault_agent.client.parts import DONE_LATER, is_reply
 from vault_agent.client.vaults import Vaults
 from vault_agent.client.writing import Writing
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, error_of
@@ -84,10 +84,6 @@ class Reply(Generic[Data]):
             Notice(str(item["code"]), str(item["message"]), dict(item.get("details") or {}))
             for item in self.envelope.get("warnings", ())
         )
-
-
-_DONE_LATER = ("OneJournal",)
-"""What a reply with 202 has, where no job does the work."""
 
 
 class Client:
@@ -292,12 +288,12 @@ class Client:
     ) -> Reply[Any]:
         async with self._open(method, path, body) as response:
             content = await self._content(response, MAX_REPLY_BYTES)
-        if response.status == 202 and model not in _DONE_LATER:  # a job does it
+        if response.status == 202 and model not in DONE_LATER:  # a job does it
             model = "OneJob"
         envelope = _object(content)
         if model == "WriteData" and envelope and "job" in (envelope.get("data") or ()):
             model = "OneJob"  # a large move
-        if envelope is None or not _is_reply(envelope, model):
+        if envelope is None or not is_reply(envelope, model):
             raise self._not_vault_agent()
         return Reply(content, envelope, model)
 
@@ -405,29 +401,6 @@ def _object(content: bytes) -> dict[str, Any] | None:
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _is_reply(envelope: dict[str, Any], model: str) -> bool:
-    """Whether a reply has the parts that are read from it without its model."""
-    data, warnings = envelope.get("data"), envelope.get("warnings", [])
-    return (
-        isinstance(warnings, list)
-        and all(_has(each, {"code": str, "message": str}) for each in warnings)
-        and _has(data, PARTS[model])
-        and all(_has(data[name], parts) for name, parts in INNER.get(model, {}).items())
-        and all(
-            _has(each, parts)
-            for name, parts in ENTRIES.get(model, {}).items()
-            for each in data[name]
-        )
-    )
-
-
-def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGuard[dict[str, Any]]:
-    """Whether a JSON value is an object with these parts."""
-    return isinstance(value, dict) and all(
-        isinstance(value.get(name), kind) for name, kind in parts.items()
-    )
 
 
 def _read(model: str, content: bytes) -> Any:

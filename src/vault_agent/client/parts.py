@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Parts: TypeAlias = dict[str, type | tuple[type, ...]]
 
@@ -133,3 +136,29 @@ ENTRIES: dict[str, dict[str, Parts]] = {
     "VaultCheckData": {"promotions": {"vault": str, "path": str, "problem": str, "mended": bool}},
     **LINK_ENTRIES,
 }
+
+DONE_LATER = ("OneJournal",)
+"""What a reply with 202 has, where no job does the work."""
+
+
+def is_reply(envelope: dict[str, Any], model: str) -> bool:
+    """Whether a reply has the parts that are read from it without its model."""
+    data, warnings = envelope.get("data"), envelope.get("warnings", [])
+    return (
+        isinstance(warnings, list)
+        and all(_has(each, {"code": str, "message": str}) for each in warnings)
+        and _has(data, PARTS[model])
+        and all(_has(data[name], parts) for name, parts in INNER.get(model, {}).items())
+        and all(
+            _has(each, parts)
+            for name, parts in ENTRIES.get(model, {}).items()
+            for each in data[name]
+        )
+    )
+
+
+def _has(value: object, parts: Mapping[str, type | tuple[type, ...]]) -> TypeGuard[dict[str, Any]]:
+    """Whether a JSON value is an object with these parts."""
+    return isinstance(value, dict) and all(
+        isinstance(value.get(name), kind) for name, kind in parts.items()
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.library.open_vault import OpenVault
@@ -28,15 +28,20 @@ class HostedVault:
         open_it: Callable[[], AbstractAsyncContextManager[OpenVault]],
         *,
         on_open: Callable[[OpenVault], object],
+        on_close: Callable[[OpenVault], Awaitable[object]],
         on_end: Callable[[], object],
     ) -> None:
-        """Begin to open it. `on_open` is called with it, `on_end` when it is closed or failed."""
+        """Begin to open it.
+
+        `on_open` is called with it, `on_close` before it is closed, and `on_end` when it is closed
+        or failed.
+        """
         self.vault: OpenVault | None = None
         self.used_at = time.monotonic()
         self._users = 0
         self._closing = asyncio.Event()
         self._open_it = open_it
-        self._on_open, self._on_end = on_open, on_end
+        self._on_open, self._on_close, self._on_end = on_open, on_close, on_end
         loop = asyncio.get_running_loop()
         self._opened: asyncio.Future[OpenVault] = loop.create_future()
         self._task = asyncio.create_task(self._keep())
@@ -90,6 +95,7 @@ class HostedVault:
                 self._on_open(vault)
                 self._opened.set_result(vault)
                 await self._closing.wait()
+                await self._on_close(vault)
         except asyncio.CancelledError:
             if not self._opened.done():
                 self._opened.set_exception(Busy("SERVER_BUSY", "The server is stopping."))

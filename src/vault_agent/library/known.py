@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from vault_agent.config.registry import DEFAULT, read_registry, registry_path, unknown_vault
 from vault_agent.config.trust import is_trusted
-from vault_agent.errors import Conflict, Forbidden, IndexUnavailable, Misconfigured
+from vault_agent.errors import (
+    Conflict,
+    Forbidden,
+    IndexUnavailable,
+    Misconfigured,
+    VaultAgentError,
+)
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,12 +28,13 @@ if TYPE_CHECKING:
     from vault_agent.library.hosted import HostedVault
     from vault_agent.library.open_vault import OpenVault
 
+_COUNTS = "counts.json"
 State = Literal["ready", "indexing", "closed", "missing", "untrusted", "error"]
 
 
 @dataclass(frozen=True, slots=True)
 class VaultState:
-    """A vault of the server. The counts and times are those of an open vault."""
+    """A vault of the server. The counts and times of a closed one are those when it was closed."""
 
     name: str  # what requests call it
     role: str  # `default`, `project`, `global` or `other`
@@ -145,3 +156,27 @@ async def state_of(
         last_indexed=health.indexed_at,
         code=code,
     )
+
+
+async def remember_counts(vault: OpenVault) -> None:
+    """Keep the counts of a vault that is about to be closed, for the list of vaults."""
+    with suppress(VaultAgentError, OSError):
+        state = await state_of(vault)
+        if state.notes is not None:
+            counts = {
+                "notes": state.notes,
+                "types": dict(state.types or {}),
+                "last_indexed": state.last_indexed,
+            }
+            path = vault.workplace / _COUNTS
+            await asyncio.to_thread(replace_file, path, json.dumps(counts).encode(), durable=False)
+
+
+def with_counts(state: VaultState, folder: Path) -> VaultState:
+    """Return the state of a closed vault with the counts that it had when it was closed."""
+    try:
+        counts = json.loads((folder / _COUNTS).read_bytes())
+        notes, types, at = (counts[name] for name in ("notes", "types", "last_indexed"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return state
+    return replace(state, notes=notes, types=types, last_indexed=at)

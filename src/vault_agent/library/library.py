@@ -8,14 +8,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.config import endpoint_settings, index_parent
+from vault_agent.config import endpoint_settings, index_parent, rules
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.embedding.settings import EndpointSettings
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
+from vault_agent.library.across import Across
 from vault_agent.library.delivery import Deliveries
 from vault_agent.library.hosted import HostedVault
 from vault_agent.library.journals import open_journals
-from vault_agent.library.known import KnownVaults, state_of
+from vault_agent.library.known import KnownVaults, remember_counts, state_of, with_counts
 from vault_agent.library.memory import Memory
 from vault_agent.library.opening import open_vault
 from vault_agent.library.promotion import Promotion
@@ -60,6 +61,8 @@ class Library:
         self.several = Several(self)
         """Searches over several vaults."""
         self.memory = Memory(self, config.memory)
+        self.across = Across(self)
+        """Links from notes of projects to the global vault."""
         self.typed = TypedNotes(self)
         """New notes of vaults with types."""
         self.promotion = Promotion(self, config.journal.redact_patterns)
@@ -171,7 +174,9 @@ class Library:
             hosted = self._hosted.get(identity)
             address = self.known.unique(entry.address, identity)
             vault = hosted.vault if hosted is not None else None
-            found.append(await state_of(vault, entry=entry, address=address, hosted=hosted))
+            folder = rules.index_folder(entry.root, self._config.index.dir)
+            state = await state_of(vault, entry=entry, address=address, hosted=hosted)
+            found.append(with_counts(state, folder) if vault is None else state)
         return found
 
     async def close(self) -> None:
@@ -204,6 +209,7 @@ class Library:
                 keeper=self.default.keeper,
             ),
             on_open=self._took,
+            on_close=remember_counts,
             on_end=lambda: self._ended(identity),
         )
         self._hosted[identity] = hosted

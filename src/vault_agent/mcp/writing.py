@@ -100,7 +100,8 @@ async def _with_suggestions(view: View, path: str) -> VaultAgentError:
 def written_text(view: View, reply: Reply[WriteData]) -> str:
     """Return what a write has done: a line, and at most 20 lines of what changed."""
     data = reply.data
-    verb = _VERBS.get(data.operation, "created" if data.created else "changed")
+    is_new = data.created and data.hash_before is None  # not only a section of it
+    verb = _VERBS.get(data.operation, "created" if is_new else "changed")
     path = view.shown(data.path)
     if data.moved_from is not None:
         path = f"{view.shown(data.moved_from)} -> {path}"
@@ -127,7 +128,7 @@ def written_text(view: View, reply: Reply[WriteData]) -> str:
         parts.append(f"writeId: {data.write_id}")
     lines = [" · ".join(parts)]
     # A deleted or new note is what the model knows already.
-    if data.changed and not data.created and data.operation != "delete":
+    if data.changed and not is_new and data.operation != "delete":
         lines += _diff(view, data)
     return "\n".join([*lines, *warning_lines([_for_model(each) for each in reply.warnings])])
 

@@ -184,15 +184,26 @@ def _warning_fields(warning: Notice) -> dict[str, Any]:
     fields = {"code": warning.code, "message": warning.message, "details": dict(warning.details)}
     if len(orjson.dumps(fields)) <= MAX_WARNING_BYTES:
         return fields
-    short = {**fields, "message": _cut(warning.message), "details": _cut_all(warning.details)}
-    if len(orjson.dumps(short)) <= MAX_WARNING_BYTES:
-        return short
-    return {**short, "message": warning.code, "details": {}}
+    message, details = _cut(warning.message), _cut_all(warning.details)
+    while True:
+        short = {**fields, "message": message, "details": details}
+        if len(orjson.dumps(short)) <= MAX_WARNING_BYTES:
+            return short
+        if not any(isinstance(value, list) and value for value in details.values()):
+            return {**short, "message": warning.code, "details": {}}
+        details = _halved(details)  # a count beside a list says how many there are
 
 
 def _cut_all(details: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _cut(value) if isinstance(value, str) else value for name, value in details.items()
+    }
+
+
+def _halved(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value[: len(value) // 2] if isinstance(value, list) else value
+        for name, value in details.items()
     }
 
 

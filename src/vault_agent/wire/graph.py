@@ -94,6 +94,11 @@ class NearNoteData(GraphNoteData):
 
     type: str | None
     distance: int
+    vault: str | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="`global` for a note of the global vault that a note of the project links to.",
+    )
 
 
 class LocalGraphData(Model):
@@ -198,6 +203,11 @@ class GraphNodeObject(Model):
     tags: list[str]
     created_at: str | None
     connection_count: int
+    vault: str | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="`global` for a note of the global vault, whose `id` then begins with it.",
+    )
 
 
 class GraphEdgeObject(Model):

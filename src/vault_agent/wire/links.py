@@ -95,6 +95,11 @@ class NoteLinkData(Model):
     candidates: tuple[str, ...] = Field(
         description="Paths that an ambiguous link can mean, at most five, the chosen one first."
     )
+    vault: str | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="`global` if it leads to a note of the global vault.",
+    )
 
 
 class LinksData(PageData):

@@ -17,11 +17,9 @@ class ListedVaultData(Model):
     identity: str
     open: bool = Field(description="A registered vault is opened at its first use.")
     state: Literal["ready", "indexing", "closed", "missing", "untrusted", "error"]
-    notes: int | None = Field(description="Of an open vault.")
-    types: dict[str, int] | None = Field(
-        description='Notes by type, of an open vault; `""` for notes without one.'
-    )
-    last_indexed: str | None = Field(description="ISO 8601, UTC; of an open vault.")
+    notes: int | None = Field(description="Of a closed vault those that it had when it was closed.")
+    types: dict[str, int] | None = Field(description='Notes by type; `""` for notes without one.')
+    last_indexed: str | None = Field(description="ISO 8601, UTC.")
     code: str | None = Field(description="Why its index does not serve.")
 
 

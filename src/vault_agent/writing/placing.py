@@ -8,7 +8,6 @@ from vault_agent.errors import Conflict
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.naming import new_folder, new_path
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.paths import validate
 
 if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
@@ -48,7 +47,6 @@ def place_for_folder(root: VaultRoot, path: str, *, moved: str | None = None) ->
 
 def folder_exists(root: VaultRoot, path: str) -> bool:
     """Whether there is a folder at exactly this path."""
-    validate(path)
     parent, _, name = path.rpartition("/")
     return any(entry.name == name and entry.is_folder for entry in _entries(root, parent))
 

@@ -48,6 +48,17 @@ async def values_of(
     return found
 
 
+async def unresolved_targets(
+    connection: aiosqlite.Connection, rowids: Iterable[int], prefix: str
+) -> list[tuple[int, str]]:
+    """Return the targets of links that lead nowhere and begin with a text, by their notes."""
+    with translated():
+        rows = await connection.execute_fetchall(
+            _UNRESOLVED, (json_array(rowids), len(prefix), prefix)
+        )
+    return [(rowid, target) for rowid, target in rows]
+
+
 async def notes_with_value(
     connection: aiosqlite.Connection, name: str, value: str, *, limit: int
 ) -> list[tuple[int, str]]:
@@ -69,6 +80,13 @@ SELECT asked.value, property.value FROM json_each(?) AS asked
 CROSS JOIN property ON property.key >= asked.value << {CHUNK_BITS}
     AND property.key < (asked.value + 1) << {CHUNK_BITS}
 WHERE property.name = ? AND property.type <> 'empty' ORDER BY property.key
+"""
+
+_UNRESOLVED = f"""
+SELECT asked.value, link.target FROM json_each(?) AS asked
+CROSS JOIN link ON link.key >= asked.value << {CHUNK_BITS}
+    AND link.key < (asked.value + 1) << {CHUNK_BITS}
+WHERE link.dest IS NULL AND substr(link.target, 1, ?) = ? ORDER BY link.key
 """
 
 _WITH_VALUE = f"""

@@ -61,6 +61,9 @@ export const removeNote = (id, vault, noteId) => ask("DELETE", `${pathOf(id)}/no
 /** Make the journal of a session, again where it is incomplete. @param {string} sessionId */
 export const makeJournal = (sessionId) => ask("POST", "/journals", { whole: true, body: { sessionId } });
 
+/** The text of the draft of a journal. @param {string} sessionId @returns {Promise<string>} */
+export const readDraft = async (sessionId) => (await ask("GET", `/journals/${encodeURIComponent(sessionId)}/draft`, { whole: true })).data.text;
+
 /** Take the draft of a journal, or drop it. @param {string} sessionId @param {boolean} accept */
 export const reviewJournal = (sessionId, accept) => ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
 

@@ -78,6 +78,9 @@ function Running({ job }) {
       <div class="head"><span class="acts end"><button class="quiet" onClick=${() => (sure.value = false)}>${words.jobs.no}</button><button class="primary" onClick=${cancel}>${words.jobs.yes}</button></span></div></div><//>`}</section>`;
 }
 
+/** Numbers as they are shown, without zeros. @param {Record<string, number>} counts */
+const shownCounts = (counts) => Object.fromEntries(Object.entries(counts).map(([name, n]) => [name, typeof n === "number" && n > 0 ? count(n) : ""]));
+
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({ succeeded: ["check", "ok"], failed: ["warn", "bad"], cancelled: ["x", "mute"], interrupted: ["warn", "warned"] });
 
 /** @param {{ job: any }} given */
@@ -87,7 +90,7 @@ function Past({ job }) {
   const trigger = /** @type {any} */ (words.jobs.triggers)[job.trigger] ?? job.trigger;
   return html`<div><div class="line"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
       <span class="grow"><b>${/** @type {any} */ (words.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">${trigger}</span>
-        <small>${job.error ? plain(job.error.message) : job.summary ? words.jobs.summary(job.summary) : /** @type {any} */ (words.jobs.states)[job.state]}</small></span>
+        <small>${job.error ? plain(job.error.message) : job.summary ? words.jobs.summary(shownCounts(job.summary)) : /** @type {any} */ (words.jobs.states)[job.state]}</small></span>
       <span class="mute num" title=${fullDate(job.finishedAt)}>${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${words.jobs.took(duration(took))}</span></div>
     <${Warnings} job=${job} /></div>`;
 }

@@ -1,23 +1,31 @@
 // The journals of sessions: drafts to accept, incomplete ones with Retry, and the others.
 
-import { html, useEffect } from "../../../vendor/preact.js";
-import { Empty, sentence } from "../../parts/fault.js";
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { Dialog } from "../../parts/dialog.js";
+import { Empty, sentence, Trouble } from "../../parts/fault.js";
 import { toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
-import { journals, loadJournals, loadSession, loadSessions, makeJournal, reviewJournal, session } from "../../state/memory.js";
+import { journals, loadJournals, loadSession, loadSessions, makeJournal, readDraft, reviewJournal, session } from "../../state/memory.js";
 import { identityOf, job, remembered, revision, switchedOn } from "../../state/vault.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { agentName } from "./names.js";
 
 const t = words.journals;
+const [SOON, LATER] = [1500, 5000]; // ms
 const FIRST = ["draft", "incomplete", "pending"];
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({ complete: ["check", "ok"], incomplete: ["warn", "warned"], draft: ["edit", "warned"], pending: ["clock", "mute"], skipped: ["minus", "mute"] });
 
 /** @param {{ project: string }} given */
 export function Journals({ project }) {
   useEffect(() => void loadJournals(project), [project, remembered.value, revision.value, job.value?.state]);
+  const waits = journals.value?.some((each) => each.state === "pending");
+  useEffect(() => {
+    // No event tells when a journal is written.
+    const timer = setInterval(() => document.visibilityState === "visible" && void loadJournals(project), waits ? SOON : LATER);
+    return () => clearInterval(timer);
+  }, [waits, project]);
   if (!journals.value) return null;
   if (!journals.value.length) return html`<${Empty} icon="notes" title=${t.none.title}><p>${t.none.text}</p><//>`;
   const rank = (/** @type {any} */ each) => (FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length);
@@ -31,6 +39,7 @@ export function Journals({ project }) {
 export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
   const identity = identityOf(vault);
+  const draft = useSignal(false);
   const title = plain(of.title, 120) || t.states[/** @type {"draft"} */ (of.state)];
   /** @param {Promise<any>} work @param {string} done */
   const act = (work, done) => void work.then(() => {
@@ -43,6 +52,20 @@ export function JournalState({ of, vault, sessionId }) {
   return html`<span class="journal"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
     <span class="grow">${of.noteId && identity ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${plain(of.title, 120) || t.open}</bdi></a>` : html`<bdi>${title}</bdi>`}<small>${said.join(" · ")}</small></span>
     ${switchedOn("journal.enabled") && sessionId && html`<span class="acts">
-      ${of.state === "draft" && html`<button class="quiet" onClick=${() => act(reviewJournal(sessionId, false), t.dropped)}>${t.drop}</button><button class="primary" onClick=${() => act(reviewJournal(sessionId, true), t.accepted)}>${t.accept}</button>`}
-      ${of.state === "incomplete" && html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`}</span>`}</span>`;
+      ${of.state === "draft" && html`<button class="quiet" onClick=${() => (draft.value = true)}>${t.read}</button>`}
+      ${of.state === "incomplete" && html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`}</span>`}
+    ${draft.value && html`<${Draft} id=${sessionId} onClose=${() => (draft.value = false)} onReview=${(/** @type {boolean} */ accept) => { draft.value = false; act(reviewJournal(sessionId ?? "", accept), accept ? t.accepted : t.dropped); }} />`}</span>`;
+}
+
+/** The note that a draft would be, and what becomes of it. @param {{ id: string, onClose: () => void, onReview: (accept: boolean) => void }} given */
+function Draft({ id, onClose, onReview }) {
+  const text = useSignal("");
+  const fault = useSignal(/** @type {any} */ (null));
+  const read = () => readDraft(id).then((found) => ((text.value = found), (fault.value = null)), (error) => (fault.value = error));
+  useEffect(() => void read(), [id]);
+  return html`<${Dialog} label=${t.draftTitle} onClose=${onClose}><div class="boxed">
+    <header><h1>${t.draftTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></header>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${read} />`}
+    <pre class="raw" dir="auto" tabindex="0">${text.value}</pre>
+    <div class="head"><span class="acts end"><button class="quiet danger" onClick=${() => onReview(false)}>${t.drop}</button><button class="primary" disabled=${!text.value} onClick=${() => onReview(true)}>${t.accept}</button></span></div></div><//>`;
 }

@@ -127,6 +127,8 @@ function draw(canvas, { nodes, links }, hot) {
   const ranked = nodes.map((/** @type {any} */ node, /** @type {number} */ at) => ({ node, at })).sort((/** @type {any} */ a, /** @type {any} */ b) => Number(b.at === hot) - Number(a.at === hot) || Number(b.at === 0) - Number(a.at === 0) || b.node.degree - a.node.degree);
   /** @type {number[][]} */
   const taken = [];
+  const over = (/** @type {number[]} */ one, /** @type {number[]} */ other) => other[0] < one[2] && one[0] < other[2] && other[1] < one[3] && one[1] < other[3];
+  const circles = nodes.map((/** @type {any} */ { sx, sy, r }) => [sx - r, sy - r, sx + r, sy + r]);
   to.textAlign = "center";
   to.textBaseline = "middle";
   to.lineJoin = "round";
@@ -139,7 +141,8 @@ function draw(canvas, { nodes, links }, hot) {
     const x = Math.max(half + 4, Math.min(node.sx, width - half - 4));
     const y = node.sy + node.r + (at ? 9 : 13);
     const box = [x - half - 2, y - 7, x + half + 2, y + 7];
-    if (at !== hot && taken.some((other) => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3])) continue;
+    const free = !taken.some((other) => over(box, other)) && (strong || !circles.some((/** @type {number[]} */ other, /** @type {number} */ each) => each !== at && over(box, other)));
+    if (at !== hot && !free) continue;
     taken.push(box);
     to.strokeStyle = colours.paper;
     to.lineWidth = 3.5;

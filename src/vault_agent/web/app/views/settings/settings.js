@@ -54,6 +54,9 @@ function Health({ now }) {
     ["search", t.embeddings, semantic[0], "", semantic[1]],
     ["clock", t.watch, watching[0], "", watching[1]],
     ["edit", t.write, switchedOn("write.enabled") ? t.on : t.writeOff, "", switchedOn("write.enabled") ? "ok" : "mute"],
+    ["folder", t.vaults, switchedOn("vaults.enabled") ? t.on : t.vaultsOff, "", switchedOn("vaults.enabled") ? "ok" : "mute"],
+    ["memory", t.memory, switchedOn("memory.enabled") ? t.on : t.memoryOff, "", switchedOn("memory.enabled") ? "ok" : "mute"],
+    ["notes", t.journals, switchedOn("journal.enabled") ? t.on : t.journalsOff, "", switchedOn("journal.enabled") ? "ok" : "mute"],
     ["info", t.version, now.version, /** @type {any} */ (words.stats)[live.value], ""],
   ];
   return html`<div class="card">
