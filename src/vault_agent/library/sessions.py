@@ -222,20 +222,25 @@ class Sessions:
     async def _absorb(self, events: Iterable[SessionEvent]) -> list[Session]:
         """Store events, and return the session after each that was not stored before."""
         found: list[Session] = []
+        current: dict[str, Session] = {}  # those that these events have changed
         now = self._now()
         async with self._turn, self.store.writing():
             for event in events:
                 if not await self.store.take(digest_of(event), event.at, within=SAME_SECONDS):
                     continue
-                known = await self.store.get(event.session_id)
+                known = current.get(event.session_id)
+                if known is None:
+                    known = await self.store.get(event.session_id)
                 known = not_later(known, now) if known is not None else None
                 happened = event._replace(at=min(event.at, now))
                 session = after(known, happened)
                 if has_text(event):
                     # Before the database is changed: a crash leaves a text too many, never too few.
                     await in_thread(keep_text, self._texts, session, happened)
-                await self.store.put(session)
+                current[event.session_id] = session
                 found.append(session)
+            for session in current.values():
+                await self.store.put(session)
         return found
 
     async def _delivered(self, session: Session, event: SessionEvent) -> Delivered:

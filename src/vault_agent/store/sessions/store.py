@@ -120,16 +120,12 @@ class SessionStore:
 
         Only inside `writing`.
         """
-        same = await self.connection.execute_fetchall(
-            "SELECT 1 FROM taken_event WHERE digest = ? AND at BETWEEN ? AND ? LIMIT 1",
-            (digest, at - within, at + within),
+        new = await self.connection.execute_fetchall(
+            "INSERT INTO taken_event (digest, at) SELECT ?1, ?2 WHERE NOT EXISTS"
+            " (SELECT 1 FROM taken_event WHERE digest = ?1 AND at BETWEEN ?3 AND ?4) RETURNING at",
+            (digest, at, at - within, at + within),
         )
-        if list(same):
-            return False
-        await self.connection.execute_fetchall(
-            "INSERT INTO taken_event (digest, at) VALUES (?, ?)", (digest, at)
-        )
-        return True
+        return bool(list(new))
 
     async def forget(self, session_ids: Iterable[str]) -> None:
         """Remove sessions."""
