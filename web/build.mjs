@@ -39,10 +39,10 @@ const entries = {
       syntaxHighlighting, syntaxTree } from "@codemirror/language";
     export { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap,
       completionStatus, pickedCompletion, startCompletion } from "@codemirror/autocomplete";
-    export { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
     export { Strikethrough, Table, TaskList, parser } from "@lezer/markdown";
     export { Tag, styleTags, tags } from "@lezer/highlight";`,
   // The same copy of state and view as the editor's, so the parts fit together.
+  "search.js": `export { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";`,
   "merge.js": `export { MergeView, unifiedMergeView } from "@codemirror/merge";`,
   "temml.js": `import temml from "temml"; export const { render } = temml;`,
 };
@@ -65,10 +65,10 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const files = {};
 const packages = new Set();
-const imported = await namesUsedByMerge();
+const imported = namesUsed("merge", "search");
 for (const [name, entry] of Object.entries(entries)) {
   const source = name === "codemirror.js" ? entry + imported : entry;
-  const result = await bundle(source, name === "merge.js" ? [shared] : []);
+  const result = await bundle(source, /^(merge|search)\.js$/.test(name) ? [shared] : []);
   const bytes = result.outputFiles[0].contents;
   writeFileSync(join(out, name), bytes);
   const used = [...new Set(Object.keys(result.metafile.inputs).map(owner).filter(Boolean))].sort();
@@ -104,16 +104,17 @@ async function bundle(contents, plugins) {
   });
 }
 
-/** Return exports of what the merge view takes from CodeMirror and the editor's entry does not name. */
-async function namesUsedByMerge() {
-  const text = readFileSync(join(here, "node_modules/@codemirror/merge/dist/index.js"), "utf8");
+/** Return exports of what other packages of CodeMirror take from it and the editor's entry does not name. */
+function namesUsed(...packages) {
+  const own = new Set([...entries["codemirror.js"].matchAll(/\{([^}]*)\}/g)].flatMap(([, list]) => list.match(/\w+/g)));
   const lines = [];
-  for (const [, names, from] of text.matchAll(/^import \{([^}]+)\} from '([^']+)'/gm)) {
-    if (from === "style-mod") continue;
-    const exported = [...entries["codemirror.js"].matchAll(/\{([^}]*)\}/g)].flatMap(([, list]) => list.match(/\w+/g));
-    const own = new Set(exported);
-    const more = names.split(",").map((each) => each.trim()).filter((each) => !own.has(each));
-    if (more.length) lines.push(`export { ${more.join(", ")} } from "${from}";`);
+  for (const each of packages) {
+    const text = readFileSync(join(here, `node_modules/@codemirror/${each}/dist/index.js`), "utf8");
+    for (const [, names, from] of text.matchAll(/^import \{([^}]+)\} from '(@[^']+)'/gm)) {
+      const more = names.split(",").map((name) => name.trim()).filter((name) => !own.has(name));
+      if (more.length) lines.push(`export { ${more.join(", ")} } from "${from}";`);
+      more.forEach((name) => own.add(name));
+    }
   }
   return `\n${lines.join("\n")}`;
 }

@@ -182,6 +182,20 @@ def test_a_draft_outlives_its_page(desk: Desk):
     other.close()
 
 
+def test_going_to_another_note_saves_the_one_before(desk: Desk):
+    desk.note("Before.md", "# Before\n\n")
+    desk.note("After.md", "# After\n\n")
+    page = desk.edit("Before")
+    at_end(page, "typed before")
+    page.locator(".row", has_text="After").click()
+    expect(page.locator(".edit .crumb h1")).to_have_text("After")
+    expect(field(page)).to_contain_text("After")
+    at_end(page, "typed after")
+    page.evaluate("location.hash = '#/graph'")
+    desk.until("Before.md", "# Before\n\ntyped before")
+    desk.until("After.md", "# After\n\ntyped after")
+
+
 def test_what_others_write_is_never_overwritten(desk: Desk):
     desk.note("Shared.md", "# Shared\n\none\n\ntwo\n\nthree\n")
     page = desk.edit("Shared")

@@ -4,6 +4,5 @@ export { Decoration, EditorView, ViewPlugin, WidgetType, drawSelection, dropCurs
 export { defaultKeymap, history, historyKeymap, indentLess, indentMore, isolateHistory } from "@codemirror/commands";
 export { HighlightStyle, Language, LanguageSupport, defineLanguageFacet, foldService, indentUnit, syntaxHighlighting, syntaxTree } from "@codemirror/language";
 export { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, completionStatus, pickedCompletion, startCompletion } from "@codemirror/autocomplete";
-export { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 export { Strikethrough, Table, TaskList, parser } from "@lezer/markdown";
 export { Tag, styleTags, tags } from "@lezer/highlight";

@@ -80,7 +80,8 @@ function begin(open, disk) {
 export async function openEditor(id) {
   const mine = ++opened;
   editFault.value = null;
-  await closing;
+  await closeEditor();
+  if (mine !== opened) return;
   try {
     const [disk, draft] = await Promise.all([readDisk(id), draftOf(id)]);
     if (mine !== opened || !disk) return;
@@ -98,10 +99,17 @@ export async function openEditor(id) {
   }
 }
 
-/** The editor that shows the text, and the text that it begins with. @param {Surface} given */
+/** The editor that shows the text from now on. Return what takes it away; its text stays. @param {Surface} given */
 export function attach(given) {
-  if (session) session.surface = given;
+  const mine = session;
+  if (mine) mine.surface = given;
+  return () => {
+    const text = given.body();
+    if (mine?.surface === given) mine.surface = { body: () => text, show: () => {} };
+  };
 }
+
+/** The text that an editor begins with. */
 export const firstBody = () => (session ? split(session.saver.base.text, headAsText.peek()).body : "");
 /** The whole text as it is now. */
 export const wholeText = () => session?.read() ?? "";
@@ -238,7 +246,7 @@ export function goOn(place, hash, text) {
 /** Save, and stop. Text that cannot be saved stays as a draft. Resolves when it is saved, or soon. */
 export function closeEditor() {
   const mine = session;
-  if (!mine) return Promise.resolve();
+  if (!mine) return closing;
   const text = mine.read();
   void draft();
   mine.read = () => text;

@@ -17,7 +17,6 @@ import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { put } from "./format.js";
 import { Notices, State } from "./notices.js";
-import { Preview } from "./preview.js";
 import { Properties } from "./properties.js";
 import { makeSurface, showText, TOOLS } from "./surface.js";
 import { together } from "./sync.js";
@@ -29,6 +28,7 @@ sheet.href = new URL("../../../css/editor.css", import.meta.url).href;
 const styled = signal(false);
 sheet.addEventListener("load", () => (styled.value = true));
 
+const PREVIEW = () => import("./preview.js");
 const CONFLICT = () => import("./conflict.js"); // with the part that shows differences
 
 export const MODES = /** @type {const} */ (["off", "beside", "instead"]);
@@ -67,6 +67,7 @@ function Page({ reading }) {
   const mode = useSignal(readOfVault("preview", "off"));
   const version = useSignal(0);
   const compared = useSignal(false);
+  const ready = useSignal(false); // whether a preview was shown
   const uploading = useRef(/** @type {HTMLInputElement | null} */ (null));
   const conflict = clash.value?.kind === "conflict" || (clash.value?.kind === "merged" && compared.value);
 
@@ -76,6 +77,7 @@ function Page({ reading }) {
     if (clash.peek()) return;
     go({ note: open.id, edit: "" });
     if (shown) setTimeout(reopen, 50);
+    setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }), 100);
   };
   const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
     for (const file of files) {
@@ -124,7 +126,7 @@ function Page({ reading }) {
       onLink: (link) => void follow(link), onFault: (fault) => toast(sentence(fault)), onBlur: () => void (unsaved() && save()),
     });
     view.current = made;
-    attach({
+    const detach = attach({
       body: () => made.state.doc.toString(),
       show: (body, marks, own) => {
         showText(made, body, marks, own);
@@ -145,8 +147,7 @@ function Page({ reading }) {
     document.addEventListener("visibilitychange", hidden);
     return () => {
       document.removeEventListener("visibilitychange", hidden);
-      const text = made.state.doc.toString();
-      attach({ body: () => text, show: () => {} });
+      detach();
       made.destroy();
     };
   }, []);
@@ -157,7 +158,7 @@ function Page({ reading }) {
   useEffect(() => {
     if (mode.value !== "beside" || conflict || !seen.current) return;
     return together(view.current, source.current, seen.current, () => head.peek().split("\n").length - 1);
-  }, [mode.value, conflict]);
+  }, [mode.value, conflict, ready.value]);
 
   const change = (/** @type {string} */ to) => {
     mode.value = to;
@@ -190,5 +191,5 @@ function Page({ reading }) {
     <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(/** @type {any} */ event) => { void add([...event.target.files], null); event.target.value = ""; }} />
     <div class="panes"><div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}><div class="sheetlike"><${Properties} key=${open.id} /><div class="field-md" ref=${field} data-head=${headAsText.value}></div></div></div>
       ${conflict && html`<${Later} load=${CONFLICT} name="Conflict" given=${{ onEnd: () => { compared.value = false; requestAnimationFrame(() => view.current?.focus()); } }} />`}
-      ${shown !== "off" && html`<${Preview} text=${wholeText} version=${version.value + head.value.length} note=${open} reading=${reading} box=${seen} onShown=${() => {}} />`}</div></section>`;
+      ${shown !== "off" && html`<${Later} load=${PREVIEW} name="Preview" given=${{ text: wholeText, version, note: open, reading, box: seen, onShown: () => void (ready.value = true) }} />`}</div></section>`;
 }

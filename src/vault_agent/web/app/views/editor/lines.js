@@ -44,9 +44,11 @@ function decorations(view) {
       pos = line.to + 1;
       if (line.from <= at) continue;
       at = line.from;
-      const names = classes.get(line.from);
+      const names = classes.get(line.from) ?? [];
+      const item = /^(?:[-*+]|(\d+[.)]))[ \t]+(\[.\] )?/.exec(line.text);
+      if (item && !/ln-(code|front|table)/.test(names.join())) names.push(`ln-item${item[2] ? " x" : item[1] ? " n" : ""}`);
       const turned = OTHER_WAY.test(line.text.slice(0, 500));
-      if (names || turned) builder.add(line.from, line.from, Decoration.line({ class: names?.join(" "), attributes: turned ? { dir: "auto" } : undefined }));
+      if (names.length || turned) builder.add(line.from, line.from, Decoration.line({ class: names.join(" ") || undefined, attributes: turned ? { dir: "auto" } : undefined }));
     }
   }
   return builder.finish();

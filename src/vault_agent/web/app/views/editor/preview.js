@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { sentence } from "../../parts/fault.js";
+import { head } from "../../state/editing.js";
 import { showRendered } from "../../trust.js";
 import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
@@ -46,7 +47,7 @@ export function patch(prose, rendered, enhance, note) {
   return end;
 }
 
-/** @param {{ text: () => string, version: number, note: { id: string, path: string, title: string }, reading: Reading, box: { current: HTMLElement | null }, onShown: () => void }} given */
+/** @param {{ text: () => string, version: { value: number }, note: { id: string, path: string, title: string }, reading: Reading, box: { current: HTMLElement | null }, onShown: () => void }} given */
 export function Preview({ text, version, note, reading, box, onShown }) {
   const prose = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal("");
@@ -72,7 +73,7 @@ export function Preview({ text, version, note, reading, box, onShown }) {
       }
     };
     now.timer = setTimeout(() => void show(), Math.max(0, now.due - performance.now()));
-  }, [version, note.path]);
+  }, [version.value, head.value, note.path]);
   useEffect(() => {
     const stop = reading.watchLinks(/** @type {HTMLElement} */ (prose.current));
     return () => {

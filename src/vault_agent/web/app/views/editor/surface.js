@@ -1,8 +1,8 @@
 // The text field: CodeMirror with what is ours.
 
 import {
-  EditorState, EditorView, Prec, Transaction, acceptCompletion, defaultKeymap, drawSelection, dropCursor, highlightSelectionMatches, highlightSpecialChars, history, historyKeymap,
-  indentLess, indentMore, indentUnit, isolateHistory, keymap, placeholder, search, searchKeymap, syntaxTree,
+  EditorState, EditorView, Prec, Transaction, acceptCompletion, defaultKeymap, drawSelection, dropCursor, highlightSpecialChars, history, historyKeymap,
+  indentLess, indentMore, indentUnit, isolateHistory, keymap, placeholder, syntaxTree, StateEffect,
 } from "../../../vendor/codemirror.js";
 import { changesOf } from "../../state/merge.js";
 import { words } from "../../words.js";
@@ -37,6 +37,21 @@ export function linkAt(state, pos) {
   return null;
 }
 
+/** Search in the text. What does it is loaded at the first time. @param {EditorView} view */
+async function find(view) {
+  const loaded = await import("../../../vendor/search.js").catch(() => null);
+  if (!loaded) return;
+  const { highlightSelectionMatches, openSearchPanel, search, searchKeymap } = loaded;
+  if (!searching.has(view)) {
+    searching.add(view);
+    const keys = keymap.of(searchKeymap.filter((each) => each.key !== "Mod-g")); // that is the graph
+    view.dispatch({ effects: StateEffect.appendConfig.of([search({ top: true }), keys, highlightSelectionMatches({ minSelectionLength: 3 })]) });
+  }
+  openSearchPanel(view);
+}
+/** @type {WeakSet<EditorView>} */
+const searching = new WeakSet();
+
 /**
  * @param {{ parent: HTMLElement, doc: string, note: () => { id: string, path: string }, language?: string, onType: () => void, onKey: (name: "save" | "image" | "done" | "preview") => void,
  *   onFiles: (files: File[], at: number) => boolean, onLink: (link: { target: string, wiki: boolean }) => void, onFault: (fault: any) => void, onBlur: () => void }} given
@@ -54,8 +69,8 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
       extensions: [
         nonce ? EditorView.cspNonce.of(nonce) : [],
         phrases(),
-        history(), drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1100 }), dropCursor(), highlightSpecialChars(), highlightSelectionMatches({ minSelectionLength: 3 }),
-        search({ top: true }), EditorView.lineWrapping, EditorState.allowMultipleSelections.of(true), indentUnit.of("\t"), EditorState.tabSize.of(4),
+        history(), drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1100 }), dropCursor(), highlightSpecialChars(),
+        EditorView.lineWrapping, EditorState.allowMultipleSelections.of(true), indentUnit.of("\t"), EditorState.tabSize.of(4),
         language(), lineLooks, completion(note, onFault), placeholder(words.edit.placeholder),
         EditorView.contentAttributes.of({ "aria-label": words.edit.text, spellcheck: "true", autocapitalize: "sentences", autocorrect: "on" }),
         Prec.high(keymap.of([
@@ -64,11 +79,12 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
           ...TOOLS.map(([name, keys, run]) => ({ key: ofCodeMirror(keys), run: run ?? (() => (onKey(/** @type {any} */ (name)), true)), preventDefault: true })),
           { key: "Mod-e", run: () => (onKey("preview"), true), preventDefault: true },
           { key: "Mod-Shift-Enter", run: () => (onKey("done"), true) },
+          { key: "Mod-f", run: (view) => (void find(view), true), preventDefault: true },
           { key: "Alt-Enter", run: follow },
           { key: "Enter", run: newline },
           { key: "Tab", run: (view) => (view.state.selection.ranges.some((each) => !each.empty) || inList(view) ? indentMore(view) : put(view, "\t")), shift: indentLess },
         ])),
-        keymap.of([...historyKeymap, ...searchKeymap, ...defaultKeymap.filter((each) => each.key !== "Mod-i" && each.key !== "Mod-Enter")]),
+        keymap.of([...historyKeymap, ...defaultKeymap.filter((each) => each.key !== "Mod-i" && each.key !== "Mod-Enter")]),
         EditorView.domEventHandlers({
           paste: (event, at) => onFiles([...(event.clipboardData?.files ?? [])], at.state.selection.main.from),
           drop: (event, at) => onFiles([...(event.dataTransfer?.files ?? [])], at.posAtCoords({ x: event.clientX, y: event.clientY }) ?? at.state.selection.main.from),

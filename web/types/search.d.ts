@@ -1,0 +1,2 @@
+// The vendored search.js as our own modules see it.
+export { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
