@@ -13,6 +13,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -34,6 +35,7 @@ KEY = "benchmark-key-" * 3
 LETTERS = "and so the long night went on over the garden "
 APART_MS = 40  # about 25 keys a second: faster than a person
 
+_IMPORT = re.compile(r'^(?:import|export)\b[^;"]*?"(\.[^"]+)"', re.MULTILINE)
 _WATCH = """() => {
   window.keys = [];
   window.tasks = [];
@@ -133,10 +135,25 @@ def editing(browser: Browser, keys: int) -> dict[str, float]:
 
 
 def sizes() -> float:
-    """Return how large the editor is: its modules, its style sheet and CodeMirror."""
-    own = (PAGE / "app" / "views" / "editor").glob("*.js")
-    files = [*own, PAGE / "css" / "editor.css", PAGE / "vendor" / "codemirror.js"]
+    """Return how large the editor is: what is loaded with it and not before."""
+    app = PAGE / "app"
+    before = imported(app / "main.js") | imported(app / "views" / "notes" / "read.js")
+    files = imported(app / "views" / "editor" / "editor.js") - before
+    files.add(PAGE / "css" / "editor.css")
     return sum(len(gzip.compress(file.read_bytes(), 9)) for file in files) / 1000
+
+
+def imported(module: Path) -> set[Path]:
+    """Return a module and all that are loaded with it."""
+    found: set[Path] = set()
+    waiting = [module.resolve()]
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            names = _IMPORT.findall(each.read_text("utf-8")) if each.is_relative_to(PAGE) else []
+            waiting += [(each.parent / name).resolve() for name in names if name.startswith(".")]
+    return found
 
 
 def main() -> None:

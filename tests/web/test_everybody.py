@@ -51,7 +51,7 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
     return [
         ("list", at("/notes", ".row")),
         ("results", at("/notes?q=frost", ".row mark")),
-        ("nothing found", at("/notes?q=qqqqqq", ".empty")),
+        ("nothing found", at("/notes?q=qqqqqq", ".list .empty")),
         ("note", at(f"/notes/{frost}", ".back .ref")),
         ("palette", press("Control+k", "dialog .option")),
         ("keys", press("Escape", "body")),
