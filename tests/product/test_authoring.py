@@ -147,7 +147,7 @@ def test_while_writing_is_off_only_lists_are_there(tmp_path: Path):
             "adr": {"title": "c"},
         }.items():
             assert program.call("POST", f"/write/{route}", body).code == "FEATURE_DISABLED"
-        assert len(program.call("GET", "/templates").data["templates"]) == 5
+        assert len(program.call("GET", "/templates").data["templates"]) == 7
         assert program.call("GET", "/devlog").data["entries"] == []
         assert program.call("GET", "/decisions").data["decisions"] == []
         assert [each.name for each in program.vault.iterdir()] == ["a.md"]

@@ -95,6 +95,20 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
         ("/writes/{writeId}", "GET", f"/writes/{once}", None),
         ("/ui/files/{path}", "GET", f"/ui/files/{once}?k=1", None),
         ("/ui/assets/{path}", "GET", f"/ui/assets/{once}", None),
+        ("/notes/{noteId}/promote", "POST", f"/notes/{once}/promote", None),
+        ("/notes/{noteId}/promote", "DELETE", f"/notes/{once}/promote", None),
+        ("/journals/{sessionId}/draft", "GET", f"/journals/{once}/draft", None),
+        ("/journals/{sessionId}/entries", "POST", f"/journals/{once}/entries", b'{"text": "a"}'),
+        ("/journals/{sessionId}/review", "POST", f"/journals/{once}/review", b'{"accept": true}'),
+    ]
+    session = "/memory/sessions/{sessionId}"
+    gone = f"{session}/notes/{{noteVault}}/{{noteId}}"
+    found += [
+        (session, "GET", f"/memory/sessions/{once}", None),
+        (f"{session}/refresh", "POST", f"/memory/sessions/{once}/refresh", None),
+        (f"{session}/notes", "POST", f"/memory/sessions/{once}/notes", None),
+        (gone, "DELETE", f"/memory/sessions/a/notes/{once}/{identify('a')}", None),
+        (gone, "DELETE", f"/memory/sessions/a/notes/global/{once}", None),
     ]
     found += [
         (f"/notes/{{noteId}}/{part}", "GET", f"/notes/{once}/{part}", None)

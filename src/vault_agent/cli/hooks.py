@@ -24,9 +24,10 @@ _AGENT = click.Choice(_NAMES)
 
 @click.group("hooks", cls=Group)
 def command() -> None:
-    """Let coding agents tell of their sessions, and get what is remembered.
+    """Let coding agents tell of their sessions.
 
-    Their settings get one command for each event. Nothing else in them changes.
+    They get what is remembered in return. Their settings get one command for each event. Nothing
+    else in them changes.
     """
 
 

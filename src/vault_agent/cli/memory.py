@@ -19,7 +19,7 @@ _PROJECT = "project:"
 
 @click.group("memory", cls=Group)
 def command() -> None:
-    """Show what is recalled of earlier sessions, and what agents got."""
+    """Show what is recalled, and what agents got."""
 
 
 @command.command("show", cls=Command)

@@ -13,7 +13,6 @@ from aiohttp import web
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.config.registry import GLOBAL
 from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
-from vault_agent.mcp.relay import VAULT_HEADER
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import MAX_BODY_BYTES, check_media, check_size, read_body
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from vault_agent.mcp.exchange import Reply
 
 PATH = "/mcp"
+VAULT_HEADER = "Vault-Agent-Vault"  # as in the relay, whose room is imported only when needed
 IN_FLIGHT = 64
 WAITING = 256
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,40}")

@@ -19,16 +19,18 @@ export function View() {
   const styled = useSheet("memory.css");
   const { session, project } = address.value;
   const both = switchedOn("memory.enabled") && switchedOn("journal.enabled");
-  const journals = useSignal(!switchedOn("memory.enabled"));
+  const chosen = useSignal(/** @type {boolean | null} */ (null));
+  // What is switched on may be known only later.
+  const journals = chosen.value ?? !switchedOn("memory.enabled");
   const only = project[0] ?? "";
   useEffect(() => void (vaults.peek().length || !switchedOn("vaults.enabled") || readVaults()), []);
   if (!styled) return null;
   if (session) return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div><${Session} key=${session} id=${session} /></div></section>`;
-  const tab = (/** @type {boolean} */ on, /** @type {string} */ label) => html`<button role="radio" aria-checked=${journals.value === on} onClick=${() => (journals.value = on)}>${label}</button>`;
+  const tab = (/** @type {boolean} */ on, /** @type {string} */ label) => html`<button role="radio" aria-checked=${journals === on} onClick=${() => (chosen.value = on)}>${label}</button>`;
   return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div>
     <div class="head"><h1>${t.title}</h1><span class="acts"><${Projects} only=${only} />${both && html`<span class="tabs" role="radiogroup" aria-label=${t.title}>${tab(false, t.sessions)}${tab(true, t.journals)}</span>`}</span></div>
     ${memoryFault.value && html`<${Trouble} fault=${memoryFault.value} again=${() => void loadSessions(only)} />`}
-    ${journals.value ? html`<${Journals} project=${only} />` : html`<${Sessions} project=${only} />`}
+    ${journals ? html`<${Journals} project=${only} />` : html`<${Sessions} project=${only} />`}
   </div></section>`;
 }
 
