@@ -2,7 +2,8 @@
 
 A journal is recorded as one to be written before anything else, so no end of a session is lost. Two
 workers take what is due: one writes extracts, the other asks the model, so that a slow model delays
-no extract. What fails is tried again, at each start too.
+no extract. What fails is tried again, at each start too. Of several servers one does so: the one
+that takes the events.
 """
 
 from __future__ import annotations
@@ -74,7 +75,6 @@ class Journals:
         folder: Path,
         chat: ChatClient | None,
         max_input: int,
-        log_days: float,
         on_crash: Callable[[CrashReport], object],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -87,7 +87,6 @@ class Journals:
         self._texts = JournalTexts(settings, chat, max_input)
         self._notes = JournalNotes(self.store, update_modules=settings.update_modules)
         self._chat = chat
-        self._log_days = log_days
         self._on_crash = on_crash
         self._now = now
         self._wake = {
@@ -123,6 +122,14 @@ class Journals:
                 self._wake[False].set()
             return
         await self._require(session, known, reason=None)
+
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is kept of sessions that were forgotten, and had their end before a moment.
+
+        Journals stay, also those that wait for a review.
+        """
+        await self.store.forget_before(moment)
+        await in_thread(self.files.forget_before, moment)
 
     # --- what people and agents ask for ---------------------------------------------------------
 
@@ -231,16 +238,16 @@ class Journals:
 
     async def write_due(self) -> None:
         """Write the extracts that are due, without end."""
+        await self._sessions.led()
         moment = self._now() - _DAY * self._settings.retry_days
         with suppress(VaultAgentError):
             await self.store.retry_all(self._now(), since=moment)
-        with suppress(OSError):
-            await in_thread(self.files.forget_before, self._now() - _DAY * self._log_days)
         await self._work(by_model=False)
 
     async def ask_due(self) -> None:
         """Ask the model for the journals that are due, without end."""
         if self._chat is not None:
+            await self._sessions.led()
             await self._work(by_model=True)
 
     async def _work(self, *, by_model: bool) -> None:
@@ -441,7 +448,6 @@ async def open_journals(
         folder=folder,
         chat=chat,
         max_input=config.chat.max_input_chars,
-        log_days=config.memory.log_days,
         on_crash=on_crash,
         now=now,
     )

@@ -85,6 +85,10 @@ class Journals(Protocol):
         """
         ...
 
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is kept for the journals of sessions that ended before a moment."""
+        ...
+
 
 class Sessions:
     """The sessions that agents' hooks tell of. Made by `open_session_record`.
@@ -117,13 +121,21 @@ class Sessions:
         self._deliver_seconds = deliver_seconds
         self._on_crash = on_crash
         self._now = now
-        self.leads = False
-        """Whether this server takes the events."""
+        self._led = asyncio.Event()
         self._leading = AsyncExitStack()
         self._turn = asyncio.Lock()  # of what takes events
         self._wake = asyncio.Event()
         self._retries: dict[str, tuple[float, float]] = {}  # by session: not before, and the wait
         self._cleaned_at = 0.0
+
+    @property
+    def leads(self) -> bool:
+        """Whether this server takes the events."""
+        return self._led.is_set()
+
+    async def led(self) -> None:
+        """Return once this server takes the events."""
+        await self._led.wait()
 
     @property
     def damaged(self) -> int:
@@ -216,7 +228,7 @@ class Sessions:
             return False
         except LocksUnsupported:
             pass
-        self.leads = True
+        self._led.set()
         return True
 
     async def _absorb(self, events: Iterable[SessionEvent]) -> list[Session]:
@@ -319,6 +331,8 @@ class Sessions:
         await self.store.forget_before(moment)
         if self.delivery is not None:
             await self.delivery.forget_before(moment)
+        if self.journals is not None:
+            await self.journals.forget_before(moment)
         await in_thread(forget_texts_before, self._texts, moment)
         self._cleaned_at = time.monotonic()
 
