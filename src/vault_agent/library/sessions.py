@@ -26,7 +26,7 @@ from vault_agent.knowledge.sessions import (
     not_later,
 )
 from vault_agent.knowledge.spool import damaged, spool, waiting
-from vault_agent.library.background import Background
+from vault_agent.library.background import Background, quietly
 from vault_agent.model.sessions import COMPACT, END, PROMPT, START, STOP, Delivered
 from vault_agent.store.sessions.store import open_sessions
 from vault_agent.system.cancelling import in_thread, to_its_end
@@ -35,7 +35,7 @@ from vault_agent.system.files import make_private_folder
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
     from vault_agent.knowledge.spool import Waiting
@@ -206,11 +206,17 @@ class Sessions:
                 self._wake.clear()
                 if self.leads or self._can_lead():
                     for work in (self._drain, self._settle, self._clean):
-                        with suppress(VaultAgentError, OSError):  # tried again at the next look
-                            await work()
+                        await self._tried(work())
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
                         await self._wake.wait()
+
+    async def _tried(self, work: Awaitable[None]) -> None:
+        """Await work. What fails is tried again at the next look, and stops nothing else."""
+        try:
+            await quietly(work)
+        except Exception as error:  # noqa: BLE001 - sessions would be taken no more
+            self._on_crash(describe_crash(error))
 
     @property
     def _spool(self) -> Path:
