@@ -305,6 +305,43 @@ async def test_old_records_go_and_drafts_stay(desk: Desk):
         assert (await library.journals.draft(first.session_id))[1].startswith("---\n")
 
 
+async def test_a_journal_asked_for_while_it_is_written_is_written_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    made = made_session("claude-code", str(desk.project), 7)
+    async with desk.library() as library:
+        journals = library.journals
+        assert journals is not None
+        real, asked = journals._texts.of, 0
+
+        async def slowly(*given: Any, **more: Any) -> Any:
+            nonlocal asked
+            text = await real(*given, **more)
+            asked += 1
+            if asked == 1:
+                await journals.make(made.session_id, {"Outcome": "Sealed.", "Goal": "Seal it."})
+            return text
+
+        monkeypatch.setattr(journals._texts, "of", slowly)
+        await desk.run(library, made)
+        await desk.settled(library, made.session_id)
+        assert asked == 2
+    assert "Sealed." in desk.note()
+
+
+async def test_lines_that_come_at_once_are_all_kept(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 7)
+    async with desk.library() as library:
+        assert library.journals is not None
+        await desk.tell(library, desk.event(made, "start", NOW - 600))
+        lines = [f"Line {number}" for number in range(12)]
+        await asyncio.gather(
+            *(library.journals.add_line(made.session_id, "impl", each) for each in lines)
+        )
+        kept = library.journals.files.lines(made.session_id)
+        assert sorted(each.text for each in kept) == sorted(lines)
+
+
 async def test_another_server_writes_no_journal_while_one_takes_the_events(desk: Desk):
     made = made_session("claude-code", str(desk.project), 7)
     async with desk.library() as library:

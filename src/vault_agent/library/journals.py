@@ -94,6 +94,7 @@ class Journals:
             True: asyncio.Event(),
         }  # by whether the model is asked
         self._locks = Locks()  # of sessions
+        self._adding = asyncio.Lock()  # of what adds a line to a file
 
     # --- what sessions tell ---------------------------------------------------------------------
 
@@ -174,7 +175,8 @@ class Journals:
         """
         session = await self._session(session_id)
         line = Line(kind, " ".join(self._facts.clean(text).split()))
-        await in_thread(self.files.add_line, session_id, line)
+        async with self._adding:
+            await in_thread(self.files.add_line, session_id, line)
         known = await self.store.get(session_id)
         if known is None or session.ended_at is None or known.reason in {EDITED, REJECTED}:
             return known
@@ -330,11 +332,19 @@ class Journals:
             modules = text.modules(name.path)
             made = await self._written(made, self._notes.put(vault, made, note, modules=modules))
             made = _in_the_vault(made)
-        made = self._scheduled(made)
-        await self.store.put(made)
+        made = await self._stored(self._scheduled(made))
         if made.next_at is not None and self._is_for_model(made):
             self._wake[True].set()
         return made
+
+    async def _stored(self, journal: Journal) -> Journal:
+        """Store how far a journal is. One that was asked for again meanwhile stays due."""
+        known = await self.store.get(journal.session_id)
+        if known is not None and known.since != journal.since:
+            path, written, meant = journal.path, journal.hash, journal.hash_next
+            journal = replace(known, path=path, hash=written, hash_next=meant)
+        await self.store.put(journal)
+        return journal
 
     async def _written(self, journal: Journal, write: Awaitable[Journal]) -> Journal:
         try:
