@@ -113,6 +113,13 @@ def test_hooks_go_in_and_out_and_all_else_stays(tmp_path: Path, name: str, text:
     assert state(name, path, command(name)) == "missing"
 
 
+@pytest.mark.parametrize("name", JSON_AGENTS)
+def test_the_events_stand_in_the_order_of_a_session(tmp_path: Path, name: str):
+    path = tmp_path / "settings.json"
+    install(name, path, command(name))
+    assert [event for event, _ in entries(path)] == [event for event, _ in AGENTS[name].events]
+
+
 def test_the_first_original_is_kept_beside_the_file(tmp_path: Path):
     path = tmp_path / "settings.json"
     path.write_text('{"a": 1}')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from vault_agent.errors import NotFound
 from vault_agent.library import journals as journals_module
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
+from vault_agent.system.locks import locked
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -282,6 +284,80 @@ async def test_drafts_wait_for_a_review(desk: Desk):
         with pytest.raises(NotFound):
             await library.journals.review(second.session_id, accept=True)
     assert front(desk.note())["session"] == first.session_id
+
+
+async def test_old_records_go_and_drafts_stay(desk: Desk):
+    first, second = (made_session("claude-code", str(desk.project), seed) for seed in (7, 8))
+    async with desk.library(journal={"ask": True}) as library:
+        assert library.journals is not None
+        assert library.sessions is not None
+        for made in (first, second):
+            await desk.run(library, made)
+            await desk.settled(library, made.session_id, "draft")
+        await library.journals.review(second.session_id, accept=False)
+        await library.journals.forget_before(time.time() + 60)
+        assert len(await library.journals.page(state="all")) == 2  # their sessions are known
+        await library.sessions.store.forget([first.session_id, second.session_id])
+        await library.journals.forget_before(time.time() + 60)
+        assert [each.session_id for each in await library.journals.page(state="all")] == [
+            first.session_id
+        ]
+        assert (await library.journals.draft(first.session_id))[1].startswith("---\n")
+
+
+async def test_a_journal_asked_for_while_it_is_written_is_written_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    made = made_session("claude-code", str(desk.project), 7)
+    async with desk.library() as library:
+        journals = library.journals
+        assert journals is not None
+        real, asked = journals._texts.of, 0
+
+        async def slowly(*given: Any, **more: Any) -> Any:
+            nonlocal asked
+            text = await real(*given, **more)
+            asked += 1
+            if asked == 1:
+                await journals.make(made.session_id, {"Outcome": "Sealed.", "Goal": "Seal it."})
+            return text
+
+        monkeypatch.setattr(journals._texts, "of", slowly)
+        await desk.run(library, made)
+        await desk.settled(library, made.session_id)
+        assert asked == 2
+    assert "Sealed." in desk.note()
+
+
+async def test_lines_that_come_at_once_are_all_kept(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 7)
+    async with desk.library() as library:
+        assert library.journals is not None
+        await desk.tell(library, desk.event(made, "start", NOW - 600))
+        lines = [f"Line {number}" for number in range(12)]
+        await asyncio.gather(
+            *(library.journals.add_line(made.session_id, "impl", each) for each in lines)
+        )
+        kept = library.journals.files.lines(made.session_id)
+        assert sorted(each.text for each in kept) == sorted(lines)
+
+
+async def test_another_server_writes_no_journal_while_one_takes_the_events(desk: Desk):
+    made = made_session("claude-code", str(desk.project), 7)
+    async with desk.library() as library:
+        assert library.journals is not None
+        await desk.run(library, made)
+        known = await desk.settled(library, made.session_id)
+        await library.journals.store.put(replace(known, state="pending", next_at=0.0))
+    with locked(desk.world.data / "sessions.lock"):
+        async with desk.library() as library:
+            await asyncio.sleep(0.5)
+            assert library.journals is not None
+            found = await library.journals.store.get(made.session_id)
+            assert found is not None
+            assert found.state == "pending"
+    async with desk.library() as library:
+        await desk.settled(library, made.session_id)
 
 
 async def test_the_agents_own_sections_and_lines_of_the_devlog(desk: Desk):

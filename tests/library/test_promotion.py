@@ -16,6 +16,7 @@ from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.keys import read_keys
 from vault_agent.model.identifiers import identify
+from vault_agent.model.memory import RecallQuery
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Writer
 from vault_agent.wire.base import parse_strings
@@ -147,6 +148,23 @@ async def test_a_promoted_note_is_found_from_another_project(tmp_path: Path):
         assert (again.created, again.outdated, again.copy) == (False, False, done.copy)
         assert (vaults.shop / "journals/costs.md").read_bytes() == before
         assert vaults.copies() == [COPY, "patterns/retry.md"]
+
+
+async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(tmp_path: Path):
+    async with opened(tmp_path) as vaults:
+        await vaults.add("patterns/hail.md", "---\ntags: [hail]\n---\n# Hail\n\nCover it.\n")
+        done = await vaults.promote("patterns/hail.md")
+        for name in ("project:shop", "global"):
+            async with vaults.library.vault(name) as vault:
+                await indexed(vault)
+        async with vaults.library.vault("project:shop") as vault:
+            query = RecallQuery(tags=("hail",), explain=True)
+            found = await vaults.library.memory.recall(vault, query)
+        assert [(each.vault, each.path) for each in found.notes] == [
+            ("project:shop", "patterns/hail.md")
+        ]
+        left = {each.note_id: each.left_out for each in found.left_out if each.vault == "global"}
+        assert left[done.copy.note_id] == "duplicate"
 
 
 async def test_an_update_follows_the_original_but_never_replaces_an_edit(tmp_path: Path):

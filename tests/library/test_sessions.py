@@ -279,6 +279,19 @@ async def test_an_end_is_passed_on_until_it_is_taken_also_after_a_restart(
         assert third.ends == []
 
 
+async def test_an_unexpected_error_stops_no_later_session(world: World, clock: Clock):
+    class Broken(Recorder):
+        async def forget_before(self, moment: float) -> None:
+            raise RuntimeError
+
+    parts = Broken()
+    async with opened(world, clock, parts) as sessions:
+        await asyncio.sleep(0.1)
+        await sessions.take(event(world, "start"))
+        await sessions.take(event(world, "end", 1))
+        await until(lambda: parts.ends)
+
+
 async def test_a_delivery_that_takes_too_long_is_left_out(world: World, clock: Clock):
     parts = Recorder()
     parts.forever = True

@@ -164,6 +164,7 @@ def test_what_a_session_got_is_logged_and_can_be_changed(several: Written):
     assert listed.stdout.startswith("s-1  just now")
     told = program.run("memory", "log", "s-1")
     assert "left out: removed" in told.stdout
+    assert "left out: removed" in program.run("memory", "log", "s-").stdout
     assert program.run("memory", "log", "nobody").returncode == 4
     assert program.run("memory", "forget").returncode == 2
     assert program.run("memory", "forget", "s-1").stdout == "1 session forgotten.\n"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api.operation import Found, Operation, check_switch
 from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.knowledge.journal import stamp
 from vault_agent.model.identifiers import identify
 from vault_agent.wire.journals import (
     JournalData,
@@ -106,16 +106,11 @@ def _data(journal: Journal, library: Library) -> JournalData:
         path=journal.path,
         note_id=identify(journal.path) if in_vault and journal.path is not None else None,
         generator=journal.generator,
-        started_at=_time(journal.started_at),
-        ended_at=_time(journal.ended_at) if journal.ended_at is not None else None,
+        started_at=stamp(journal.started_at),
+        ended_at=stamp(journal.ended_at) if journal.ended_at is not None else None,
         attempts=journal.attempts,
-        next_try_at=_time(journal.next_at) if journal.next_at is not None else None,
+        next_try_at=stamp(journal.next_at) if journal.next_at is not None else None,
     )
-
-
-def _time(seconds: float) -> str:
-    moment = datetime.fromtimestamp(min(max(seconds, 0.0), 253_402_300_799.0), UTC)
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 _STORE_CODES = tuple(dict.fromkeys((*VAULT_CODES, "DISK_FULL", "INDEX_IO_ERROR")))

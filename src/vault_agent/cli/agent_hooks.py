@@ -131,7 +131,7 @@ def install(name: str, path: Path, command: list[str]) -> bool:
         return _edit(agent, path, lambda text: _plugin(agent, path, text, command))
 
     def add(text: str) -> str:
-        for event, more in agent.events:
+        for event, more in reversed(agent.events):  # each goes before the others
             entry = _entry(agent, command, more)
             ours = list(_ours(text, name, event))
             if [each.entry for each in ours] == [entry]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client
     from vault_agent.config.registry import Registered
 
+_PROJECT = "project:"
 _UNTRUSTED = "This project has a vault that you have not allowed yet. It is not searched."
 
 
@@ -47,6 +48,13 @@ def vaults_here(invocation: Invocation) -> tuple[str, ...]:
     warn(project.warnings)
     others = [each for each in entries if each.role is Role.GLOBAL and each.is_there]
     return tuple(name_of(each, entries) for each in (entry, *others))
+
+
+def project_here(invocation: Invocation) -> str | None:
+    """Return the name of the project whose vault a search here is about, or None."""
+    found = (each for each in vaults_here(invocation) if each.startswith(_PROJECT))
+    name = next(found, None)
+    return name.removeprefix(_PROJECT) if name is not None else None
 
 
 @asynccontextmanager

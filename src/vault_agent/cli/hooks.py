@@ -118,9 +118,12 @@ async def status(invocation: Invocation, agent: str | None) -> None:
     for row in rows:
         if row["scope"] == "project" and row["state"] == "missing":
             continue
-        state = row["state"] if row["found"] or row["state"] != "missing" else "not found here"
-        note = ": install them again" if state == "outdated" else ""
-        say(f"{row['agent']:<12} {row['scope']:<8} {state}{note}  {clean(str(row['file']))}")
+        begin = f"{row['agent']:<12} {row['scope']:<8}"
+        if row["state"] == "missing" and not row["found"]:
+            say(f"{begin} not found here")
+            continue
+        note = ": install them again" if row["state"] == "outdated" else ""
+        say(f"{begin} {row['state']}{note}  {clean(str(row['file']))}")
     _tell_if_off(invocation)
 
 

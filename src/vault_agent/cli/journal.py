@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
-from vault_agent.cli.here import vaults_here
+from vault_agent.cli.here import project_here
 from vault_agent.cli.terminal import clean, envelope, is_terminal, pass_on, say, tell, warn
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client
 
-_PROJECT = "project:"
 _KINDS = ("impl", "problem", "insight", "verify")
 _REASONS = {
     "short": "too short for a journal",
@@ -50,7 +49,7 @@ async def list_(invocation: Invocation, everything: bool, state: str | None, lim
     Inside a project, only its sessions.
     """
     asked = {
-        "project": _here(invocation),
+        "project": project_here(invocation),
         "state": state or ("all" if everything else None),
         "limit": limit,
     }
@@ -84,7 +83,7 @@ async def complete(invocation: Invocation) -> None:
     done = []
     async with invocation.client() as client:
         for state in ("incomplete", "pending"):
-            asked = {"project": _here(invocation), "state": state, "limit": 500}
+            asked = {"project": project_here(invocation), "state": state, "limit": 500}
             reply = await client.journals.page(asked)
             for each in reply.envelope["data"]["journals"]:
                 made = await client.journals.make({"sessionId": each["sessionId"]})
@@ -122,7 +121,7 @@ async def review(invocation: Invocation, session_id: str | None, answer: str | N
         raise click.UsageError("--accept and --reject need a SESSION")
     async with invocation.client() as client:
         if session_id is None:
-            asked = {"project": _here(invocation), "state": "draft", "limit": 500}
+            asked = {"project": project_here(invocation), "state": "draft", "limit": 500}
             page = await client.journals.page(asked)
             waiting = [each["sessionId"] for each in page.envelope["data"]["journals"]]
         else:
@@ -151,12 +150,6 @@ async def _review_one(
         answer = "accept" if click.confirm("Take it into the vault?", err=True) else "reject"
     reply = await client.journals.review(session_id, accept=answer == "accept")
     _show_one(invocation, reply)
-
-
-def _here(invocation: Invocation) -> str | None:
-    """Return the project of the current folder, or None."""
-    found = (each for each in vaults_here(invocation) if each.startswith(_PROJECT))
-    return next(found, None)
 
 
 def _show_one(invocation: Invocation, reply: Any) -> None:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
-from vault_agent.cli.here import vaults_here
+from vault_agent.cli.here import project_here
 from vault_agent.cli.terminal import clean, counted, envelope, pass_on, say, style, tell, warn
 from vault_agent.cli.times import ago
+from vault_agent.errors import InvalidRequest, NotFound
 
 if TYPE_CHECKING:
-    from vault_agent.client.client import Reply
-
-_PROJECT = "project:"
+    from vault_agent.client.client import Client, Reply
+    from vault_agent.wire.deliveries import OneMemorySession
 
 
 @click.group("memory", cls=Group)
@@ -41,7 +41,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
     vault-agent memory show --file src/cost.py --explain
     """  # noqa: D301 - \\b tells the parser to keep these lines
     body = {
-        "project": _project_here(invocation),
+        "project": project_here(invocation),
         "prompt": " ".join(prompt),
         "files": options["files"],
         "tags": options["tags"],
@@ -74,14 +74,14 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
 async def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     """List the sessions of agents, or show all that one SESSION got, and why.
 
-    Inside a project, its sessions are listed.
+    SESSION is an ID, or the beginning of one. Inside a project, its sessions are listed.
     """
     reply: Reply[Any]
     async with invocation.client() as client:
         if session is not None:
-            reply = await client.lists.memory_session(session)
+            reply = await _session(client, session)
         else:
-            project = options["project"] or _project_here(invocation)
+            project = options["project"] or project_here(invocation)
             reply = await client.lists.memory_sessions({**options, "project": project})
     if invocation.json:
         pass_on(reply.body)
@@ -143,9 +143,27 @@ async def hook(invocation: Invocation, agent: str) -> None:
     run_hook(Options(agent, config, invocation.endpoint))
 
 
-def _project_here(invocation: Invocation) -> str | None:
-    here = next((each for each in vaults_here(invocation) if each.startswith(_PROJECT)), None)
-    return here.removeprefix(_PROJECT) if here is not None else None
+async def _session(client: Client, given: str) -> Reply[OneMemorySession]:
+    """Return a session by its ID, or by the beginning of the ID of one of the latest sessions.
+
+    Raises:
+        NotFound: `SESSION_NOT_FOUND`.
+        InvalidRequest: if the IDs of several begin so.
+    """
+    try:
+        return await client.lists.memory_session(given)
+    except NotFound:
+        latest = (await client.lists.memory_sessions({"limit": 100})).envelope["data"]["sessions"]
+        found = [each["sessionId"] for each in latest if each["sessionId"].startswith(given)]
+        if not found:
+            raise
+    if len(found) > 1:
+        raise InvalidRequest(
+            "INVALID_REQUEST",
+            f"The IDs of {len(found)} sessions begin so.",
+            remedy="Give more of the ID: vault-agent memory log",
+        )
+    return await client.lists.memory_session(found[0])
 
 
 def _show_session(session: dict[str, Any]) -> None:
@@ -155,7 +173,7 @@ def _show_session(session: dict[str, Any]) -> None:
     )
     for each in session["deliveries"]:
         tokens = f"~{each['tokens']:,} of {each['maxTokens']:,} tokens"
-        say(f"\n{style(clean(each['event']), 'strong')}  {clean(each['at'])}  {tokens}")
+        say(f"\n{style(clean(each['event']), 'strong')}  {ago(each['at'])}  {tokens}")
         for note in each["notes"]:
             changed = "  (changed since)" if note["changed"] else ""
             say(f"  {_line(note, ', '.join(note['reasons']))}{changed}")

@@ -171,7 +171,8 @@ class Deliveries:
             found = await self._library.memory.recall(vault, asked)
             if apply:
                 async with self._turn(session_id):
-                    await self.store.set_state(session_id, having.state._replace(refresh=True))
+                    state = await self.store.state(session_id)
+                    await self.store.set_state(session_id, state._replace(refresh=True))
                 self._tell(_Who(session_id, session.agent, vault), "chosen")
         now = await self._library.memory.facts.hashes(having.notes)
         before = tuple((note, _changed(note, now[at])) for at, note in having.notes.items())

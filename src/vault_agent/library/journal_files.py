@@ -1,7 +1,6 @@
 """What is kept of a session for its journal besides its texts: lines, sections, a draft.
 
-Each session has a folder of its own, named by a hash, with files that only their owner reads. They
-are removed once the journal is complete.
+Each session has a folder of its own, named by a hash, with files that only their owner reads.
 """
 
 from __future__ import annotations
@@ -84,11 +83,11 @@ class JournalFiles:
         shutil.rmtree(self._place(session_id), ignore_errors=True)
 
     def forget_before(self, moment: float) -> None:
-        """Remove the files of sessions that nothing was added to since a moment."""
+        """Remove the files of sessions that nothing was added to since a moment. Drafts stay."""
         with suppress(FileNotFoundError):
             for place in self._folder.iterdir():
                 with suppress(OSError):
-                    if place.stat().st_mtime < moment:
+                    if place.stat().st_mtime < moment and not (place / _DRAFT).exists():
                         shutil.rmtree(place, ignore_errors=True)
 
     def _place(self, session_id: str) -> Path:

@@ -2,7 +2,8 @@
 
 A journal is recorded as one to be written before anything else, so no end of a session is lost. Two
 workers take what is due: one writes extracts, the other asks the model, so that a slow model delays
-no extract. What fails is tried again, at each start too.
+no extract. What fails is tried again, at each start too. Of several servers one does so: the one
+that takes the events.
 """
 
 from __future__ import annotations
@@ -74,7 +75,6 @@ class Journals:
         folder: Path,
         chat: ChatClient | None,
         max_input: int,
-        log_days: float,
         on_crash: Callable[[CrashReport], object],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -87,7 +87,6 @@ class Journals:
         self._texts = JournalTexts(settings, chat, max_input)
         self._notes = JournalNotes(self.store, update_modules=settings.update_modules)
         self._chat = chat
-        self._log_days = log_days
         self._on_crash = on_crash
         self._now = now
         self._wake = {
@@ -95,6 +94,7 @@ class Journals:
             True: asyncio.Event(),
         }  # by whether the model is asked
         self._locks = Locks()  # of sessions
+        self._adding = asyncio.Lock()  # of what adds a line to a file
 
     # --- what sessions tell ---------------------------------------------------------------------
 
@@ -123,6 +123,14 @@ class Journals:
                 self._wake[False].set()
             return
         await self._require(session, known, reason=None)
+
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is kept of sessions that were forgotten, and had their end before a moment.
+
+        Journals stay, also those that wait for a review.
+        """
+        await self.store.forget_before(moment)
+        await in_thread(self.files.forget_before, moment)
 
     # --- what people and agents ask for ---------------------------------------------------------
 
@@ -167,7 +175,8 @@ class Journals:
         """
         session = await self._session(session_id)
         line = Line(kind, " ".join(self._facts.clean(text).split()))
-        await in_thread(self.files.add_line, session_id, line)
+        async with self._adding:
+            await in_thread(self.files.add_line, session_id, line)
         known = await self.store.get(session_id)
         if known is None or session.ended_at is None or known.reason in {EDITED, REJECTED}:
             return known
@@ -231,16 +240,16 @@ class Journals:
 
     async def write_due(self) -> None:
         """Write the extracts that are due, without end."""
+        await self._sessions.led()
         moment = self._now() - _DAY * self._settings.retry_days
         with suppress(VaultAgentError):
             await self.store.retry_all(self._now(), since=moment)
-        with suppress(OSError):
-            await in_thread(self.files.forget_before, self._now() - _DAY * self._log_days)
         await self._work(by_model=False)
 
     async def ask_due(self) -> None:
         """Ask the model for the journals that are due, without end."""
         if self._chat is not None:
+            await self._sessions.led()
             await self._work(by_model=True)
 
     async def _work(self, *, by_model: bool) -> None:
@@ -323,11 +332,19 @@ class Journals:
             modules = text.modules(name.path)
             made = await self._written(made, self._notes.put(vault, made, note, modules=modules))
             made = _in_the_vault(made)
-        made = self._scheduled(made)
-        await self.store.put(made)
+        made = await self._stored(self._scheduled(made))
         if made.next_at is not None and self._is_for_model(made):
             self._wake[True].set()
         return made
+
+    async def _stored(self, journal: Journal) -> Journal:
+        """Store how far a journal is. One that was asked for again meanwhile stays due."""
+        known = await self.store.get(journal.session_id)
+        if known is not None and known.since != journal.since:
+            path, written, meant = journal.path, journal.hash, journal.hash_next
+            journal = replace(known, path=path, hash=written, hash_next=meant)
+        await self.store.put(journal)
+        return journal
 
     async def _written(self, journal: Journal, write: Awaitable[Journal]) -> Journal:
         try:
@@ -441,7 +458,6 @@ async def open_journals(
         folder=folder,
         chat=chat,
         max_input=config.chat.max_input_chars,
-        log_days=config.memory.log_days,
         on_crash=on_crash,
         now=now,
     )

@@ -257,9 +257,9 @@ def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str 
     if query.session_id is not None and note.session == query.session_id:
         return "session"
     if scored.candidate.from_global and note.promoted_from is not None:
-        # The ID in the project follows the vault's own one.
+        # The ID in the project follows the vault's own one. A note without one has its note ID.
         original = note.promoted_from.rpartition(":")[2]
-        if original in known[0].notes.identifiers:
+        if original in known[0].notes.identifiers or known[0].notes.has(original):
             return "duplicate"
     return None
 

@@ -26,7 +26,7 @@ from vault_agent.knowledge.sessions import (
     not_later,
 )
 from vault_agent.knowledge.spool import damaged, spool, waiting
-from vault_agent.library.background import Background
+from vault_agent.library.background import Background, quietly
 from vault_agent.model.sessions import COMPACT, END, PROMPT, START, STOP, Delivered
 from vault_agent.store.sessions.store import open_sessions
 from vault_agent.system.cancelling import in_thread, to_its_end
@@ -35,7 +35,7 @@ from vault_agent.system.files import make_private_folder
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
     from vault_agent.knowledge.spool import Waiting
@@ -85,6 +85,10 @@ class Journals(Protocol):
         """
         ...
 
+    async def forget_before(self, moment: float) -> None:
+        """Remove what is kept for the journals of sessions that ended before a moment."""
+        ...
+
 
 class Sessions:
     """The sessions that agents' hooks tell of. Made by `open_session_record`.
@@ -117,13 +121,21 @@ class Sessions:
         self._deliver_seconds = deliver_seconds
         self._on_crash = on_crash
         self._now = now
-        self.leads = False
-        """Whether this server takes the events."""
+        self._led = asyncio.Event()
         self._leading = AsyncExitStack()
         self._turn = asyncio.Lock()  # of what takes events
         self._wake = asyncio.Event()
         self._retries: dict[str, tuple[float, float]] = {}  # by session: not before, and the wait
         self._cleaned_at = 0.0
+
+    @property
+    def leads(self) -> bool:
+        """Whether this server takes the events."""
+        return self._led.is_set()
+
+    async def led(self) -> None:
+        """Return once this server takes the events."""
+        await self._led.wait()
 
     @property
     def damaged(self) -> int:
@@ -194,11 +206,17 @@ class Sessions:
                 self._wake.clear()
                 if self.leads or self._can_lead():
                     for work in (self._drain, self._settle, self._clean):
-                        with suppress(VaultAgentError, OSError):  # tried again at the next look
-                            await work()
+                        await self._tried(work())
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
                         await self._wake.wait()
+
+    async def _tried(self, work: Awaitable[None]) -> None:
+        """Await work. What fails is tried again at the next look, and stops nothing else."""
+        try:
+            await quietly(work)
+        except Exception as error:  # noqa: BLE001 - sessions would be taken no more
+            self._on_crash(describe_crash(error))
 
     @property
     def _spool(self) -> Path:
@@ -216,7 +234,7 @@ class Sessions:
             return False
         except LocksUnsupported:
             pass
-        self.leads = True
+        self._led.set()
         return True
 
     async def _absorb(self, events: Iterable[SessionEvent]) -> list[Session]:
@@ -319,6 +337,8 @@ class Sessions:
         await self.store.forget_before(moment)
         if self.delivery is not None:
             await self.delivery.forget_before(moment)
+        if self.journals is not None:
+            await self.journals.forget_before(moment)
         await in_thread(forget_texts_before, self._texts, moment)
         self._cleaned_at = time.monotonic()
 

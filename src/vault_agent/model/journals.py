@@ -8,7 +8,6 @@ from typing import Final, Literal
 JournalState = Literal["pending", "incomplete", "complete", "draft", "skipped"]
 """`pending`: to be written. `incomplete`: written, and perhaps tried again. `draft`: waits for a
 review, outside the vault. `skipped`: there is none."""
-STATES: Final = ("pending", "incomplete", "complete", "draft", "skipped")
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,17 +108,6 @@ def open_transcript(
     return None
 
 
-def changed_at(
-    agent: str, path: str, *, environ: Mapping[str, str] | None = None, home: Path | None = None
-) -> float | None:
-    """Return when a transcript was last changed, in seconds since 1970, or None."""
-    file = open_transcript(agent, path, environ=environ, home=home)
-    if file is None:
-        return None
-    with file:
-        return os.fstat(file.fileno()).st_mtime
-
-
 def _opened(folder: Path, parts: tuple[str, ...]) -> BinaryIO | None:
     try:
         descriptor = _walked(folder, parts)

@@ -92,6 +92,18 @@ class JournalStore:
                 "DELETE FROM journal WHERE session_id = ?", (session_id,)
             )
 
+    async def forget_before(self, moment: float) -> None:
+        """Remove the records of journals from before a moment, if their sessions are forgotten.
+
+        Those that wait for a review stay.
+        """
+        async with self._sessions.writing() as connection:
+            await connection.execute_fetchall(
+                "DELETE FROM journal WHERE coalesce(ended_at, started_at) < ?"
+                " AND state <> 'draft' AND session_id NOT IN (SELECT id FROM session)",
+                (moment,),
+            )
+
     async def _read(self, where: str, *values: Any) -> list[Journal]:
         with translated():
             rows = await self._sessions.connection.execute_fetchall(

@@ -68,14 +68,15 @@ class SessionStore:
         """
         async with self._turn:
             with translated():
-                await self.connection.execute_fetchall("BEGIN IMMEDIATE")
                 try:
+                    await self.connection.execute_fetchall("BEGIN IMMEDIATE")
                     yield self.connection
+                    await self.connection.execute_fetchall("COMMIT")
                 except BaseException:
+                    # A statement whose caller was cancelled runs all the same, before this one.
                     with anyio.CancelScope(shield=True):
-                        await self.connection.execute_fetchall("ROLLBACK")
+                        await self.connection.rollback()
                     raise
-                await self.connection.execute_fetchall("COMMIT")
 
     async def get(self, session_id: str) -> Session | None:
         """Return one session, or None."""
