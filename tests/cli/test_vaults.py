@@ -131,6 +131,17 @@ async def test_init_keeps_a_private_vault_out_of_git(
     assert (project / ".vault-agent" / ".gitignore").read_text() == f"{line}\n"
 
 
+@POSIX
+async def test_init_writes_through_no_link_of_a_clone(run: Run, project: Path, home: Path):
+    (home / "theirs").write_text("kept\n")
+    (project / ".vault-agent").mkdir()
+    (project / ".vault-agent" / ".gitignore").symlink_to(home / "theirs")
+    ended = await run("init", "--yes", "--private")
+    assert ended.code == 2
+    assert "is a link" in ended.err
+    assert (home / "theirs").read_text() == "kept\n"
+
+
 async def test_init_refuses_the_home_folder(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(home)
     ended = await run("init", "--yes")

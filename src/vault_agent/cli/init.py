@@ -139,6 +139,8 @@ def _ignore(report: Report, project: Project, line: str) -> None:
     if not project.is_ours:
         raise InvalidRequest("INVALID_REQUEST", f"Only a vault in {OURS} can be made private.")
     path = project.folder / OURS / ".gitignore"
+    if path.is_symlink():  # of a clone, perhaps to a file elsewhere
+        raise InvalidRequest("INVALID_REQUEST", f"{path} is a link. Replace it by a file.")
     text = path.read_text("utf-8") if path.is_file() else ""
     if line in text.splitlines():
         return
