@@ -140,7 +140,9 @@ def _ignore(report: Report, project: Project, line: str) -> None:
         raise InvalidRequest("INVALID_REQUEST", f"Only a vault in {OURS} can be made private.")
     path = project.folder / OURS / ".gitignore"
     if path.is_symlink():  # of a clone, perhaps to a file elsewhere
-        raise InvalidRequest("INVALID_REQUEST", f"{OURS}/.gitignore is a link. Replace it by a file.")
+        raise InvalidRequest(
+            "INVALID_REQUEST", f"{OURS}/.gitignore is a link. Replace it by a file."
+        )
     text = path.read_text("utf-8") if path.is_file() else ""
     if line in text.splitlines():
         return
