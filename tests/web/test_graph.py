@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.web.conftest import serve
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:
@@ -142,22 +141,53 @@ def test_strange_replies_are_no_frozen_tab(visit: Callable[..., Page], reply: st
 
 
 @pytest.fixture
-def unwatched(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
-    """Serve a vault in which no change starts a job."""
-    folder = tmp_path_factory.mktemp("unwatched")
-    yield from serve(folder, more=0, VAULT_AGENT_WATCH_ENABLED="false")
+def busy(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve a vault whose next job does not end by itself: the embedding endpoint is too slow."""
+    from tests.product.endpoint import running_endpoint
+    from tests.product.program import Program
+
+    program = Program(tmp_path_factory.mktemp("busy"))
+    with running_endpoint(program) as endpoint:
+        program.variables |= {"VAULT_AGENT_WEB_ENABLED": "true"}
+        program.write("Bread.md", "# Bread\n\nFlour and water.\n")
+        program.start()
+        program.index()
+        endpoint.latency = 60.0
+        program.write("Cake.md", "# Cake\n\nFlour and sugar.\n")
+        yield program
+        program.close()
 
 
-def test_jobs_with_progress_and_history(visit: Callable[..., Page], unwatched: Program):
-    unwatched.fill(400)
-    page = visit("/jobs", program=unwatched)
-    page.get_by_role("button", name="Rebuild the index").click()
-    expect(page.get_by_role("progressbar").first).to_be_visible()
-    page.locator(".card").get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Cancel the job").click()
-    expect(page.locator(".card").last).to_contain_text("Rebuild", timeout=20_000)
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until a button has the focus."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent.trim()") == name:
+            return
+    raise AssertionError(name)
+
+
+def test_a_job_is_started_and_cancelled_by_keys_alone(visit: Callable[..., Page], busy: Program):
+    page = visit("/notes", program=busy)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("show the jobs")
+    expect(page.get_by_role("option", name="Show the jobs")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="History")).to_be_visible()
+    tab_to(page, "Rebuild the index")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("progressbar", name="Read notes")).to_be_visible()
+    expect(page.get_by_role("button", name="Index changes")).to_be_disabled()
+    tab_to(page, "Cancel")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_contain_text("The last complete index still serves.")
+    tab_to(page, "Cancel the job")
+    page.keyboard.press("Enter")
+    expect(page.locator(".card .line").first).to_contain_text("Cancelled")
     expect(page.get_by_role("button", name="Index changes")).to_be_enabled()
-    assert unwatched.call("GET", "/jobs").data["jobs"][0]["state"] in ("cancelled", "succeeded")
+    job = busy.call("GET", "/jobs").data["jobs"][0]
+    assert (job["kind"], job["state"]) == ("reindex", "cancelled")
+    assert busy.call("GET", "/resolve?name=Bread").data["notes"]
 
 
 @pytest.fixture(scope="module")

@@ -352,6 +352,7 @@ export const en = {
     read: "Read the draft",
     draftTitle: "Draft of the journal",
     open: "Open the journal",
+    unnamed: "Journal of the session",
     attempts: (/** @type {string} */ n) => `${n} attempts`,
     nextTry: (/** @type {string} */ when) => `next attempt ${when}`,
     retry: "Retry",

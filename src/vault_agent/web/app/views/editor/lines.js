@@ -4,10 +4,17 @@ import { Decoration, RangeSetBuilder, StateEffect, StateField, EditorView, ViewP
 
 const CALLOUT = /^[ \t>]*\[!([\w-]+)\]/;
 const OTHER_WAY = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
+const MARKS = /^[\s>]*(?:\[![\w-]+\][+-]?)?\s*(?:[-*+]|\d+[.)])?\s*(?:\[.\])?/; // they say nothing of a line's direction
 const FAMILIES = /** @type {Record<string, string>} */ ({
   warning: "warn", caution: "warn", attention: "warn", question: "warn", help: "warn", faq: "warn", tip: "tip", hint: "tip", important: "tip", abstract: "tip", summary: "tip", tldr: "tip",
   success: "ok", check: "ok", done: "ok", failure: "bad", fail: "bad", missing: "bad", danger: "bad", error: "bad", bug: "bad", example: "plum", quote: "quiet", cite: "quiet",
 });
+
+/** The direction of a line, by its first letter. Without letters, none. @param {string} text @returns {"" | "rtl" | "ltr"} */
+function directionOf(text) {
+  const [letter] = /\p{L}/u.exec(text.slice(0, 500).replace(MARKS, "")) ?? [""];
+  return letter && (OTHER_WAY.test(letter) ? "rtl" : "ltr");
+}
 
 /** @param {any} view */
 function decorations(view) {
@@ -38,6 +45,7 @@ function decorations(view) {
   }
   const builder = new RangeSetBuilder();
   let at = -1;
+  let before = "";
   for (const { from, to } of view.visibleRanges) {
     for (let pos = from; pos <= to; ) {
       const line = doc.lineAt(pos);
@@ -47,8 +55,11 @@ function decorations(view) {
       const names = classes.get(line.from) ?? [];
       const item = /^(?:[-*+]|(\d+[.)]))[ \t]+(\[.\] )?/.exec(line.text);
       if (item && !/ln-(code|front|table)/.test(names.join())) names.push(`ln-item${item[2] ? " x" : item[1] ? " n" : ""}`);
-      const turned = OTHER_WAY.test(line.text.slice(0, 500));
-      if (names.length || turned) builder.add(line.from, line.from, Decoration.line({ class: names.join(" ") || undefined, attributes: turned ? { dir: "auto" } : undefined }));
+      const dir = directionOf(line.text) || (names.includes("ln-table") ? before : "");
+      before = dir;
+      // A line of this page's own direction needs no attribute, unless it holds letters of the other.
+      const turned = dir === "rtl" || OTHER_WAY.test(line.text.slice(0, 500));
+      if (names.length || turned) builder.add(line.from, line.from, Decoration.line({ class: names.join(" ") || undefined, attributes: turned ? { dir: dir || "auto" } : undefined }));
     }
   }
   return builder.finish();

@@ -123,7 +123,8 @@ function One({ name, value, onChange }) {
 }
 
 /** @param {{ name: string, list: any[], onChange: (value: any) => void }} given */
-function Many({ name, list, onChange }) {
+function Many({ name, list: given, onChange }) {
+  const list = given.filter((each) => each !== null && each !== ""); // templates leave empty items
   const t = words.edit.properties;
   const shown = (/** @type {any} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
   const add = (/** @type {string} */ text) => {

@@ -40,7 +40,8 @@ export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
   const identity = identityOf(vault);
   const draft = useSignal(false);
-  const title = plain(of.title, 120) || t.states[/** @type {"draft"} */ (of.state)];
+  const state = t.states[/** @type {"draft"} */ (of.state)];
+  const title = plain(of.title, 120);
   /** @param {Promise<any>} work @param {string} done */
   const act = (work, done) => void work.then(() => {
     toast(done);
@@ -48,9 +49,9 @@ export function JournalState({ of, vault, sessionId }) {
     if (journals.peek()) void loadJournals("");
     if (session.peek()) void loadSession(session.peek().sessionId);
   }, (error) => toast(sentence(error)));
-  const said = [t.states[/** @type {"draft"} */ (of.state)], of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120)), of.attempts > 1 && t.attempts(count(of.attempts)), of.nextTryAt && t.nextTry(fullDate(of.nextTryAt))].filter(Boolean);
+  const said = [state, of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120)), of.attempts > 1 && t.attempts(count(of.attempts)), of.nextTryAt && t.nextTry(fullDate(of.nextTryAt))].filter(Boolean);
   return html`<span class="journal"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
-    <span class="grow">${of.noteId && identity ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${plain(of.title, 120) || t.open}</bdi></a>` : html`<bdi>${title}</bdi>`}<small>${said.join(" · ")}</small></span>
+    <span class="grow">${of.noteId && identity ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${title || t.open}</bdi></a>` : html`<bdi>${title || t.unnamed}</bdi>`}<small>${said.join(" · ")}</small></span>
     ${switchedOn("journal.enabled") && sessionId && html`<span class="acts">
       ${of.state === "draft" && html`<button class="quiet" onClick=${() => (draft.value = true)}>${t.read}</button>`}
       ${of.state === "incomplete" && html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`}</span>`}
