@@ -438,7 +438,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, 
     page.keyboard.press("Control+e")
     page.keyboard.press("Control+e")
     at_end(page, "[[fro")
-    expect(page.get_by_role("option").first).to_be_visible()
+    expect(page.get_by_role("option").first).to_be_visible(timeout=SAVED)
     look("completion")
     page.keyboard.press("Escape")
     page.keyboard.press("Alt+n")
