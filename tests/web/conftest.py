@@ -34,8 +34,9 @@ def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
         if os.environ.get("CI"):
             pytest.fail(f"{NO_BROWSER}: `make browser` installs it")
         pytest.skip(NO_BROWSER)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=15_000)  # ms; a machine that runs all tests is slow
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=found,

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
     from tests.product.program import Program
 
 FROST = "Frost alarm fires on two sensors"
@@ -154,6 +154,41 @@ def test_palette(visit: Callable[..., Page]):
     expect(page.get_by_role("option").first).to_contain_text("Median of three")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_what_is_typed_while_the_palette_is_loaded_goes_into_it(visit: Callable[..., Page]):
+    page = visit()
+    held: list[Route] = []
+    page.route("**/palette.js", lambda route: held.append(route))  # noqa: PLW0108
+    before = page.url
+    page.keyboard.press("Control+k")
+    page.keyboard.type("juMx")  # "j" alone opens the next note
+    page.keyboard.press("Backspace")
+    page.keyboard.type("p ?")
+    page.wait_for_function("true")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    assert page.url == before
+    held[0].continue_()
+    expect(page.get_by_role("combobox")).to_have_value("juMp")
+    expect(page.get_by_role("combobox")).to_be_focused()
+
+
+def test_a_palette_that_cannot_be_loaded_can_be_tried_again(visit: Callable[..., Page]):
+    page = visit()
+    page.route("**/palette.js", lambda route: route.abort())
+    page.keyboard.press("Control+k")
+    again = page.get_by_role("button", name="Try again")
+    again.focus()
+    page.keyboard.press("Escape")
+    expect(again).to_have_count(0)
+    page.keyboard.press("Control+k")
+    again.focus()
+    page.unroute("**/palette.js")
+    page.keyboard.press("Enter")
+    expect(again).to_have_count(0)
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_visible()
 
 
 def test_theme_size_and_language_are_kept(visit: Callable[..., Page]):

@@ -12,19 +12,17 @@ const loaded = new Map();
 export function Later({ load, name, given }) {
   const part = useSignal(/** @type {any} */ (loaded.get(load)?.[name]));
   const fault = useSignal(/** @type {any} */ (null));
-  const fetchIt = () => {
+  useEffect(() => {
+    if (part.peek()) return;
     load().then(
       (module) => {
         loaded.set(load, module);
         part.value = module[name];
-        fault.value = null;
       },
       () => (fault.value = { code: "NETWORK" }),
     );
-  };
-  useEffect(() => {
-    if (!part.peek()) fetchIt();
   }, []);
-  if (fault.value) return html`<div class="page"><div><${Trouble} fault=${fault.value} again=${fetchIt} /></div></div>`;
+  // Chromium never loads a module again that once failed: only a new page does. Drafts are kept.
+  if (fault.value) return html`<div class="page"><div><${Trouble} fault=${fault.value} again=${() => location.reload()} /></div></div>`;
   return part.value ? html`<${part.value} ...${given} />` : null;
 }

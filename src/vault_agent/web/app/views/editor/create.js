@@ -1,6 +1,6 @@
 // The dialog of a new note: template, title, folder, and the file that it will be.
 
-import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Combo } from "../../parts/combo.js";
 import { Dialog } from "../../parts/dialog.js";
 import { sentence } from "../../parts/fault.js";
@@ -13,7 +13,7 @@ import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
 import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
-import { closeOverlay } from "../frame/overlay.js";
+import { closeOverlay, takeTyped } from "../frame/overlay.js";
 
 const PAUSE = 150; // ms after a key, when the name is checked
 const KINDS = new Set(["decision", "bug", "module", "pattern", "journal", "snippet"]);
@@ -43,6 +43,7 @@ export function Overlay({ title: first = "" }) {
   const chosen = templates.value.find((each) => each.name === template.value);
   const named = Boolean(title.value.trim());
 
+  useLayoutEffect(() => void (title.value += takeTyped()), []);
   useEffect(() => void readTemplates().then((found) => (templates.value = found), () => {}), []);
   useEffect(() => {
     fault.value = null;

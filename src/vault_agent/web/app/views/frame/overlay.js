@@ -1,9 +1,35 @@
 // Which dialog is open over the view.
 
 import { signal } from "../../../vendor/preact.js";
+import { composing } from "../../parts/keys.js";
 
 /** Choose a note of some vaults for something else than to be read. The hit has the identity of its vault.
  * @typedef {{ among: string[], choose: (hit: any) => void }} Pick */
 
 export const overlay = signal(/** @type {{ name: string, only?: string, pick?: Pick, title?: string } | null} */ (null));
-export const closeOverlay = () => void (overlay.value = null);
+let typed = "";
+export const closeOverlay = () => {
+  typed = "";
+  overlay.value = null;
+};
+
+/** What was typed while the dialog was loaded. It can be taken once. */
+export function takeTyped() {
+  const taken = typed;
+  typed = "";
+  return taken;
+}
+
+/** Keep what is typed while a dialog is loaded: it would run commands of the view, or go into a note. @param {KeyboardEvent} event */
+function keep(event) {
+  if (!overlay.peek() || document.querySelector("dialog[open]") || composing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const failed = event.target instanceof Element && event.target.closest("[role=alert]"); // with a button to try again
+  if (event.key === "Escape") closeOverlay();
+  else if (failed) return;
+  else if (event.key.length === 1) typed += event.key;
+  else if (event.key === "Backspace") typed = typed.slice(0, -1);
+  else if (event.key !== "Enter") return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+addEventListener("keydown", keep, true);

@@ -1,6 +1,6 @@
 // The palette and the quick switcher: a combobox over notes and commands.
 
-import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { commands } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
 import { composing, Key, keyName } from "../../parts/keys.js";
@@ -12,7 +12,7 @@ import { recent } from "../../state/settings.js";
 import { mayWrite } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
-import { closeOverlay, overlay } from "./overlay.js";
+import { closeOverlay, overlay, takeTyped } from "./overlay.js";
 
 const MOST = 20;
 /** @typedef {{ id: string, icon?: string, type?: string | null, name: string, detail: string, ranges: any, keys?: string, group: string, run: () => void }} Option */
@@ -34,6 +34,7 @@ function commandOptions(text) {
 /** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: import("./overlay.js").Pick }} given */
 export function Overlay({ only, pick }) {
   const text = useSignal("");
+  useLayoutEffect(() => void (text.value = takeTyped()), []);
   const hits = useSignal(/** @type {Option[]} */ ([]));
   const at = useSignal(0);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
