@@ -9,6 +9,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 
+import anyio
 import pytest
 from tests.clocks import PATIENCE
 
@@ -71,6 +72,23 @@ async def test_a_cancelled_caller_leaves_no_process():
 
 @posix
 @pytest.mark.filterwarnings("error")
+def test_a_start_that_is_cancelled_leaves_no_process(monkeypatch: pytest.MonkeyPatch):
+    left: list[str] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda event: left.append(str(event.exc_value)))
+
+    async def cancelled(steps: int) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: start("import time; time.sleep(600)", piped=True))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            group.cancel_scope.cancel()
+
+    for steps in range(8):
+        asyncio.run(cancelled(steps))
+    gc.collect()
+    assert left == []
+
+
 async def test_pipes_are_closed_even_if_a_grandchild_holds_them():
     """Also fails if asyncio no longer has the private name used here."""
     child = "import time; time.sleep(600)"

@@ -11,6 +11,8 @@ from asyncio.subprocess import Process, SubprocessStreamProtocol
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+import anyio
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -44,21 +46,35 @@ async def start_process(
 ) -> ChildProcess:
     """Start a process like `asyncio.create_subprocess_exec`, with the same options.
 
-    `line_limit` is the largest line that `readline` accepts, in bytes.
+    `line_limit` is the largest line that `readline` accepts, in bytes. If the caller is cancelled
+    meanwhile, the process is killed; asyncio alone would leave it to the garbage collector.
 
     Raises:
         OSError: if the system cannot start it.
     """
-    loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=line_limit, loop=loop),
-        *command,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        **options,
-    )
-    return ChildProcess(transport, protocol, loop)
+
+    async def start() -> ChildProcess:
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.subprocess_exec(
+            lambda: SubprocessStreamProtocol(limit=line_limit, loop=loop),
+            *command,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            **options,
+        )
+        return ChildProcess(transport, protocol, loop)
+
+    starting = asyncio.ensure_future(start())
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True), suppress(OSError):
+            await asyncio.wait([starting])
+            process = starting.result()
+            _kill(process)
+            await end_process(process, 1.0)
+        raise
 
 
 async def end_process(process: ChildProcess, seconds: float) -> None:
