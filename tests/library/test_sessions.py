@@ -37,7 +37,6 @@ class Recorder:
 
     def __init__(self) -> None:
         self.delivered: list[str] = []
-        self.notes: list[str] = []
         self.ends: list[Session] = []
         self.failures = 0
         self.forever = False
@@ -56,9 +55,6 @@ class Recorder:
 
     async def message(self, session: Session) -> str | None:
         return "A draft waits."
-
-    async def noted(self, session: Session, event: SessionEvent) -> None:
-        self.notes.append(event.event)
 
     async def ended(self, session: Session) -> None:
         self.ends.append(session)
@@ -140,7 +136,7 @@ async def test_a_session_goes_from_its_start_to_its_end(world: World, clock: Clo
         assert (session.prompts, session.model, session.title) == (1, "m-1", "Costs")
         assert (session.state, session.end_reason) == ("ended", "logout")
         assert (session.started_at, session.ended_at) == (NOON, NOON + 3)
-        assert (parts.delivered, parts.notes) == (["start", "prompt"], ["stop"])
+        assert parts.delivered == ["start", "prompt"]
         texts = await sessions.texts(session)
         assert [each.prompt or each.last_message for each in texts] == [
             "make it faster",

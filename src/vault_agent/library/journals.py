@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from vault_agent.library.open_vault import OpenVault
     from vault_agent.library.session_facts import Gathered
     from vault_agent.library.sessions import Sessions
-    from vault_agent.model.sessions import Session, SessionEvent
+    from vault_agent.model.sessions import Session
     from vault_agent.system.crash import CrashReport
 
 WAITS: Final = (60.0, 300.0, 1_800.0, 7_200.0, 21_600.0)
@@ -111,9 +111,6 @@ class Journals:
             return None
         count = "A journal waits" if len(drafts) == 1 else f"{len(drafts)} journals wait"
         return explained("JOURNAL_WAITS", f"{count} for your review.")
-
-    async def noted(self, session: Session, event: SessionEvent) -> None:
-        """Nothing is done between the start and the end of a session: its texts are kept."""
 
     async def ended(self, session: Session) -> None:
         """Record that the journal of a session is to be written, and write it soon."""

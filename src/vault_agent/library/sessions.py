@@ -27,7 +27,7 @@ from vault_agent.knowledge.sessions import (
 )
 from vault_agent.knowledge.spool import damaged, spool, waiting
 from vault_agent.library.background import Background, quietly
-from vault_agent.model.sessions import COMPACT, END, PROMPT, START, STOP, Delivered
+from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered
 from vault_agent.store.sessions.store import open_sessions
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.crash import describe_crash
@@ -72,10 +72,6 @@ class Journals(Protocol):
 
     async def message(self, session: Session) -> str | None:
         """Return what the user should know when this session starts, such as waiting drafts."""
-        ...
-
-    async def noted(self, session: Session, event: SessionEvent) -> None:
-        """Note that a turn ended or a compaction was done. Its text is among the kept ones."""
         ...
 
     async def ended(self, session: Session) -> None:
@@ -185,8 +181,6 @@ class Sessions:
         if not taken:
             return Delivered()  # it came twice
         session = taken[0]
-        if event.event in {STOP, COMPACT} and self.journals is not None:
-            self._background.spawn(self.journals.noted, session, event)
         if event.event == END:
             self._wake.set()
         if event.event == START and session.start_commit is None:
