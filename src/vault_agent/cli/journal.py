@@ -9,6 +9,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import project_here
+from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, envelope, is_terminal, pass_on, say, tell, warn
 from vault_agent.errors import InvalidRequest
 
@@ -31,7 +32,10 @@ _REASONS = {
 
 @click.group("journal", cls=Group)
 def command() -> None:
-    """List, write and review the journals of agents' sessions."""
+    """List, write and review the journals of agents' sessions.
+
+    SESSION is the ID of a session, or the beginning of one.
+    """
 
 
 @command.command("list", cls=Command)
@@ -72,7 +76,7 @@ async def list_(invocation: Invocation, everything: bool, state: str | None, lim
 async def make(invocation: Invocation, session_id: str) -> None:
     """Write the journal of a session now, however short the session was."""
     async with invocation.client() as client:
-        reply = await client.journals.make({"sessionId": session_id})
+        reply = await client.journals.make({"sessionId": await _whole(client, session_id)})
     _show_one(invocation, reply)
 
 
@@ -103,7 +107,7 @@ async def log(invocation: Invocation, text: tuple[str, ...], session_id: str, ki
     """Add a line to the journal of a session."""
     async with invocation.client() as client:
         body = {"text": " ".join(text), "kind": kind}
-        reply = await client.journals.add_line(session_id, body)
+        reply = await client.journals.add_line(await _whole(client, session_id), body)
     _show_one(invocation, reply)
 
 
@@ -125,11 +129,17 @@ async def review(invocation: Invocation, session_id: str | None, answer: str | N
             page = await client.journals.page(asked)
             waiting = [each["sessionId"] for each in page.envelope["data"]["journals"]]
         else:
-            waiting = [session_id]
+            waiting = [await _whole(client, session_id)]
         if not waiting:
             tell("No journal waits for your review.")
         for each in waiting:
             await _review_one(invocation, client, each, answer)
+
+
+async def _whole(client: Client, session: str) -> str:
+    """Return the ID of one of the latest sessions by its beginning."""
+    latest = await client.journals.page({"state": "all", "limit": 500})
+    return whole_id(session, (each["sessionId"] for each in latest.envelope["data"]["journals"]))
 
 
 async def _review_one(

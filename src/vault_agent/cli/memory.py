@@ -8,13 +8,12 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.here import project_here
+from vault_agent.cli.names import whole_id
 from vault_agent.cli.terminal import clean, counted, envelope, pass_on, say, style, tell, warn
 from vault_agent.cli.times import ago
-from vault_agent.errors import InvalidRequest, NotFound
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
-    from vault_agent.wire.deliveries import OneMemorySession
 
 
 @click.group("memory", cls=Group)
@@ -79,7 +78,7 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
     reply: Reply[Any]
     async with invocation.client() as client:
         if session is not None:
-            reply = await _session(client, session)
+            reply = await client.lists.memory_session(await _whole(client, session))
         else:
             project = options["project"] or project_here(invocation)
             reply = await client.lists.memory_sessions({**options, "project": project})
@@ -112,7 +111,10 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
 async def forget(
     invocation: Invocation, session: str | None, older_than: int | None, every: bool
 ) -> None:
-    """Delete what is logged about sessions: what they got, and when. Notes stay."""
+    """Delete what is logged about sessions: what they got, and when. Notes stay.
+
+    SESSION is an ID, or the beginning of one.
+    """
     body: dict[str, Any] = {
         "sessionId": session,
         "olderThanDays": older_than,
@@ -122,6 +124,8 @@ async def forget(
     if len(body) != 1:
         raise click.UsageError("give a SESSION, --older-than or --all")
     async with invocation.client() as client:
+        if session is not None:
+            body["sessionId"] = await _whole(client, session)
         reply = await client.lists.forget_memory(body)
     if invocation.json:
         pass_on(reply.body)
@@ -143,27 +147,10 @@ async def hook(invocation: Invocation, agent: str) -> None:
     run_hook(Options(agent, config, invocation.endpoint))
 
 
-async def _session(client: Client, given: str) -> Reply[OneMemorySession]:
-    """Return a session by its ID, or by the beginning of the ID of one of the latest sessions.
-
-    Raises:
-        NotFound: `SESSION_NOT_FOUND`.
-        InvalidRequest: if the IDs of several begin so.
-    """
-    try:
-        return await client.lists.memory_session(given)
-    except NotFound:
-        latest = (await client.lists.memory_sessions({"limit": 100})).envelope["data"]["sessions"]
-        found = [each["sessionId"] for each in latest if each["sessionId"].startswith(given)]
-        if not found:
-            raise
-    if len(found) > 1:
-        raise InvalidRequest(
-            "INVALID_REQUEST",
-            f"The IDs of {len(found)} sessions begin so.",
-            remedy="Give more of the ID: vault-agent memory log",
-        )
-    return await client.lists.memory_session(found[0])
+async def _whole(client: Client, session: str) -> str:
+    """Return the ID of one of the latest sessions by its beginning."""
+    latest = (await client.lists.memory_sessions({"limit": 100})).envelope["data"]["sessions"]
+    return whole_id(session, (each["sessionId"] for each in latest))
 
 
 def _show_session(session: dict[str, Any]) -> None:

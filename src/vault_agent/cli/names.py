@@ -12,7 +12,7 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, Misconfigured, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from vault_agent.cli.command import Invocation
@@ -36,6 +36,23 @@ class Place(NamedTuple):
     def id(self) -> str:
         """The ID of the chunk, or else of the note."""
         return self.note_id if self.chunk is None else f"{self.note_id}:{self.chunk}"
+
+
+def whole_id(begin: str, known: Iterable[str]) -> str:
+    """Return the only known ID that begins so. One that no known ID begins with is returned as is.
+
+    Raises:
+        InvalidRequest: if several begin so.
+    """
+    ids = set(known)
+    found = [begin] if begin in ids else [each for each in ids if each.startswith(begin)]
+    if len(found) > 1:
+        raise InvalidRequest(
+            "INVALID_REQUEST",
+            f"The IDs of {len(found)} sessions begin so.",
+            remedy="Give more of the ID: vault-agent memory log",
+        )
+    return found[0] if found else begin
 
 
 async def find(invocation: Invocation, client: Client, text: str) -> Place:
