@@ -50,7 +50,7 @@ class Silent:
     def warn(self, warning: object) -> None:
         """Take no notice."""
 
-    def published(self) -> None:
+    def published(self, run: object = None) -> None:
         """Take no notice."""
 
 

@@ -57,13 +57,18 @@ new MutationObserver((_, self) => {
 }).observe(document, { subtree: true, childList: true });
 """
 
-# Each sets something off and resolves with the milliseconds until it was painted, or with null if
-# nothing came of it within three seconds.
+# Each sets something off and resolves with the milliseconds until the end of the frame that shows
+# it, or with null if nothing came of it within three seconds.
 _UNTIL_PAINTED = """
-const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+const frame = () => new Promise((done) => requestAnimationFrame(done));
+const painted = () => new Promise((done) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = done;
+  port2.postMessage(0);
+});
 const until = async (is, most = 3000) => {
   const end = performance.now() + most;
-  while (!is()) { if (performance.now() > end) return false; await new Promise((done) => setTimeout(done, 1)); }
+  do { if (performance.now() > end) return false; await frame(); } while (!is());
   await painted();
   return true;
 };

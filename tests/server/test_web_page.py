@@ -66,6 +66,16 @@ async def test_the_policy_of_the_page_is_exact(locked_page):
     assert (await shell(locked_page))[1] != text  # each reply has its own nonce
 
 
+async def test_the_page_is_compressed_if_the_browser_accepts_that(open_page):
+    _, text, headers = await shell(open_page, **{"Accept-Encoding": "gzip"})
+    assert headers["Content-Encoding"] == "gzip"
+    assert text.startswith("<!doctype html>")
+    assert headers["Vary"] == "Accept-Encoding"
+    _, plain, headers = await shell(open_page, **{"Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in headers
+    assert len(plain) == len(text)
+
+
 async def test_static_files_are_immutable_and_compressed(open_page):
     assets = Assets()
     _, text, _ = await shell(open_page)

@@ -116,6 +116,42 @@ def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable
     expect(page.locator(".toc a[aria-current]")).to_have_text("Follow-up")
 
 
+def test_a_long_note_shows_its_beginning_first(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit()
+    frost, week = (f"#/notes/{note_id(name)}" for name in ("Frost alarm", "First cold week"))
+
+    def lengthen(route: Route) -> None:
+        headers = {
+            name: value for name, value in route.request.headers.items() if "match" not in name
+        }
+        reply = route.fetch(headers=headers)
+        body = reply.json()
+        body["data"]["html"] = "<p>Dew on the glass.</p>" * 4_000
+        route.fulfill(response=reply, json=body)
+
+    page.route(f"**{frost[1:]}/html", lengthen)
+    page.evaluate("""() => { window.seen = []; new MutationObserver(() => {
+        const prose = document.querySelector(".prose.beginning");
+        if (prose) seen.push(1);
+    }).observe(document, { subtree: true, attributes: true }); }""")
+    page.evaluate("hash => location.hash = hash", frost)
+    whole = page.locator(".prose:not(.beginning) > :nth-child(4000)")
+    whole.wait_for(state="attached")
+    assert page.evaluate("seen.length") > 0
+    scroller = page.locator(".read")
+    scroller.evaluate("each => each.scrollTop = 40_000")
+    page.wait_for_timeout(300)
+    page.evaluate("hash => location.hash = hash", week)
+    expect(page.locator(".doc header h1")).to_have_text("First cold week")
+    page.evaluate("seen.length = 0")
+    page.go_back()
+    whole.wait_for(state="attached")
+    assert scroller.evaluate("each => each.scrollTop") == 40_000
+    assert page.evaluate("seen.length") == 0  # what is above has to have its height
+
+
 def test_backlinks_and_mentions(visit: Callable[..., Page], note_id: Callable[..., str]):
     page = visit(f"/notes/{note_id('Frost alarm')}")
     tab = page.get_by_role("tab", name=re.compile("Linked"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import secrets
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ _ASSETS = f"{PATH}/assets/"
 _FILES = re.compile(r"(?:/vaults/[^/]+)?/ui/files/")
 _SESSION = f"{PATH}/session"
 _READING = ("GET", "HEAD")
+_COMPRESSION = 6
 
 
 def is_ui(path: str) -> bool:
@@ -68,12 +70,12 @@ async def shell(call: Call) -> web.StreamResponse:
         "math": "true" if config.web.math else "false",
         "key": "required" if SESSIONS in app else "none",
     }
-    return web.Response(
-        body=fill(assets.shell, values),
-        headers={**page_headers(nonce), "Cache-Control": "no-store"},
-        content_type="text/html",
-        charset="utf-8",
-    )
+    body = fill(assets.shell, values)
+    headers = {**page_headers(nonce), "Cache-Control": "no-store", "Vary": "Accept-Encoding"}
+    if accepts_gzip(call.request):
+        body = gzip.compress(body, _COMPRESSION, mtime=0)
+        headers["Content-Encoding"] = "gzip"
+    return web.Response(body=body, headers=headers, content_type="text/html", charset="utf-8")
 
 
 async def forward(call: Call) -> web.StreamResponse:

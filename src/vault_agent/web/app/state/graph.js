@@ -39,6 +39,7 @@ function columns(data, unresolved) {
 
 const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
   try {
+    const positions = positionsOf(abort); // asked for beside the graph, not after it
     const { data } = await ask("GET", "/graph", { query: { unresolved }, signal: abort, patience: 30_000 });
     const old = graph.peek();
     const next = columns(data, unresolved);
@@ -48,17 +49,17 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
       Object.assign(next, carriedOver(next.ids, next.edges, known, next));
     }
     pins.value = readOfVault("pins", {});
-    // The groups may take seconds of the first time, so the picture does not wait for them.
-    void name(next, abort).catch(() => undefined);
-    await place(next, unresolved, abort);
+    await place(next, unresolved, positions, abort);
     if (abort.aborted) return;
     graphFault.value = null;
     graph.value = next;
+    // The groups may take seconds of the first time, so the picture does not wait for them.
+    void name(next, abort).catch(() => undefined);
     for (let tries = 0; !graph.peek()?.laid && tries < TRIES && !abort.aborted; tries += 1) {
       await new Promise((done) => setTimeout(done, AGAIN));
       const again = { .../** @type {Graph} */ (graph.peek()) };
       if (abort.aborted) return;
-      await place(again, unresolved, abort);
+      await place(again, unresolved, positionsOf(abort), abort);
       if (again.laid && !abort.aborted) graph.value = again;
     }
   } catch (error) {
@@ -66,10 +67,17 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
   }
 });
 
-/** Take the positions of the server, if it has them. @param {Graph} into @param {boolean} unresolved @param {AbortSignal} signal */
-async function place(into, unresolved, signal) {
+/** Ask for positions. @param {AbortSignal} signal */
+function positionsOf(signal) {
+  const positions = ask("GET", "/graph/layout", { raw: true, signal });
+  positions.catch(() => undefined); // `place` looks at it, if the graph comes
+  return positions;
+}
+
+/** Take the positions of the server, if it has them. @param {Graph} into @param {boolean} unresolved @param {ReturnType<typeof positionsOf>} positions @param {AbortSignal} signal */
+async function place(into, unresolved, positions, signal) {
   try {
-    const { data } = await ask("GET", "/graph/layout", { raw: true, signal });
+    const { data } = await positions;
     const notes = into.ids.filter((id) => id !== null).length;
     const found = parsed(data, notes);
     if (!found) return;

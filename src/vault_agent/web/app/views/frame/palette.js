@@ -50,7 +50,7 @@ export function Overlay({ only, pick }) {
 
   const onlyCommands = text.value.startsWith(">") && !only;
   const sought = onlyCommands ? text.value.slice(1) : text.value.trim();
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: an effect would ask a frame later
     at.value = 0;
     if (onlyCommands || !sought) return void (hits.value = []);
     look.current(sought).then((found) => { if (found) { hits.value = found; announce(words.notes.said(String(found.length))); } }, () => (hits.value = []));

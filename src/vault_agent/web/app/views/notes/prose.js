@@ -1,17 +1,40 @@
 // The rendered text of a note, and what the page adds to it: links, code, formulas, previews.
 
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
+import { address, arrival, remembered } from "../../state/address.js";
 import { showRendered } from "../../trust.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 
+const LONG = 60_000; // characters of HTML
+
+/** Whether a note is shown from its beginning. Any other place needs the height of what is above it. */
+function fromBeginning() {
+  const { at, line } = address.peek();
+  return !at && !line && (arrival.peek() !== "back" || !remembered.peek().scroll);
+}
+
+/** Lay out what is in view first, and the rest when that is painted. @param {HTMLElement} prose */
+function beginningFirst(prose) {
+  prose.classList.add("beginning");
+  const whole = () => prose.classList.remove("beginning");
+  const frame = requestAnimationFrame(() => setTimeout(whole));
+  return () => {
+    cancelAnimationFrame(frame);
+    whole();
+  };
+}
+
 /** @param {{ read: import("../../state/note.js").Note }} given */
 export function Prose({ read }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const shown = useRef("");
   useLayoutEffect(() => {
     const prose = /** @type {HTMLDivElement} */ (ref.current);
     showRendered(prose, read.html);
     const undo = [enhance(prose, read), watchLinks(prose)];
+    if (read.html.length > LONG && shown.current !== read.id && fromBeginning()) undo.push(beginningFirst(prose));
+    shown.current = read.id;
     return () => undo.forEach((each) => each());
   }, [read.id, read.html]);
   return html`<div class="prose" dir="auto" ref=${ref}></div><${Hover} />`;

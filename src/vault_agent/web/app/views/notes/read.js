@@ -6,6 +6,7 @@ import { Empty, sentence, Trouble } from "../../parts/fault.js";
 import { keyName } from "../../parts/keys.js";
 import { elsewhere, Later } from "../../parts/later.js";
 import { copy, toast } from "../../parts/say.js";
+import { useSheet } from "../../parts/sheet.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
@@ -26,8 +27,9 @@ const READING = { enhance, watchLinks, Hover };
 
 /** A note to read, or to edit where writing is on. @param {{ drawer: { value: boolean }, onSide: () => void }} given */
 export function Read(given) {
+  const styled = useSheet("prose.css");
   const { edit } = address.value;
-  if (edit && !health.value) return null;
+  if (!styled || (edit && !health.value)) return null;
   return edit && mayWrite.value ? html`<${Later} load=${elsewhere.editor} name="Editor" given=${{ reading: READING }} />` : html`<${Reader} ...${given} />`;
 }
 
