@@ -435,8 +435,10 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, 
     expect(page.locator(".seen .callout")).to_be_visible()
     look("preview")
     page.keyboard.press("Control+f")
+    expect(page.locator(".cm-search")).to_have_count(1)  # it is loaded first, and takes the focus
     page.keyboard.press("Control+e")
     page.keyboard.press("Control+e")
+    expect(page.locator(".seen")).to_have_count(0)
     at_end(page, "[[fro")
     expect(page.get_by_role("option").first).to_be_visible(timeout=SAVED)
     look("completion")
