@@ -44,6 +44,7 @@ class Desk:
             page = watch.page
         page.goto(address)
         page.wait_for_selector(".vault bdi:not(:empty)")
+        page.wait_for_selector(".top .new")  # it knows by now that it may write, as its keys do
         return page
 
     def edit(self, name: str, **options: object) -> Page:
