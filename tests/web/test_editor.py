@@ -59,7 +59,10 @@ class Desk:
     def note(self, path: str, text: str | bytes) -> None:
         """Write a note as another program does, and wait until it can be found."""
         self.program.write(path, text)
-        self.program.finish(self.program.submit())
+        # The watch may run a job already, and that one may have begun too early to see the note.
+        while (reply := self.program.call("POST", "/index", {})).status == 409:
+            self.program.finish(reply.body["error"]["details"]["jobId"])
+        self.program.finish(reply.data["job"]["id"])
 
     def read(self, path: str) -> bytes:
         return (self.program.vault / path).read_bytes()

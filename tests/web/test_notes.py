@@ -128,6 +128,7 @@ def test_backlinks_and_mentions(visit: Callable[..., Page], note_id: Callable[..
 def test_preview_on_hover_and_by_key(visit: Callable[..., Page], note_id: Callable[..., str]):
     page = visit(f"/notes/{note_id('Frost alarm')}")
     link = page.locator(".prose a", has_text="Sensor script").first
+    expect(page.locator(".back")).to_be_visible()  # the last part of the page: nothing moves now
     link.hover()
     expect(page.locator(".hovercard")).to_contain_text("Reads three probes")
     page.keyboard.press("Escape")
