@@ -15,6 +15,7 @@ import json
 from typing import TYPE_CHECKING
 
 from aiohttp import web
+from tests.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,20 +44,15 @@ Retries work.
 """
 
 
-class ChatEndpoint:
+class ChatEndpoint(Listening):
     """Serves `/v1/chat/completions` on a free port of 127.0.0.1 and records requests."""
 
     def __init__(self, *, model: str = "test-model", port: int = 0) -> None:
+        super().__init__("/v1/chat/completions", port, cancels=True)
         self.model = model
-        self.port = port
         self.answer: str | Callable[[str], str] = ANSWER
         self.always: Misbehaviour | None = None
         self.requests: list[dict] = []
-        self._runner: web.AppRunner | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1/chat/completions"
 
     @property
     def questions(self) -> list[str]:
@@ -64,30 +60,7 @@ class ChatEndpoint:
         asked = [each["messages"][-1]["content"] for each in self.requests]
         return [text for text in asked if text != "ready"]
 
-    async def __aenter__(self) -> ChatEndpoint:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def start(self) -> None:
-        app = web.Application(client_max_size=64 << 20)
-        app.router.add_post("/v1/chat/completions", self._chat)
-        self._runner = web.AppRunner(
-            app, shutdown_timeout=0.1, handle_signals=False, handler_cancellation=True
-        )
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
+    async def answer_to(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(body)
         question = body["messages"][-1]["content"]

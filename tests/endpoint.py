@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from aiohttp import web
+from tests.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,14 +42,14 @@ def hashed_vector(text: str, dimension: int = 64) -> np.ndarray:
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-class EmbeddingEndpoint:
+class EmbeddingEndpoint(Listening):
     """Serves `/v1/embeddings` on a free port of 127.0.0.1 and records requests."""
 
     def __init__(self, *, dimension=64, model="test-model", latency=0.0, at_once=8, port=0):
+        super().__init__("/v1/embeddings", port)
         self.dimension = dimension
         self.model = model
         self.latency = latency  # seconds a request
-        self.port = port
         self.salt = ""  # another value simulates another model of the same name
         self.always: Misbehaviour | None = None
         self.poison: dict[str, Misbehaviour] = {}
@@ -58,12 +59,7 @@ class EmbeddingEndpoint:
         self.in_flight = self.most_in_flight = 0
         self._script: deque[Misbehaviour | None] = deque()
         self._turns = asyncio.Semaphore(at_once)
-        self._runner: web.AppRunner | None = None
         self._handlers: set[asyncio.Task] = set()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1/embeddings"
 
     @property
     def texts(self) -> list[str]:
@@ -74,28 +70,9 @@ class EmbeddingEndpoint:
         """Use one behaviour for each of the next requests. None means a good reply."""
         self._script.extend(misbehaviours)
 
-    async def __aenter__(self):
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_):
-        await self.stop()
-
-    async def start(self) -> None:
-        """Listen. After a stop, listen on the same port again."""
-        app = web.Application(client_max_size=64 << 20)
-        app.router.add_post("/v1/embeddings", self._embeddings)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1, handle_signals=False)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]
-
     async def stop(self) -> None:
         """Close the port and all connections."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await super().stop()
         for handler in self._handlers:  # the runner leaves those that take too long
             handler.cancel()
         await asyncio.gather(*self._handlers, return_exceptions=True)
@@ -110,7 +87,7 @@ class EmbeddingEndpoint:
         ]
         return {"object": "list", "model": self.model, "data": data}
 
-    async def _embeddings(self, request: web.Request) -> web.StreamResponse:
+    async def answer_to(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         texts = body["input"]
         self.requests.append(texts)

@@ -244,7 +244,7 @@ async def test_completion_of_the_index_is_recorded_at_once(tmp_path: Path, work:
         await work.begun.wait()
         assert work.progress is not None
         work.progress.index_finished()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not (await store.get(job.id)).index_finished:  # noqa: ASYNC110 - a row has no event
                 await asyncio.sleep(0.01)
         assert (await store.get(job.id)).state is JobState.RUNNING

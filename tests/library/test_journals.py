@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from tests.chat_endpoint import ChatEndpoint
+from tests.clocks import PATIENCE
 from tests.endpoint import redirect, status
 from tests.library.vaults import World, indexed
 from tests.made_sessions import Made, Writer, made_session
@@ -91,7 +92,7 @@ class Desk:
 
     async def tell(self, library: Library, event: SessionEvent) -> None:
         assert library.sessions is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not library.sessions.leads:  # noqa: ASYNC110 - nothing announces it
                 await asyncio.sleep(0.01)
         await library.sessions.take(event)
@@ -99,7 +100,7 @@ class Desk:
     async def settled(self, library: Library, session_id: str, *states: str) -> Journal:
         """Wait until the journal of a session is in one of the states."""
         assert library.journals is not None
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 found = await library.journals.store.get(session_id)
                 if found is not None and found.state in (states or ("complete",)):
@@ -134,7 +135,7 @@ async def test_a_session_leaves_one_complete_journal(desk: Desk):
         assert library.sessions is not None
         session = await library.sessions.get(made.session_id)
         assert session is not None
-        async with asyncio.timeout(10):  # they go when the journal is complete
+        async with asyncio.timeout(PATIENCE):  # they go when the journal is complete
             while await library.sessions.texts(session):  # noqa: ASYNC110 - nothing announces it
                 await asyncio.sleep(0.02)
     fields = front(desk.note())
@@ -202,7 +203,7 @@ async def test_a_failing_model_leaves_the_extract_and_is_asked_again(
         async with desk.library(chat=chat) as library:
             await desk.run(library, made)
             journal = await desk.settled(library, made.session_id, "incomplete")
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 while journal.reason != "model_unavailable":
                     await asyncio.sleep(0.05)
                     journal = await desk.settled(library, made.session_id, "incomplete")
@@ -212,7 +213,7 @@ async def test_a_failing_model_leaves_the_extract_and_is_asked_again(
             assert fields["generator"] == "extract"
             endpoint.always = None
             endpoint.answer = "I will not."
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 while journal.reason != "model_invalid":
                     await asyncio.sleep(0.05)
                     journal = await desk.settled(library, made.session_id, "incomplete")
@@ -262,7 +263,7 @@ async def test_a_session_that_goes_on_keeps_its_one_journal(desk: Desk):
         desk.transcript(made)
         await desk.tell(library, desk.event(made, "prompt", NOW - 100, prompt="One more thing"))
         await desk.tell(library, desk.event(made, "end", NOW - 50, reason="other"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while "src/later.py" not in desk.note():  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
     assert front(desk.note())["files"] == sorted({*made.edited, "src/later.py"})

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.clocks import PATIENCE
 from tests.endpoint import EmbeddingEndpoint
 from tests.library.test_open_vault import processes
 from tests.library.test_watch import command_of
@@ -165,7 +166,7 @@ async def test_an_idle_vault_is_closed_and_opened_again(
             await indexed(vault)
             await asyncio.sleep(0.2)
             assert (await library.states())[1].open  # while it is lent
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while (await library.states())[1].open:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert await paths(library, "project:app", "quinces") == ["a.md"]

@@ -408,12 +408,25 @@ class Dying:
         self.asked = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._ended = False
+        self._serving = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> Dying:
+        self._serving.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended = True
+        socket.create_connection(self._listener.getsockname()).close()  # so that `accept` returns
+        self._serving.join(PATIENCE)
+        self._listener.close()
 
     def _serve(self) -> None:
         while True:
             connection, _ = self._listener.accept()
             with connection:
+                if self._ended:
+                    return
                 connection.recv(65536)
                 self.asked += 1
                 if self.asked > self.replies:
@@ -438,11 +451,11 @@ def through(server: Dying, tool: str) -> str:
 
 
 def test_a_write_is_not_repeated_when_the_server_dies():
-    server = Dying(replies=0)
-    reply = json.loads(through(server, "vault_write"))
-    assert reply["result"]["isError"] is True
-    assert reply["result"]["content"][0]["text"].startswith("WRITE_OUTCOME_UNKNOWN: ")
-    assert server.asked == 1
-    reading = Dying(replies=0)
-    assert "SERVER_UNAVAILABLE" in through(reading, "vault_read")
-    assert reading.asked == 2
+    with Dying(replies=0) as server:
+        reply = json.loads(through(server, "vault_write"))
+        assert reply["result"]["isError"] is True
+        assert reply["result"]["content"][0]["text"].startswith("WRITE_OUTCOME_UNKNOWN: ")
+        assert server.asked == 1
+    with Dying(replies=0) as reading:
+        assert "SERVER_UNAVAILABLE" in through(reading, "vault_read")
+        assert reading.asked == 2

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def elsewhere() -> Iterator[Elsewhere]:
     """Stand in for all other computers."""
     proxy = Elsewhere()
@@ -26,9 +26,12 @@ def elsewhere() -> Iterator[Elsewhere]:
     proxy.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
-    """Start the machine's own browser, once for each test process."""
+    """Start the machine's own browser, once for each test process.
+
+    It ends with the last test of the web page: its event loop would disturb other tests.
+    """
     found = find_browser()
     if found is None:
         if os.environ.get("CI"):
@@ -47,7 +50,7 @@ def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve the vault of the browser tests, with its index made. It is only read."""
     yield from serve(tmp_path_factory.mktemp("site"), more=230)

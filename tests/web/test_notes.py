@@ -164,6 +164,7 @@ def test_backlinks_and_mentions(visit: Callable[..., Page], note_id: Callable[..
 def test_preview_on_hover_and_by_key(visit: Callable[..., Page], note_id: Callable[..., str]):
     page = visit(f"/notes/{note_id('Frost alarm')}")
     link = page.locator(".prose a", has_text="Sensor script").first
+    expect(page.locator(".back")).to_be_visible()  # the last part of the page: nothing moves now
     link.hover()
     expect(page.locator(".hovercard")).to_contain_text("Reads three probes")
     page.keyboard.press("Escape")
@@ -221,7 +222,9 @@ def test_a_palette_that_cannot_be_loaded_can_be_tried_again(visit: Callable[...,
     page.keyboard.press("Control+k")
     again.focus()
     page.unroute("**/palette.js")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():  # a module that failed is loaded by a new page only
+        page.keyboard.press("Enter")
+    page.wait_for_selector(".vault bdi:not(:empty)")
     expect(again).to_have_count(0)
     page.keyboard.press("Control+k")
     expect(page.get_by_role("combobox")).to_be_visible()
