@@ -94,7 +94,7 @@ function Reader({ drawer, onSide }) {
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
 }
 
-const SETTLING = 800; // ms in which formulas and pictures still change the height
+const SETTLING = 3_000; // ms in which formulas and pictures still change the height
 
 /** Scroll to where the reader was, until the reader moves. @param {HTMLElement} scroller @param {number} top */
 function stayAt(scroller, top) {

@@ -39,9 +39,15 @@ function Outline({ read, box }) {
       current.value = found;
     };
     const scrolled = () => (asked ||= requestAnimationFrame(follow));
+    const sized = new ResizeObserver(scrolled); // formulas and pictures move headings without a scroll
+    const text = scroller.querySelector(".doc");
+    if (text) sized.observe(text);
     scroller.addEventListener("scroll", scrolled, { passive: true });
     scrolled();
-    return () => scroller.removeEventListener("scroll", scrolled);
+    return () => {
+      sized.disconnect();
+      scroller.removeEventListener("scroll", scrolled);
+    };
   }, [read.id, read.html]);
   const top = Math.min(...read.outline.map(({ level }) => level));
   /** @param {MouseEvent} event @param {string} id */
