@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.search import Hit
+from vault_agent.model.lexical import rarity
+from vault_agent.model.search import Coverage, Hit
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.rows import MAX_CHUNKS
+from vault_agent.text.terms import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -58,6 +60,26 @@ def ranked(
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
     places = rank(candidates, names, headings, limit=limit, chunks=wanted.chunks)
     return Ranking(places, candidates, notes)
+
+
+def coverage(snapshot: AnySnapshot, query: LexicalQuery, ranking: Ranking) -> Coverage:
+    """Return how much of a query one passage of the ranked notes has.
+
+    A word that is in no note counts as the rarest, also if similar words were searched instead.
+    """
+    information, neighbours = ranking.candidates.information, ranking.candidates.neighbours
+    unknown = rarity(snapshot.note_count, 0)
+    words = {
+        term: information[term] / weight
+        if term in information and term not in neighbours
+        else unknown
+        for term, weight in query.weights.items()
+        if not is_unit(term)
+    }
+    rowids = {place.rowid for place in ranking.places}
+    most = snapshot.fulltext.most_in_one_chunk(words, rowids)
+    total = sum(words.values())
+    return Coverage(most / total if total else 0.0, len(words), snapshot.fulltext.chunk_count)
 
 
 def with_notes(
