@@ -7,11 +7,11 @@ several sizes are made of notes chosen at random. Asked are, by POST /memory wit
 
 - foreign prompts: questions of each other collection of the same script, and lines of the files
 - generic prompts of coding sessions, in English and Japanese
-- own prompts: questions that a note of the vault answers, half of them within a chatty sentence
+- own prompts: questions that a note of the vault answers, if they have words enough to be a signal
 
-Printed are how often nothing is recalled for foreign and generic prompts, recall@5 of the own ones
-by POST /search, and what of that is lost where nothing is recalled. The means are over vaults, of
-each over sources.
+Foreign and own ones are asked as they are, and again within a chatty sentence. Printed are how
+often nothing is recalled for foreign and generic prompts, recall@5 of the own ones by POST /search,
+and what of that is lost where nothing is recalled. Means are over vaults, of each over sources.
 
 The server runs in this process. All requests go through HTTP.
 """
@@ -41,9 +41,9 @@ from vault_agent.server.serve import Listening, listening
 if TYPE_CHECKING:
     from benchmarks.quality.judged import Collection
 
-FOREIGN = 25
+FOREIGN = 15
 """Prompts of each source."""
-OWN = 60
+OWN = 40
 """Questions of each vault."""
 CHATTY = "I'd like you to take a look at this when you have a moment: {}. Tell me if it is hard."
 GENERIC = """
@@ -76,9 +76,10 @@ this is too slow, use async instead of threads
 
 
 class Row(NamedTuple):
-    """One vault. The last two are for own prompts as they are, and in a chatty sentence."""
+    """One vault: how often nothing is recalled, and what is found of the own prompts and lost."""
 
     foreign: float
+    chatty: float  # foreign ones in a chatty sentence
     generic: float
     recall: float
     lost: float
@@ -86,8 +87,8 @@ class Row(NamedTuple):
 
     def line(self, name: str, notes: int | str) -> str:
         """Return a row of the table."""
-        shares = f"{self.foreign:.0%} | {self.generic:.0%}"
-        return f"| {name} | {notes} | {shares} | {' | '.join(f'{each:.3f}' for each in self[2:])} |"
+        shares = " | ".join(f"{each:.0%}" for each in self[:3])
+        return f"| {name} | {notes} | {shares} | {' | '.join(f'{each:.3f}' for each in self[3:])} |"
 
 
 def main() -> None:
@@ -102,8 +103,8 @@ def main() -> None:
     lines = {each.stem: each.read_text("utf-8").splitlines() for each in arguments.prompts}
     wanted = arguments.only.split(",") if arguments.only else [each.name for each in every]
     rows = []
-    print("| vault | notes | foreign | generic | recall@5 | lost | lost, chatty |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    print("| vault | notes | foreign | chatty | generic | recall@5 | lost | lost, chatty |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for collection in (each for each in every if each.name in wanted):
         sources = {
             each.name: [query.text for query in each.queries]
@@ -115,12 +116,14 @@ def main() -> None:
             row = asyncio.run(_measure(collection, size, sources))
             rows.append(row)
             print(row.line(collection.name, size), flush=True)
-    print(Row(*(mean(each[place] for each in rows) for place in range(5))).line("mean", ""))
+    print(Row(*(mean(each[place] for each in rows) for place in range(6))).line("mean", ""))
 
 
 def _sizes(given: str, notes: int) -> list[int]:
-    """Return the sizes that are well under that of the collection, and that."""
-    return [*(size for size in map(int, given.split(",")) if 1.5 * size < notes), notes]
+    """Return the sizes up to that of the collection, and that in place of one over it."""
+    sizes = sorted(map(int, given.split(",")))
+    larger = [size for size in sizes if size > notes]
+    return [size for size in sizes if size <= notes] + ([notes] if larger else [])
 
 
 async def _measure(collection: Collection, size: int, sources: dict[str, list[str]]) -> Row:
@@ -147,20 +150,25 @@ async def _measure(collection: Collection, size: int, sources: dict[str, list[st
         async with listening(config, open_library=open_library, log=log, port=0) as server:
             await _index(server)
             refused: dict[str, list[bool]] = defaultdict(list)
+            chatty: dict[str, list[bool]] = defaultdict(list)
             for name, prompts in sources.items():
                 for prompt in chosen.sample(prompts, min(FOREIGN, len(prompts))):
                     refused[name].append(await _nothing(server, prompt))
+                    chatty[name].append(await _nothing(server, CHATTY.format(prompt)))
             generic = [await _nothing(server, prompt) for prompt in GENERIC]
-            recall, lost, chatty = [], [], []
+            recall, lost, lost_chatty = [], [], []
             for text, wanted in own:
+                if not (await _call(server, "/memory", {"prompt": text}))["signals"]["prompt"]:
+                    continue
                 body = {"query": text[:1_000], "mode": "lexical", "limit": 20}
                 hits = (await _call(server, "/search", body))["results"]
                 best = list(dict.fromkeys(hit["path"] for hit in hits))[:5]
                 recall.append(len(wanted & set(best)) / min(len(wanted), 5))
                 lost.append(recall[-1] * await _nothing(server, text))
-                chatty.append(recall[-1] * await _nothing(server, CHATTY.format(text)))
+                lost_chatty.append(recall[-1] * await _nothing(server, CHATTY.format(text)))
     return Row(
-        mean(map(mean, refused.values())), mean(generic), mean(recall), mean(lost), mean(chatty)
+        *(mean(map(mean, refused.values())), mean(map(mean, chatty.values())), mean(generic)),
+        *(mean(recall), mean(lost), mean(lost_chatty)),
     )
 
 
