@@ -5,6 +5,7 @@ Everything here blocks. Call it in one of the snapshot's threads: a search chang
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
+
+
+_FEW_NOTES = 30
 
 
 class Ranking(NamedTuple):
@@ -66,13 +70,16 @@ def coverage(snapshot: AnySnapshot, query: LexicalQuery, ranking: Ranking) -> Co
     """Return how much of a query one passage of the ranked notes has.
 
     A word that is in no note counts as the rarest, also if similar words were searched instead.
+    Few notes do not say which words are rare, so rarity is that among at least 30.
     """
     information, neighbours = ranking.candidates.information, ranking.candidates.neighbours
-    unknown = rarity(snapshot.note_count, 0)
+    notes = max(snapshot.note_count, _FEW_NOTES)
+    # Rarity is the logarithm of (notes + 1) / (found + 0.5), so more notes add the same to all.
+    added = math.log((notes + 1) / (snapshot.note_count + 1))
     words = {
-        term: information[term] / weight
+        term: information[term] / weight + added
         if term in information and term not in neighbours
-        else unknown
+        else rarity(notes, 0)
         for term, weight in query.weights.items()
         if not is_unit(term)
     }
