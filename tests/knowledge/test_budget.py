@@ -53,7 +53,7 @@ def remembered(chosen: random.Random) -> list[Remembered]:
         for rowid in range(1, chosen.randint(2, 15))
     ]
     index = FactIndex(notes)
-    signals = Signals(tuple(files[:3]), (), chosen.choice((None, 0.2, 0.9)))
+    signals = Signals(tuple(files[:3]), (), words=chosen.choice((False, True)))
     candidates = [
         index.candidate(
             identify(note.path),

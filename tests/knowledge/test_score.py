@@ -14,6 +14,7 @@ from vault_agent.knowledge.score import (
     choose,
     content_words,
     is_signal,
+    needed_share,
     rank,
 )
 from vault_agent.model.memory import RecallWeights
@@ -92,28 +93,39 @@ def test_a_missing_signal_gives_its_weight_to_the_others():
     [found] = ranked(file, signals=Signals(files=("src/cost.py",)))
     assert found.score == pytest.approx(0.4 / 0.6 * found.tag)
     words = note("n", found=0.9, updated=None)
-    [found] = ranked(words, signals=Signals(words=0.9))
+    [found] = ranked(words, signals=Signals(words=True))
     assert found.score == pytest.approx(0.4 / 0.6)
 
 
-@pytest.mark.parametrize(("best", "sure"), [(0.2, 0), (0.3, 0), (0.4, 0.5), (0.5, 1), (0.9, 1)])
-def test_a_prompt_that_no_note_answers_scores_low(best: float, sure: float):
-    [found] = ranked(note("n", found=best), signals=Signals(words=best))
-    assert found.semantic == pytest.approx(sure)
+def test_a_prompt_that_no_note_is_about_is_no_signal():
+    both = note("n", found=0.9, files=("src/cost.py",), updated=None)
+    [found] = ranked(both, signals=Signals(files=("src/cost.py",), words=False))
+    [by_file] = ranked(both, signals=Signals(files=("src/cost.py",)))
+    assert (found.semantic, found.reasons) == (0, ("file:src/cost.py",))
+    assert found.relevance == by_file.relevance == pytest.approx(found.tag)
+
+
+def test_more_words_need_a_smaller_share_and_more_passages_a_larger_one():
+    shares = [needed_share(words, 1_000) for words in (3, 10, 60)]
+    assert shares == sorted(shares, reverse=True)
+    assert needed_share(10, 100) < needed_share(10, 10_000)
+    assert needed_share(10, 0) == needed_share(10, 30) > 0
+    assert needed_share(3, 1_000_000) < 1
+    assert needed_share(0, 0) > 0
 
 
 def test_a_global_note_counts_a_tenth_less_and_only_by_type():
     own = note("own", found=0.9)
     shared = note("shared", found=0.9, from_global=True, type="pattern")
     journal = note("journal", found=0.9, from_global=True, type="journal")
-    found = ranked(shared, own, journal, signals=Signals(words=0.9))
+    found = ranked(shared, own, journal, signals=Signals(words=True))
     assert names(found) == ["own", "shared"]
     assert found[1].score == pytest.approx(0.9 * found[0].score)
 
 
 def test_what_is_only_new_is_not_taken():
     new, related = note("new"), note("old", found=0.9, updated=TODAY - timedelta(400))
-    chosen, left = choose(ranked(new, related, signals=Signals(words=0.9)), least=0.35, most=5)
+    chosen, left = choose(ranked(new, related, signals=Signals(words=True)), least=0.35, most=5)
     assert names(chosen) == ["old"]
     assert [each.why for each in left] == ["relevance"]
 
@@ -121,11 +133,11 @@ def test_what_is_only_new_is_not_taken():
 def test_journals_do_not_crowd_out_other_notes():
     journals = [note(f"j{i}", type="journal", found=0.9 - i / 100) for i in range(6)]
     others = [note(f"n{i}", found=0.5) for i in range(2)]
-    found = ranked(*journals, *others, signals=Signals(words=0.9))
+    found = ranked(*journals, *others, signals=Signals(words=True))
     chosen, left = choose(found, least=0.3, most=5)
     assert names(chosen) == ["j0", "j1", "j2", "n0", "n1"]
     assert {each.why for each in left} == {"journals"}
-    chosen, _ = choose(ranked(*journals, signals=Signals(words=0.9)), least=0.3, most=5)
+    chosen, _ = choose(ranked(*journals, signals=Signals(words=True)), least=0.3, most=5)
     assert len(chosen) == 5
 
 
@@ -134,14 +146,14 @@ def test_of_two_notes_with_almost_one_text_the_newer_is_taken():
     old = note("old", found=0.9, text=text, updated=TODAY - timedelta(3))
     new = note("new", found=0.8, text=f"{text} end")
     other = note("other", found=0.7, text="something else entirely, of five words")
-    chosen, left = choose(ranked(old, new, other, signals=Signals(words=0.9)), least=0.3, most=5)
+    chosen, left = choose(ranked(old, new, other, signals=Signals(words=True)), least=0.3, most=5)
     assert names(chosen) == ["new", "other"]
     assert [(each.scored.candidate.note_id, each.why) for each in left] == [("old", "duplicate")]
 
 
 def test_the_order_depends_on_nothing_but_notes_and_signals():
     notes = [note(name, found=0.9) for name in "cab"]
-    signals = Signals(words=0.9)
+    signals = Signals(words=True)
     assert names(ranked(*notes, signals=signals)) == names(ranked(*notes[::-1], signals=signals))
 
 

@@ -35,6 +35,9 @@ Added streaming output parsing for the cost tracker.
 """
 
 
+FOREIGN = "wedding cake recipe with frosting"
+
+
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
     made = Program(tmp_path)
@@ -71,7 +74,7 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(program: Program):
 def test_what_no_note_is_about_recalls_nothing(program: Program):
     program.start()
     program.index()
-    for prompt in ("", "continue", "wedding cake recipe with frosting"):
+    for prompt in ("", "continue", FOREIGN):
         found = program.call("POST", "/memory", {"prompt": prompt, "explain": True}).data
         assert (found["text"], found["notes"], found["tokens"]) == ("", [], 0)
         assert {note["leftOut"] for note in found["leftOut"]} == {"relevance"}
@@ -79,6 +82,17 @@ def test_what_no_note_is_about_recalls_nothing(program: Program):
             "decisions/Old.md",
             "templates/bug.md",
         }
+        assert (found["wordMatch"] is None) == (prompt != FOREIGN)
+    assert found["wordMatch"]["share"] < found["wordMatch"]["needed"]
+
+
+def test_a_foreign_prompt_that_names_a_file_recalls_by_the_file_alone(program: Program):
+    program.start()
+    program.index()
+    named = program.call("POST", "/memory", {"prompt": f"{FOREIGN} for src/cost.py"}).data
+    assert named["wordMatch"]["share"] < named["wordMatch"]["needed"]
+    assert [note["reasons"] for note in named["notes"]] == [["file:src/cost.py"]]
+    assert named["notes"][0]["semantic"] == 0
 
 
 def test_the_budget_and_the_number_of_notes_are_kept(program: Program):
@@ -102,6 +116,9 @@ def test_the_command_shows_the_text_and_why(program: Program):
     assert shown.stdout.startswith("[Vault Memory] ")
     assert "journals/Session.md  words" in shown.stderr
     assert "left out: relevance" in shown.stderr
+    assert "the prompt is a signal: one passage has 100% of the prompt" in shown.stderr
+    foreign = program.run("memory", "show", FOREIGN, "--explain")
+    assert "no note is about it: one passage has 0% of the prompt" in foreign.stderr
     nothing = program.run("memory", "show", "wedding cake")
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr.startswith("Nothing is recalled")

@@ -17,6 +17,7 @@ from vault_agent.wire.memory import (
     RecalledNoteData,
     RecallSignalsData,
     RecallWeightsData,
+    WordMatchData,
 )
 from vault_agent.wire.replies import Reply
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.library.delivery import Deliveries
     from vault_agent.library.library import Library
     from vault_agent.library.open_vault import OpenVault
-    from vault_agent.model.memory import Recalled
+    from vault_agent.model.memory import Recalled, WordMatch
 
 
 async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
@@ -48,6 +49,7 @@ async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
             files=found.files, tags=found.tags, prompt=found.used_mode is not None
         ),
         used_mode=found.used_mode,
+        word_match=_word_match(found.match) if found.match is not None else None,
         weights=RecallWeightsData.model_validate(found.weights, from_attributes=True),
     )
     return Found(Reply[MemoryData](data=data, warnings=warnings_data(found.warnings)))
@@ -73,6 +75,10 @@ def deliveries_of(library: Library) -> Deliveries:
     library.require_several()
     assert library.deliveries is not None  # noqa: S101 - while memory.enabled
     return library.deliveries
+
+
+def _word_match(match: WordMatch) -> WordMatchData:
+    return WordMatchData(share=round(match.share, 4), needed=round(match.needed, 4))
 
 
 def _note(note: object) -> RecalledNoteData:

@@ -177,10 +177,24 @@ def _explain(data: dict[str, Any]) -> None:
         f"\nscore = {weights['tag']:g} tag + {weights['semantic']:g} words"
         f" + {weights['recency']:g} recency; without a signal, its weight goes to the others"
     )
+    tell(_match_line(data["wordMatch"]))
     for note in data["notes"]:
         tell(_line(note, ", ".join(note["reasons"])))
     for note in data["leftOut"]:
         tell(_line(note, f"left out: {note['leftOut']}"))
+
+
+def _match_line(match: dict[str, float] | None) -> str:
+    """Say whether the vault is about the prompt, and how that is known."""
+    if match is None:
+        return "the prompt is no signal: it has fewer than three words that name a subject"
+    told = (
+        f"one passage has {match['share']:.0%} of the prompt, by the rarity of its words;"
+        f" {match['needed']:.0%} is needed"
+    )
+    if match["share"] < match["needed"]:
+        return f"the prompt is no signal, since no note is about it: {told}"
+    return f"the prompt is a signal: {told}"
 
 
 def _line(note: dict[str, Any], why: str) -> str:

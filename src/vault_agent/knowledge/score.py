@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import log
+from math import log, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.model.memory import RecallWeights
@@ -28,8 +28,8 @@ MIN_WORDS: Final = 3
 _FOLDER_OF_MODULE = 0.8
 _SAME_NAME_AND_PARENT = 0.8
 _SAME_FOLDER = 0.4
-_NOTHING_FOUND = 0.30  # the best absolute score of words where no note is about the prompt
-_FOUND = 0.50  # … and where one surely is, as measured
+_ABOUT = 0.40  # as measured, see `needed_share`
+_FEW_PASSAGES = 30
 _FEW_NOTES = 50  # so few notes do not say whether a file is a rare one
 _SHINGLE = 5
 _SAME_TEXT = 0.8
@@ -50,14 +50,11 @@ _COMMON: Final = frozenset(_COMMON_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a task is about. `words` is the best lexical score of the prompt from 0 to 1.
-
-    `words` is None without a prompt, or if the prompt names no subject.
-    """
+    """What a task is about. `words` is whether any note is about the prompt."""
 
     files: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    words: float | None = None
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +131,16 @@ def is_signal(prompt: str) -> bool:
     return len(content_words(prompt)) >= MIN_WORDS
 
 
+def needed_share(words: int, passages: int) -> float:
+    """Return how much of a prompt one passage must have, so that the vault is about the prompt.
+
+    Of a prompt about something else, a passage has some words by chance: the more, the more
+    passages there are (the best of n grows with the root of log n), and the less, the more words
+    the prompt has (a share of n varies with the inverse of the root of n).
+    """
+    return _ABOUT * sqrt(log(max(passages, _FEW_PASSAGES)) / max(words, 1))
+
+
 def rank(
     candidates: Iterable[Candidate],
     signals: Signals,
@@ -195,7 +202,7 @@ def is_same_text(first: str, second: str) -> bool:
 def _with(signals: Signals, weights: RecallWeights) -> RecallWeights:
     """Return the weights for these signals. One without a signal gives its weight to the others."""
     tag = weights.tag if signals.files or signals.tags else 0.0
-    semantic = weights.semantic if signals.words is not None else 0.0
+    semantic = weights.semantic if signals.words else 0.0
     total = tag + semantic + weights.recency
     if not total:
         return RecallWeights(0.0, 0.0, 0.0)
@@ -214,9 +221,8 @@ def _scored(
 ) -> Scored:
     tag, reason = _common(candidate, signals, frequencies)
     semantic = 0.0
-    if signals.words is not None and candidate.found is not None and best > 0:
-        sure = (signals.words - _NOTHING_FOUND) / (_FOUND - _NOTHING_FOUND)
-        semantic = candidate.found / best * min(max(sure, 0.0), 1.0)
+    if signals.words and candidate.found is not None and best > 0:
+        semantic = candidate.found / best
     recency = 0.0
     if candidate.updated is not None:
         recency = 2.0 ** (-max((today - candidate.updated).days, 0) / recency_days)

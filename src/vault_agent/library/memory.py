@@ -28,12 +28,13 @@ from vault_agent.knowledge.score import (
     Signals,
     choose,
     is_signal,
+    needed_share,
     rank,
 )
 from vault_agent.library.facts import Facts
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights
-from vault_agent.model.search import Filters, Mode, SearchQuery
+from vault_agent.model.memory import Recalled, RecalledNote, RecallWeights, WordMatch
+from vault_agent.model.search import Coverage, Filters, Mode, SearchQuery
 from vault_agent.store.index import notes as reading
 from vault_agent.system.git import Latest, latest
 
@@ -92,8 +93,9 @@ class Memory:
             named = named_files(query.prompt, indexes)
             files = tuple(dict.fromkeys((*query.files, *named, *worked.files)))[:MAX_FILES]
             tags = (*query.tags, *named_tags(f"{query.prompt} {branch}", indexes))
-            hits, best, mode, more = await self._search(known, query.prompt or branch, query.scope)
-            signals = Signals(files, tuple(dict.fromkeys(tags)), best)
+            hits, match, mode, more = await self._search(known, query.prompt or branch, query.scope)
+            is_about = match is not None and match.share >= match.needed
+            signals = Signals(files, tuple(dict.fromkeys(tags)), words=is_about)
             candidates, chunks = self._candidates(known, signals, hits, query.pinned)
             ranked = rank(
                 candidates,
@@ -125,6 +127,7 @@ class Memory:
             files=files,
             tags=signals.tags,
             weights=weights,
+            match=match,
             max_tokens=limit,
             branch=on_branch,
             warnings=(*warnings, *more),
@@ -141,21 +144,23 @@ class Memory:
 
     async def _search(
         self, known: Sequence[Known], prompt: str, scope: Scope
-    ) -> tuple[Sequence[Hit], float | None, Mode | None, tuple[Warning, ...]]:
-        """Return what search finds for a prompt, and the best lexical score, if it is a signal.
+    ) -> tuple[Sequence[Hit], WordMatch | None, Mode | None, tuple[Warning, ...]]:
+        """Return what search finds for a prompt, and how much of it one passage has.
 
-        Only a lexical score says whether any note is about the prompt: semantic search always finds
-        something that is near.
+        Only the words say whether any note is about the prompt: semantic search always finds
+        something that is near. Without a signal there is neither.
         """
         if not is_signal(prompt):
             return (), None, None, ()
         text, within = prompt[:1_000], Filters(scope=scope)
-        lexical = await self._ask(known, SearchQuery(text, Mode.LEXICAL, _HITS, within))
-        best = max((hit.score for hit in lexical.hits), default=0.0)
+        asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
+        lexical = await self._ask(known, asked)
+        covered = lexical.coverage or Coverage(0.0, 0, 0)
+        match = WordMatch(covered.share, needed_share(covered.words, covered.passages))
         found = lexical
         if known[0].vault.embedder is not None:
             found = await self._ask(known, SearchQuery(text, None, _HITS, within))
-        return found.hits, best, found.used_mode, found.warnings
+        return found.hits, match, found.used_mode, found.warnings
 
     async def _ask(self, known: Sequence[Known], query: SearchQuery) -> Answer:
         if len(known) == 1:

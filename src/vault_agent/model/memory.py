@@ -80,6 +80,16 @@ class RecallWeights(NamedTuple):
     recency: float = 0.2
 
 
+class WordMatch(NamedTuple):
+    """How much of a prompt one passage has, and how much it needs for any note to be about it.
+
+    Both are shares of the prompt's different words, each by its rarity.
+    """
+
+    share: float
+    needed: float
+
+
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """The text for an agent, its estimated tokens, and its notes in order."""
@@ -92,6 +102,7 @@ class Recalled:
     files: tuple[str, ...]  # the signals without the prompt
     tags: tuple[str, ...]
     weights: RecallWeights
+    match: WordMatch | None = None  # None if the prompt was no signal
     max_tokens: int = 0  # of the text
     branch: str | None = None
     warnings: tuple[Warning, ...] = field(default=())

@@ -70,6 +70,7 @@ class SearchQuery:
     filters: Filters = field(default_factory=Filters)
     explain: bool = False
     every_word: bool = False  # whether each word must be in the note as it is written
+    coverage: bool = False  # whether the answer says how much of the query one passage has
     offset: int = 0  # results of earlier pages
     revision: str | None = None  # of the index that they are from
 
@@ -84,6 +85,14 @@ class RelatedQuery:
     filters: Filters = field(default_factory=Filters)
     explain: bool = False
     linked: Linked = Linked.INCLUDE
+
+
+class Coverage(NamedTuple):
+    """How much of a query the passage has that has most of it."""
+
+    share: float  # of the different words as they are written, each by its rarity, 0 to 1
+    words: int  # of the query, different ones
+    passages: int  # of the vault
 
 
 class Elsewhere(NamedTuple):
@@ -131,3 +140,4 @@ class Answer:
     has_more: bool = False
     revision: str = ""  # of the index
     truncated: bool = False  # whether only some of the candidates were looked at
+    coverage: Coverage | None = None  # of a lexical search that was asked for it

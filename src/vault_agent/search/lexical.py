@@ -5,14 +5,17 @@ Everything here blocks. Call it in one of the snapshot's threads: a search chang
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.search import Hit
+from vault_agent.model.lexical import rarity
+from vault_agent.model.search import Coverage, Hit
 from vault_agent.ranking.rank import Names, Ranked, rank, shortlist
 from vault_agent.ranking.snippet import Snippet, snippet
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.rows import MAX_CHUNKS
+from vault_agent.text.terms import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.system.threads import Stopped
+
+
+_FEW_NOTES = 30
 
 
 class Ranking(NamedTuple):
@@ -58,6 +64,29 @@ def ranked(
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
     places = rank(candidates, names, headings, limit=limit, chunks=wanted.chunks)
     return Ranking(places, candidates, notes)
+
+
+def coverage(snapshot: AnySnapshot, query: LexicalQuery, ranking: Ranking) -> Coverage:
+    """Return how much of a query one passage of the ranked notes has.
+
+    A word that is in no note counts as the rarest, also if similar words were searched instead.
+    Few notes do not say which words are rare, so rarity is that among at least 30.
+    """
+    information, neighbours = ranking.candidates.information, ranking.candidates.neighbours
+    notes = max(snapshot.note_count, _FEW_NOTES)
+    # Rarity is the logarithm of (notes + 1) / (found + 0.5), so more notes add the same to all.
+    added = math.log((notes + 1) / (snapshot.note_count + 1))
+    words = {
+        term: information[term] / weight + added
+        if term in information and term not in neighbours
+        else rarity(notes, 0)
+        for term, weight in query.weights.items()
+        if not is_unit(term)
+    }
+    rowids = {place.rowid for place in ranking.places}
+    most = snapshot.fulltext.most_in_one_chunk(words, rowids)
+    total = sum(words.values())
+    return Coverage(most / total if total else 0.0, len(words), snapshot.fulltext.chunk_count)
 
 
 def with_notes(

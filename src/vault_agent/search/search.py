@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from vault_agent.embedding.embedder import Embedder, Vector
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.search import Hit, SearchQuery
+    from vault_agent.model.search import Coverage, Hit, SearchQuery
     from vault_agent.model.warning import Warning
     from vault_agent.search.combined import AnySnapshot
     from vault_agent.search.lexical import Ranking
@@ -93,10 +93,10 @@ async def _lexical(
     compiled: LexicalQuery,
     warnings: tuple[Warning, ...],
 ) -> Answer:
-    hits = await snapshot.threads.stoppable(
+    hits, covered = await snapshot.threads.stoppable(
         lambda stopped: _by_words(snapshot, query, compiled, stopped)
     )
-    return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings)
+    return Answer(query.mode, Mode.LEXICAL, query.limit, hits, warnings, coverage=covered)
 
 
 # --- in a thread ---------------------------------------------------------------------------------
@@ -104,9 +104,9 @@ async def _lexical(
 
 def _by_words(
     snapshot: AnySnapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
-) -> tuple[Hit, ...]:
+) -> tuple[tuple[Hit, ...], Coverage | None]:
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.limit)
-    return lexical.hits(
+    found = lexical.hits(
         snapshot,
         ranking.places,
         ranking.notes,
@@ -114,6 +114,7 @@ def _by_words(
         reasons=[Reason.LEXICAL_MATCH] * len(ranking.places),
         explain=query.explain,
     )
+    return found, lexical.coverage(snapshot, compiled, ranking) if query.coverage else None
 
 
 def _by_meaning(

@@ -95,6 +95,15 @@ class RecallSignalsData(Model):
     prompt: bool = Field(description="Whether the prompt says what it is about.")
 
 
+class WordMatchData(Model):
+    """How much of the prompt one passage has. If that is too little, the prompt does not count."""
+
+    share: float = Field(
+        description="Of the prompt's different words, each by its rarity, in the passage with most."
+    )
+    needed: float = Field(description="The least share of a prompt that the vault is about.")
+
+
 class RecallWeightsData(Model):
     """The weights of the parts of a score."""
 
@@ -112,4 +121,5 @@ class MemoryData(Model):
     left_out: list[RecalledNoteData]
     signals: RecallSignalsData
     used_mode: Mode | None
+    word_match: WordMatchData | None = Field(description="Null if the prompt names no subject.")
     weights: RecallWeightsData

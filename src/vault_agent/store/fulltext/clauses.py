@@ -250,7 +250,12 @@ def any_of(clauses: Sequence[Query]) -> Query:
 
 def silent(clause: Query) -> Query:
     """Return a clause that filters, but adds nothing to the score."""
-    return Query.const_score_query(clause, 0.0)
+    return valued(clause, 0.0)
+
+
+def valued(clause: Query, score: float) -> Query:
+    """Return a clause that gives every document the same score."""
+    return Query.const_score_query(clause, score)
 
 
 def combined(*, must: Sequence[Query], must_not: Sequence[Query]) -> Query:

@@ -26,7 +26,7 @@ from vault_agent.model.lexical import (
 )
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
-from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent
+from vault_agent.store.fulltext.clauses import any_of, check_patterns, combined, silent, valued
 from vault_agent.store.fulltext.conditions import Limits, conditions, kept_by, scored
 from vault_agent.store.fulltext.guard import guarded
 from vault_agent.store.fulltext.schema import name_key
@@ -103,6 +103,11 @@ class FulltextReader:
     def note_count(self) -> int:
         """How many notes there are, without removed ones."""
         return self._notes.searcher.num_docs
+
+    @property
+    def chunk_count(self) -> int:
+        """How many chunks there are, without those of removed notes."""
+        return self._chunks.searcher.num_docs
 
     def document_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many notes each term is."""
@@ -219,6 +224,23 @@ class FulltextReader:
             passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
             limits = Limits(without, among, filters.scope)
             return _Search(self._notes, self._chunks, query, passing, limits, stopped).run()
+
+    def most_in_one_chunk(self, words: Mapping[str, float], rowids: Collection[int]) -> float:
+        """Return the largest sum of the values of those terms that one chunk of the notes has.
+
+        The title and the headings above a chunk count as its own.
+        """
+        if not words or not rowids:
+            return 0.0
+        with guarded():
+            self._files.check()
+            clauses = self._chunks.clauses
+            has = [
+                valued(any_of([clauses.term(field, term) for field in ("text", "context")]), value)
+                for term, value in words.items()
+            ]
+            asked = combined(must=[any_of(has), clauses.rowids(rowids)], must_not=[])
+            return max(self._chunks.top(asked, 1, set(rowids).__contains__).values(), default=0.0)
 
     def similarities(
         self, weights: Mapping[str, float], rowids: Collection[int]
