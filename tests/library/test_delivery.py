@@ -158,6 +158,12 @@ async def test_a_prompt_without_a_subject_does_not_count_as_the_first(world: Wor
         assert '"Tracker"' in await agent.prompts()
 
 
+async def test_a_prompt_about_other_things_does_not_count_as_the_first(world: World):
+    async with opened(world) as (_, agent):
+        assert await agent.prompts("which soup tastes best in a cold winter evening") == ""
+        assert '"Tracker"' in await agent.prompts()
+
+
 async def test_a_note_comes_again_after_a_compaction(world: World):
     async with opened(world) as (_, agent):
         first = await agent.starts(), await agent.prompts()

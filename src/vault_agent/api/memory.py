@@ -45,9 +45,7 @@ async def _memory(vault: OpenVault, caller: Caller, sent: MemoryBody) -> Found:
         tokens=found.tokens,
         notes=[_note(each) for each in found.notes],
         left_out=[_note(each) for each in found.left_out],
-        signals=RecallSignalsData(
-            files=found.files, tags=found.tags, prompt=found.used_mode is not None
-        ),
+        signals=RecallSignalsData(files=found.files, tags=found.tags, prompt=found.by_prompt),
         used_mode=found.used_mode,
         word_match=_word_match(found.match) if found.match is not None else None,
         weights=RecallWeightsData.model_validate(found.weights, from_attributes=True),

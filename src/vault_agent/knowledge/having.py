@@ -50,7 +50,7 @@ class Having:
 
     @property
     def had_prompt(self) -> bool:
-        """Whether a prompt that said what it is about has come."""
+        """Whether a prompt has come that counted, or that named files or tags."""
         return any(
             each.event in {PROMPT, REFRESH}
             and each.prompt_hash is not None

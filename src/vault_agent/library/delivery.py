@@ -338,7 +338,7 @@ class Deliveries:
             signals=DeliverySignals(
                 found.files,
                 found.tags,
-                prompt=bool(asked.prompt) and found.used_mode is not None,
+                prompt=bool(asked.prompt) and found.by_prompt,
                 branch=found.branch,
             ),
             notes=found.notes,

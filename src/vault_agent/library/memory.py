@@ -94,7 +94,7 @@ class Memory:
             files = tuple(dict.fromkeys((*query.files, *named, *worked.files)))[:MAX_FILES]
             tags = (*query.tags, *named_tags(f"{query.prompt} {branch}", indexes))
             hits, match, mode, more = await self._search(known, query.prompt or branch, query.scope)
-            is_about = match is not None and match.share >= match.needed
+            is_about = match is not None and match.is_enough
             signals = Signals(files, tuple(dict.fromkeys(tags)), words=is_about)
             candidates, chunks = self._candidates(known, signals, hits, query.pinned)
             ranked = rank(

@@ -20,7 +20,7 @@ KEPT_LEFT_OUT: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class DeliverySignals:
-    """What the notes were compared with. `prompt` says whether there was one with a subject."""
+    """What the notes were compared with. `prompt` says whether there was one that counted."""
 
     files: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()

@@ -89,6 +89,11 @@ class WordMatch(NamedTuple):
     share: float
     needed: float
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether a note is about the prompt."""
+        return self.share >= self.needed
+
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
@@ -98,11 +103,16 @@ class Recalled:
     tokens: int
     notes: tuple[RecalledNote, ...]
     left_out: tuple[RecalledNote, ...]  # only if explained
-    used_mode: Mode | None  # None if the prompt was no signal
+    used_mode: Mode | None  # None if the prompt names no subject
     files: tuple[str, ...]  # the signals without the prompt
     tags: tuple[str, ...]
     weights: RecallWeights
-    match: WordMatch | None = None  # None if the prompt was no signal
+    match: WordMatch | None = None  # None if the prompt names no subject
     max_tokens: int = 0  # of the text
     branch: str | None = None
     warnings: tuple[Warning, ...] = field(default=())
+
+    @property
+    def by_prompt(self) -> bool:
+        """Whether the prompt counted."""
+        return self.match is not None and self.match.is_enough

@@ -92,7 +92,9 @@ class RecallSignalsData(Model):
 
     files: tuple[str, ...]
     tags: tuple[str, ...]
-    prompt: bool = Field(description="Whether the prompt says what it is about.")
+    prompt: bool = Field(
+        description="Whether the prompt counts: it has a subject, and a note is about it."
+    )
 
 
 class WordMatchData(Model):
