@@ -214,7 +214,11 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
         whole_first -= 1
     while whole_last < len(line) and continues(line, whole_last):
         whole_last += 1
-    if whole_last - whole_first <= room:
+    if whole_last - whole_first > room:  # the last one does not fit
+        whole_last = last
+        while whole_last > first and continues(line, whole_last):
+            whole_last -= 1
+    if first < whole_last <= whole_first + room:
         first, last = whole_first, whole_last
     slack = room - (last - first)
     earliest = max(0, first - slack)
