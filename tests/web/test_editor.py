@@ -454,6 +454,14 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, 
         "e => e.getBoundingClientRect().bottom - e.querySelector('.acts').getBoundingClientRect().bottom"
     )
     assert below >= 8, "the last button is apart from the line below"
+    if width == 390:
+        buttons, line = (
+            page.locator(f".cm-deletedChunk {each}").first.bounding_box()
+            for each in (".cm-chunkButtons", ".cm-deletedLine")
+        )
+        assert buttons, "each change can be taken"
+        assert line, "and is shown"
+        assert buttons["y"] + buttons["height"] <= line["y"] + 1, "no button covers it"
     assert not found, found
 
 
