@@ -157,3 +157,4 @@ def test_the_nearest_and_best_connected_notes_come_first():
 def test_a_label_has_the_terms_that_other_communities_lack():
     texts = ["Bread note", "Bread note crust", "Telescope note", "Telescope note mirror", "Alone"]
     assert labels([0, 0, 1, 1, 2], texts) == ["bread crust", "telescope mirror"]
+    assert labels([0, 0], ["👩🏽‍🌾 bread 🍞", "👩🏽‍🌾 🍞"]) == ["bread"]

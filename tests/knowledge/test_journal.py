@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 import yaml
 from tests.made_sessions import made_session
 
@@ -16,6 +19,7 @@ from vault_agent.knowledge.transcripts.read import transcript_of
 from vault_agent.knowledge.transcripts.recorder import Failure, ToDo, Transcript
 from vault_agent.markdown.parse import parse_note
 from vault_agent.system.git import FileChange, History
+from vault_agent.text.terms import continues
 from vault_agent.writing.notes import whole
 
 
@@ -160,6 +164,26 @@ def test_escaped_text_shows_as_it_was():
     assert code("a`b") == "``a`b``"
     assert code("`x`") == "`` `x` ``"
     assert titled("## A [[b]] <c>") == "A b c"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["👨‍👩‍👧‍👦 family", "🏳️‍🌈 ❤️‍🔥 👩🏽‍🌾", "🇯🇵 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "می‌خواهم"],
+)
+def test_joined_emoji_and_words_stay_whole_in_a_title(text: str):
+    assert titled(text) == text
+    long = titled("x" * 118 + text)
+    assert len(long) <= 120
+    assert long.endswith("…")
+    assert not continues("x" * 118 + text, len(long) - 1)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["a\u200db", "霜\u200d\u200d霜", "\u200d霜", "霜\u200d", "\U0001f3f4\U000e0061\U000e007f"],
+)
+def test_a_joiner_that_joins_nothing_is_no_part_of_a_title(hidden: str):
+    assert titled(f"{hidden} end") == re.sub("[\u200d\U000e0061\U000e007f]", "", f"{hidden} end")
 
 
 def test_a_models_markdown_keeps_lists_code_and_known_links():

@@ -28,6 +28,24 @@ def test_headings_have_anchors_and_lines():
     assert '<p dir="auto" data-line="5">text</p>' in found.html
 
 
+def test_blocks_of_a_right_to_left_script_begin_at_their_own_side():
+    html = body(
+        "> اقتباس\n\n> [!note] عنوان\n> نص\n\n- بند\n\n  فقرة\n- item\n- [ ] مهمة\n\n"
+        "| أ | b |\n|---|---|\n| 1 | 2 |\n\nحاشية[^1]\n\n[^1]: `code` في\n"
+    )
+    for start in (
+        "blockquote",
+        'div class="callout" data-callout="note"',
+        "li",
+        "table",
+        'li class="task"',
+    ):
+        assert re.search(rf'<{start} dir="rtl"', html), start
+    assert '<li id="n-fn-1" dir="rtl">' in html
+    assert '<li dir="auto" data-line="9">' in html
+    assert 'dir="rtl"' not in body("> 1. quote كلمة\n\n| a | أ |\n|---|---|\n| ب | 2 |\n")
+
+
 def test_a_wikilink_shows_its_text_and_leads_to_its_note():
     html = body("[[Other#Part|see this]] and [[Other]], [[None]]", Other="# Part")
     assert (

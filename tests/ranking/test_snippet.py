@@ -129,6 +129,15 @@ def test_the_line_of_the_match_is_known(text: str, query: str, line: int | None)
     assert of(text, query).line == line
 
 
+def test_an_emoji_that_is_joined_is_never_cut():
+    family, flag = "👨‍👩‍👧‍👦", "🇯🇵"
+    for number in range(20, 60):
+        text = snippet("x " * 20 + family * number + flag, {"u1f469": 1.0}).text
+        for whole in (family, flag):
+            text = text.replace(whole, "")
+        assert not set(text) & set(family + flag), number
+
+
 def test_a_snippet_never_contains_a_whole_chunk():
     text = "A zebra crossed the road. A quince fell on it. Then it was dark and quiet."
     assert len(of(text, "zebra").text) < len(text)

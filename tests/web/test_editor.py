@@ -416,7 +416,7 @@ def test_everything_by_keys_alone(desk: Desk):
     expect(page.locator(".prose")).to_contain_text("theirs too")
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390), ("light", 390)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, width: int):
     name = f"Axe {theme} {width}"
     text = "---\ntype: bug\ntags: [a, b]\ndone: true\n---\n# Axe\n\n> [!warning] Mind\n> text\n\n`code` ==mark== #tag [[Frost alarm]]\n\none\n"
@@ -456,6 +456,18 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, 
     desk.program.write(f"{name}.md", f"{text}theirs\n")
     expect(page.locator(".conflict")).to_be_visible(timeout=SAVED)
     look("conflict")
+    below = page.locator(".conflict > header").evaluate(
+        "e => e.getBoundingClientRect().bottom - e.querySelector('.acts').getBoundingClientRect().bottom"
+    )
+    assert below >= 8, "the last button is apart from the line below"
+    if width == 390:
+        buttons, line = (
+            page.locator(f".cm-deletedChunk {each}").first.bounding_box()
+            for each in (".cm-chunkButtons", ".cm-deletedLine")
+        )
+        assert buttons, "each change can be taken"
+        assert line, "and is shown"
+        assert buttons["y"] + buttons["height"] <= line["y"] + 1, "no button covers it"
     assert not found, found
 
 

@@ -185,14 +185,16 @@ def test_everything_by_keys_alone(visit: Callable[..., Page]):
     page.locator(".prose a[data-note]", has_text="Sensor script").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".doc header h1")).to_have_text("Sensor script")
+    expect(page.locator("article.read")).to_be_focused()
     page.keyboard.press("Alt+ArrowLeft")
     expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
     page.keyboard.press("Control+k")
     expect(page.locator("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
+    page.locator("article.read").focus()
     page.keyboard.press("Control+g")
-    expect(page.locator(".filters")).to_be_visible()
+    expect(page.locator(".graph > canvas")).to_be_focused()
     page.keyboard.press("l")
     page.locator(".graph-list .entry", has_text="Sensor script").focus()
     page.keyboard.press("Enter")
@@ -236,6 +238,51 @@ def test_names_in_other_directions_are_isolated(visit: Callable[..., Page]):
     expect(arabic).to_have_css("direction", "rtl")
     english = page.locator(".row h2", has_text="Nobody")
     expect(english).to_have_css("direction", "ltr")
+
+
+def test_texts_of_every_script_stay_whole(visit: Callable[..., Page], note_id: Callable[..., str]):
+    page = visit(f"/notes/{note_id('صقيع')}", viewport={"width": 390, "height": 844})
+    expect(page.locator(".prose li").first).to_be_visible()
+    outside = page.locator(".prose li").evaluate_all(
+        "all => all.map(e => e.closest('.prose').getBoundingClientRect().right - e.getBoundingClientRect().right)"
+    )
+    assert min(outside) >= 16, "the signs of its items stand inside the text"
+    page = visit("/notes?q=👨‍👩‍👧‍👦")
+    expect(page.locator(".row mark").first).to_have_text("👨‍👩‍👧‍👦")
+
+
+def test_a_finished_task_stands_on_the_line_of_an_open_one(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    page = visit(f"/notes/{note_id('Frost alarm')}")
+    expect(page.locator(".prose li.task").first).to_be_visible()
+    tops = page.locator(".prose li.task").evaluate_all(
+        "all => all.map(e => e.querySelector('input').getBoundingClientRect().top - e.getBoundingClientRect().top)"
+    )
+    assert len(tops) == 3
+    assert max(tops) - min(tops) < 0.6
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_nothing_hides_a_menu_and_no_line_of_a_card_covers_another(
+    visit: Callable[..., Page], width: int
+):
+    page = visit("/notes", viewport={"width": width, "height": 844})
+    page.get_by_role("button", name="Tags").click()
+    expect(page.locator(".menu .entry").first).to_be_visible()
+    masked = page.locator(".menu").evaluate(
+        "e => { for (; e; e = e.parentElement) if (getComputedStyle(e).maskImage !== 'none') return e.className; }"
+    )
+    assert masked is None
+    page.evaluate("location.hash = '#/settings'")
+    expect(page.locator(".page .card").nth(1)).to_be_visible()
+    covered = page.locator(".card > .line").evaluate_all(
+        """all => all.flatMap(line => [...line.children].flatMap((one, at, parts) => parts.slice(at + 1)
+          .filter(other => { const [a, b] = [one, other].map(e => { const r = new Range(); r.selectNodeContents(e); return e.tagName === 'svg' ? e.getBoundingClientRect() : r.getBoundingClientRect(); });
+            return a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1; })
+          .map(other => line.textContent)))"""
+    )
+    assert covered == []
 
 
 def test_larger_text_spacing_loses_nothing(visit: Callable[..., Page], note_id: Callable[..., str]):

@@ -177,7 +177,10 @@ def test_a_job_is_started_and_cancelled_by_keys_alone(visit: Callable[..., Page]
     tab_to(page, "Rebuild the index")
     page.keyboard.press("Enter")
     expect(page.get_by_role("progressbar", name="Read notes")).to_be_visible()
+    # Also while the endpoint does not answer.
+    expect(page.get_by_role("progressbar", name="Embed")).to_be_visible()
     expect(page.get_by_role("button", name="Index changes")).to_be_disabled()
+    expect(page.get_by_role("button", name="Rebuild the index")).to_be_focused()
     tab_to(page, "Cancel")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_contain_text("The last complete index still serves.")

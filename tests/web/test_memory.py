@@ -99,6 +99,13 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: World):
     expect(page.get_by_text("not near enough").first).to_be_visible()
     page.locator("summary", has_text="Text that the agent got").first.click()
     assert violations(page, RULES) == []
+    for theme in ("dark", "light"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert violations(page, RULES) == [], theme
+        assert page.locator(".page").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 1440, "height": 900})
 
     page.get_by_role("button", name="Take Off by a cent out of this session").first.click()
     expect(page.get_by_role("heading", name="Taken out")).to_be_visible()

@@ -44,6 +44,7 @@ def labels(members: Sequence[int], texts: Sequence[str]) -> list[str]:
 def _words(text: str) -> set[str]:
     return {
         word
-        for word, _, _ in folded_words(text)
+        for word, start, end in folded_words(text)
         if len(word) >= _LEAST_CHARACTERS and not word.isdigit()
+        if any(character.isalnum() for character in text[start:end])  # emoji have made-up words
     }

@@ -184,6 +184,7 @@ class _Run:
                 self._adopt(old)
         if not self._total or (served_in_full and not fresh and not doubted):
             return
+        self._report.phase("embed", 0, None)  # the endpoint may be slow to answer
         space = await self._embedder.prepare()
         same = known is not None and known.matches(space)
         if fresh or not same:
@@ -193,8 +194,7 @@ class _Run:
         assert plan is not None  # noqa: S101 - adopted just now, or before the endpoint was asked
         # Not if every chunk has a vector of the same model until the end.
         gradual = not (same and served_in_full)
-        total = len(plan.waiting)
-        self._report.phase("embed", 0, total)
+        self._report.phase("embed", 0, total := len(plan.waiting))
 
         async def save(arrived: Arrived) -> None:
             if arrived.keys:

@@ -29,17 +29,43 @@ _TEST_SUMMARY = re.compile(
     r"|^Ran \d+ tests? in [\d.]+s|^\s*\d+ (?:passing|failing)\b|^(?:ok|FAIL)\s+\S+\s+[\d.]+s\b"
     r"|^\s*Tests\s+\d+ (?:passed|failed)|^Tests run: \d+, Failures: \d+"
 )
+_TAGS: Final = 0xE0000  # tag characters are ASCII from here on
+# The flags of England, Scotland and Wales. No others are made of tag characters.
+_NATIONS = (
+    "".join(chr(_TAGS + ord(each)) for each in f"gb{name}") for name in ("eng", "sct", "wls")
+)
+_FLAG = re.compile(f"(\U0001f3f4(?:{'|'.join(_NATIONS)})\U000e007f)")
+_JOINERS = "\u200c\u200d"
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def plain(text: str) -> str:
-    """Return text without escape sequences and without characters that are not seen."""
+    """Return text without escape sequences and without characters that are not seen.
+
+    A joiner inside an emoji or a word of another script stays, because it changes what is seen.
+    """
     if text.isascii() and text.isprintable():
         return text
-    text = _ESCAPE.sub("", text)
+    parts = _FLAG.split(_ESCAPE.sub("", text))
+    return "".join(part if place % 2 else _seen(part) for place, part in enumerate(parts))
+
+
+def _seen(text: str) -> str:
     return "".join(
-        each for each in text if each in "\n\t" or unicodedata.category(each) not in _HIDDEN
+        each
+        for at, each in enumerate(text)
+        if each in "\n\t" or not _is_hidden(each) or (each in _JOINERS and _joins(text, at))
     )
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether a joiner stands between two characters that are seen and not ASCII."""
+    beside = text[at - 1 : at] + text[at + 1 : at + 2]
+    return len(beside) == 2 and not any(each.isascii() or _is_hidden(each) for each in beside)
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) in _HIDDEN
 
 
 def signal_lines(text: str) -> list[str]:

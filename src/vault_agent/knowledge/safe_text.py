@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.knowledge.output import plain
+from vault_agent.text.terms import continues
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,12 @@ def code(text: str) -> str:
 def titled(text: str) -> str:
     """Return text as a title: one line of at most 120 characters, without the marks of links."""
     line = re.sub(r"\[\[|\]\]|^#+\s*|[`<>|^]", "", one_line(text)).strip(" *_")
-    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
+    if len(line) <= MAX_TITLE:
+        return line
+    end = MAX_TITLE - 1
+    while end > 1 and continues(line, end):
+        end -= 1
+    return f"{line[:end].rstrip()}…"
 
 
 def markdown(text: str, is_known: Callable[[str], bool] = lambda _: False) -> str:

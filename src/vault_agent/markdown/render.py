@@ -18,7 +18,7 @@ from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 from .inline import external_link, highlights, host_of, text_html
 from .named_parts import anchor, block_id, heading_id, part
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
-from .tree import ESCAPED, Node, Target, image_target, plain, shown_of
+from .tree import ESCAPED, Node, Target, image_target, plain, runs_right_to_left, shown_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -174,13 +174,14 @@ class _Page:
 
     def _quote(self, node: Node) -> str:
         inner = self._blocks(node.children)
-        return f"<blockquote{self._attributes(node)}>{inner}</blockquote>\n"
+        return f"<blockquote{self._attributes(node, _direction(node))}>{inner}</blockquote>\n"
 
     def _callout(self, node: Node) -> str:
         kind, fold, title = node.value
         shown = self._inline(title).strip() or escape(kind.replace("-", " ").capitalize())
         folded = {"+": ' data-fold="open"', "-": ' data-fold="closed"'}.get(fold, "")
-        start = f' class="callout" data-callout="{escape(kind)}"{folded}'
+        turned = ' dir="rtl"' if runs_right_to_left([*title, node]) else ""
+        start = f' class="callout" data-callout="{escape(kind)}"{folded}{turned}'
         content = self._blocks(node.children)
         inner = f'<div class="callout-content">{content}</div>' if content else ""
         return (
@@ -207,11 +208,11 @@ class _Page:
 
     def _item(self, node: Node) -> str:
         inner = self._blocks(node.children)
+        turned = _direction(node) or ' dir="auto"'
         if node.value is None:
-            start = self._attributes(node, ' dir="auto"')
-            return f"<li{start}>{inner}</li>\n"
+            return f"<li{self._attributes(node, turned)}>{inner}</li>\n"
         checked = "" if node.value.isspace() else " checked"
-        more = f' class="task" dir="auto" data-task="{escape(node.value)}"'
+        more = f' class="task"{turned} data-task="{escape(node.value)}"'
         box = f'<input type="checkbox" disabled{checked}>'
         if inner.startswith("<p"):
             end = inner.index(">") + 1
@@ -235,7 +236,7 @@ class _Page:
         inner = f"<thead>\n{''.join(head)}</thead>\n"
         if body:
             inner += f"<tbody>\n{''.join(body)}</tbody>\n"
-        return f"<table{self._attributes(node)}>\n{inner}</table>\n"
+        return f"<table{self._attributes(node, _direction(node))}>\n{inner}</table>\n"
 
     def _rule(self, node: Node) -> str:
         return f"<hr{self._attributes(node)}>\n"
@@ -253,7 +254,8 @@ class _Page:
             inner = self._blocks(note.children) if note is not None else ""
             back = f' <a class="footnote-back" href="#{self._note_id("fnref", number)}">↩</a>'
             inner = f"{inner[:-5]}{back}</p>\n" if inner.endswith("</p>\n") else inner + back
-            items.append(f'<li id="{self._note_id("fn", number)}">{inner}</li>\n')
+            turned = "" if note is None else _direction(note)
+            items.append(f'<li id="{self._note_id("fn", number)}"{turned}>{inner}</li>\n')
         if not items:
             return ""
         return f'<section class="footnotes"><ol>\n{"".join(items)}</ol></section>\n'
@@ -454,6 +456,14 @@ class _Page:
             f' {name}="{escape(given[name])}"' for name in ("width", "height") if name in given
         )
         return self._file(target, alt, size)
+
+
+def _direction(node: Node) -> str:
+    """Return the direction of a block with blocks in it, if it is not the usual one.
+
+    A browser leaves the text of blocks that have a direction of their own out of `dir="auto"`.
+    """
+    return ' dir="rtl"' if runs_right_to_left(node.children) else ""
 
 
 def _sized(text: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ index. They are replaced by letters that no text has before the parser runs, and
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ from .sanitise import images_of
 from .structure import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyromark.event import Range
 
@@ -104,6 +105,22 @@ def plain(node: Node) -> str:
             pieces.append(" ")
         waiting.extend(reversed(each.children))
     return " ".join("".join(pieces).replace(ESCAPED, "").split())
+
+
+def runs_right_to_left(nodes: Iterable[Node]) -> bool:
+    """Whether the first letter of the text is one of a right-to-left script, such as Arabic."""
+    waiting = list(nodes)[::-1]
+    while waiting:
+        each = waiting.pop()
+        text = shown_of(each.value) if each.kind == "wikilink" else each.value
+        if each.kind in ("text", "wikilink"):
+            for character in text:
+                direction = unicodedata.bidirectional(character)
+                if direction in ("L", "R", "AL"):
+                    return direction != "L"
+        if each.kind != "code":
+            waiting.extend(reversed(each.children))
+    return False
 
 
 def image_target(address: str) -> Target | None:

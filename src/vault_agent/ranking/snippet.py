@@ -209,6 +209,17 @@ def _densest(
 
 def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
     """Widen a span to at most `room` characters, to borders of sentences or else of words."""
+    whole_first, whole_last = first, last  # a term may be a part of an emoji that is joined
+    while whole_first > 0 and continues(line, whole_first):
+        whole_first -= 1
+    while whole_last < len(line) and continues(line, whole_last):
+        whole_last += 1
+    if whole_last - whole_first > room:  # the last one does not fit
+        whole_last = last
+        while whole_last > first and continues(line, whole_last):
+            whole_last -= 1
+    if first < whole_last <= whole_first + room:
+        first, last = whole_first, whole_last
     slack = room - (last - first)
     earliest = max(0, first - slack)
     least = max(earliest, first - max(_LEAD, slack // 2))

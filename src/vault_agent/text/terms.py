@@ -88,6 +88,7 @@ _UNIT = re.compile(  # with the stand-ins for marks, see `_mark_letter`
 )
 _FIRST_UNIT = re.compile(rf"(?<!\S)(?:{_UNIT.pattern})")
 _PAIR = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]{{2}}")
+_MOST_FLAG_LETTERS = 64
 _EMOJI = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\U0001f000-\U0001faff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # not valid in UTF-8
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -267,17 +268,31 @@ def _with_last(pair: str, unit: str) -> str:
 def continues(text: str, at: int) -> bool:
     """Whether the character at `at`, which is not the first, belongs to the one before it.
 
-    These are marks, joiners, variation selectors, skin tones, and the LF of a CR LF (roughly TR
-    29). A text that is cut by length must not be cut there.
+    These are marks, joiners, variation selectors, skin tones, the second letter of a flag, tags,
+    and the LF of a CR LF (roughly TR 29). A text that is cut by length must not be cut there.
     """
     character, before = text[at], text[at - 1]
     return (
         unicodedata.category(character)[0] == "M"
         or character in "\u200c\u200d"
         or "\U0001f3fb" <= character <= "\U0001f3ff"
+        or "\U000e0020" <= character <= "\U000e007f"
+        or (_is_flag_letter(character) and _flag_letters(text, at) % 2 == 1)
         or before == "\u200d"
         or (character == "\n" and before == "\r")
     )
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _flag_letters(text: str, at: int) -> int:
+    """Return how many letters of flags stand right before `at`. Only the near ones are counted."""
+    first = at
+    while first > max(0, at - _MOST_FLAG_LETTERS) and _is_flag_letter(text[first - 1]):
+        first -= 1
+    return at - first
 
 
 @lru_cache(maxsize=1 << 15)

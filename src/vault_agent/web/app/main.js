@@ -5,7 +5,7 @@ import { onKey } from "./parts/commands.js";
 import { elsewhere, Later } from "./parts/later.js";
 import { Said } from "./parts/say.js";
 import "./trust.js"; // before anything else can make the policy
-import { address } from "./state/address.js";
+import { address, arrival } from "./state/address.js";
 import { followAddress } from "./state/results.js";
 import { followNote } from "./state/note.js";
 import { start } from "./state/vault.js";
@@ -33,11 +33,26 @@ const OVERLAYS = /** @type {Record<string, () => Promise<any>>} */ ({
   create: () => import("./views/editor/create.js"),
 });
 
+const [SOON, TRIES] = [50, 40]; // ms
+
+/** Another view took what had the focus away: give it to what is shown now. Return a function that stops it. */
+function regain() {
+  let left = TRIES;
+  const timer = setInterval(() => {
+    const lost = document.activeElement === document.body;
+    const shown = /** @type {HTMLElement | null} */ (document.querySelector("main article.read") ?? document.querySelector("main [tabindex='0']"));
+    if (lost) shown?.focus({ preventScroll: true });
+    if (!lost || shown || !(left -= 1)) clearInterval(timer);
+  }, SOON);
+  return () => clearInterval(timer);
+}
+
 function App() {
   const { view } = address.value;
   useEffect(() => {
     document.title = view === "notes" ? title : `${/** @type {any} */ (words.views)[view]} · ${title}`;
   }, [view]);
+  useEffect(() => (arrival.peek() === "start" ? undefined : regain()), [view]);
   if (stopped.value) return html`<${Gate} />`;
   return html`<a class="visually-hidden" href="#view" onClick=${(/** @type {Event} */ event) => { event.preventDefault(); /** @type {HTMLElement | null} */ (document.querySelector("main input, main [tabindex='0'], main button, main a"))?.focus(); }}>${words.top.skip}</a>
     <${Top} />

@@ -1,21 +1,21 @@
 // Texts that come from notes: always text nodes, never HTML.
 
 import { html } from "../../vendor/preact.js";
-import { inUnits } from "../state/query.js";
+import { cut, inUnits, markedWords, widened } from "../state/query.js";
 
 const CONTROLS = /[\u0000-\u001F\u007F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu;
 
 /** A name without line ends and direction marks, cut to a length. @param {string | null | undefined} text */
 export function plain(text, most = 300) {
   const clean = (text ?? "").slice(0, most * 2).replace(CONTROLS, " ");
-  return clean.length > most ? `${clean.slice(0, most)}…` : clean;
+  return cut(clean, most);
 }
 
 /** A text with some ranges marked. The ranges are in characters. @param {{ text: string, ranges?: readonly (readonly [number, number])[], as?: string }} given */
 export function Marked({ text, ranges = [], as = "mark" }) {
   const parts = [];
   let at = 0;
-  for (const [start, end] of inUnits(text, ranges)) {
+  for (const [start, end] of widened(text, inUnits(text, ranges))) {
     if (start < at || end <= start) continue;
     parts.push(text.slice(at, start), html`<${as}>${text.slice(start, end)}<//>`);
     at = end;
@@ -27,7 +27,7 @@ export function Marked({ text, ranges = [], as = "mark" }) {
 /** Split text around the words of a query, for names that come without ranges.
  * @param {string} text @param {string} query @returns {[number, number][]} */
 export function hitsOf(text, query) {
-  const sought = query.match(/[\p{L}\p{N}]{2,}/gu)?.slice(0, 12) ?? [];
+  const sought = markedWords(query);
   if (!sought.length) return [];
   const pattern = new RegExp(sought.map((each) => each.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "giu");
   const units = [...text.matchAll(pattern)].map((match) => [match.index, match.index + match[0].length]);

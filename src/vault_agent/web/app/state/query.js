@@ -1,4 +1,4 @@
-// The words of the search field, and the filters that they mean.
+// The words of the search field, the filters that they mean, and places in texts.
 
 /** @typedef {{ type: string[], tag: string[], path: string[], after: string, before: string }} Filters */
 
@@ -57,3 +57,30 @@ export function inUnits(text, ranges) {
   starts.push(at);
   return ranges.map(([start, end]) => [starts[start] ?? at, starts[end] ?? at]);
 }
+
+// What is read as one character, such as a joined emoji, a flag or a letter with its marks, is never cut in two.
+const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
+const SIMPLE = /^[\u0000-\u02ff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]*$/;
+
+/** The start and the end of what is read as one character and has the unit `at`. @param {string} text @param {number} at @returns {[number, number]} */
+function characterAt(text, at) {
+  const found = segmenter?.segment(text).containing(at);
+  if (found) return [found.index, found.index + found.segment.length];
+  const start = /[\uDC00-\uDFFF]/.test(text[at] ?? "") ? at - 1 : at;
+  return [start, start + (/[\uD800-\uDBFF]/.test(text[start] ?? "") ? 2 : 1)];
+}
+
+/** A text that is cut to a number of units, with a sign that it is. @param {string} text @param {number} most */
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, characterAt(text, most)[0]).trimEnd()}…` : text);
+
+/** A name for a canvas, in its own direction: its first letter says which. @param {string} name */
+export const isolated = (name) => `\u2068${name}\u2069`;
+
+/** Ranges in units, widened to what is read as one character. @param {string} text @param {[number, number][]} ranges @returns {[number, number][]} */
+export function widened(text, ranges) {
+  if (!ranges.length || SIMPLE.test(text)) return ranges;
+  return ranges.map(([start, end]) => (end > start ? [characterAt(text, start)[0], characterAt(text, end - 1)[1]] : [start, end]));
+}
+
+/** The words of a query that are marked: a single character is one only where words have no spaces. @param {string} query */
+export const markedWords = (query) => query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu)?.slice(0, 12) ?? [];

@@ -1,15 +1,16 @@
 // The worker that draws the graph. The page's thread never draws: it sends what a person does.
 
+import { cut } from "../state/query.js";
 import { Grid } from "./grid.js";
 import { SmallMap } from "./map.js";
-import { cut, draw, drawnRadius, expect, newAtlas, write } from "./picture.js";
+import { draw, drawnRadius, expect, newAtlas, write } from "./picture.js";
 import { layOutLocal, settleNear } from "./settle.js";
 
 const ROOM = 1.5; // the picture is so many times as wide and high as the view
 const PAUSE = 80; // ms after a motion, when the picture is drawn anew
 const SLICE = 8; // ms
 const [LEAST, MOST] = [0.05, 8];
-const FEW = 200; // nodes that may be drawn large
+const [VERY_FEW, FEW] = [12, 200]; // nodes that may be drawn large, but not at opposite corners
 const FINGER = 14; // px around a pointer
 
 /** @type {OffscreenCanvas} */ let canvas;
@@ -152,7 +153,7 @@ function fit() {
   const [x0, y0, x1, y1] = grid.box;
   const room = { width: Math.max(80, width - margin.start - margin.end), height: Math.max(80, height - margin.top - margin.bottom) };
   const k = Math.min(MOST, Math.max(LEAST, Math.min(room.width / (x1 - x0 || 1), room.height / (y1 - y0 || 1)) * 0.94));
-  move({ k: Math.min(k, grid.count < FEW ? 4 : 2.4), x: 0, y: 0 });
+  move({ k: Math.min(k, grid.count < VERY_FEW ? MOST / 2 : grid.count < FEW ? MOST : 2.4), x: 0, y: 0 });
   move({ k: view.k, x: margin.start + room.width / 2 - ((x0 + x1) / 2) * view.k, y: margin.top + room.height / 2 - ((y0 + y1) / 2) * view.k });
   fitted = true;
 }

@@ -1,6 +1,7 @@
 // Draws the graph at rest into a picture, in slices, so that panning never waits for it.
 
 import { GROUPS, radius, shape } from "../parts/shapes.js";
+import { cut, isolated } from "../state/query.js";
 
 /** @typedef {{ x: Float32Array, y: Float32Array, kind: Uint8Array, kinds: string[], degree: Uint32Array, edges: Uint32Array, group: Int32Array,
  *   mask: Uint8Array, bright: Uint8Array | null, ranked: Uint32Array, titles: string[], names: { group: number, name: string, size: number }[], clusters: boolean, grouped: boolean }} Scene */
@@ -188,14 +189,12 @@ function labels(to, scene, view, width, height, colours) {
   }
 }
 
-/** @param {string} text @param {number} most */
-export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-
 /**
- * Write a name where no other is. @param {OffscreenCanvasRenderingContext2D} to @param {number[][]} taken @param {string} text
+ * Write a name where no other is. @param {OffscreenCanvasRenderingContext2D} to @param {number[][]} taken @param {string} name
  * @param {number} x @param {number} y @param {number} size @param {number} weight @param {string} colour @param {Record<string, string>} colours
  */
-export function write(to, taken, text, x, y, size, weight, colour, colours) {
+export function write(to, taken, name, x, y, size, weight, colour, colours) {
+  const text = isolated(name);
   to.font = `${weight} ${size}px ${colours.sans}`;
   const half = to.measureText(text).width / 2;
   const box = [x - half - 3, y - size * 0.7, x + half + 3, y + size * 0.7];

@@ -46,7 +46,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     const size = () => {
       const box = /** @type {HTMLCanvasElement} */ (canvas.current);
       const wide = box.clientWidth > 1240;
-      const margin = { start: wide ? 300 : 20, end: wide ? 40 : 20, top: wide ? 30 : 90, bottom: 30 };
+      const margin = { start: wide ? 300 : 44, end: wide ? 40 : 44, top: wide ? 30 : 90, bottom: 30 };
       tell("size", { width: box.clientWidth, height: box.clientHeight, ratio: devicePixelRatio || 1, mapWidth: map.current?.clientWidth ?? 0, mapHeight: map.current?.clientHeight ?? 0, margin });
     };
     size();

@@ -48,8 +48,8 @@ export function View() {
   const past = (jobs.value ?? []).filter((each) => each.finishedAt).slice(0, SHOWN);
   return html`<section class="page" tabindex="0" aria-label=${words.jobs.title}><div>
     <div class="head"><h1>${words.jobs.title}</h1><span class="acts">
-      <button class="quiet" disabled=${Boolean(running.value)} onClick=${() => void begin("reindex")}>${words.jobs.reindex}</button>
-      <button class="primary" disabled=${Boolean(running.value)} onClick=${() => void begin("index")}>${words.jobs.index}</button></span></div>
+      <button class="quiet" aria-disabled=${Boolean(running.value)} onClick=${() => running.peek() || void begin("reindex")}>${words.jobs.reindex}</button>
+      <button class="primary" aria-disabled=${Boolean(running.value)} onClick=${() => running.peek() || void begin("index")}>${words.jobs.index}</button></span></div>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${load} />`}
     ${running.value && html`<${Running} job=${running.value} />`}
     <section><h2>${words.jobs.history}</h2>${past.length ? html`<div class="card">${past.map((each) => html`<${Past} key=${each.id} job=${each} />`)}</div>` : jobs.value && html`<${Empty} icon="jobs" title=${words.jobs.none} />`}</section>

@@ -59,7 +59,7 @@ function Sessions({ project }) {
 /** @param {{ of: any }} given */
 function Card({ of }) {
   return html`<li class="card session"><a href=${changed({ view: "memory", session: of.sessionId })}>
-    <span class="who"><b dir="auto">${plain(of.title, 120) || t.untitled(agentName(of.agent))}</b>
+    <span class="who"><b><bdi>${plain(of.title, 120) || t.untitled(agentName(of.agent))}</bdi></b>
       <small>${agentName(of.agent)}${of.project && html` · <bdi>${plain(of.project, 60)}</bdi>`}</small></span>
     <span class="got num">${t.got(of.notes, count(of.notes))}<small><${Tokens} of=${of.tokens} most=${of.maxTokens} /></small></span>
     <span class="when num" title=${fullDate(of.lastEventAt)}>${agoWords((Date.now() - timeOf(of.lastEventAt)) / 1000)}<small>${of.state === "open" ? html`<span class="live" data-state="live"></span>${t.open}` : t.ended}</small></span></a>

@@ -43,6 +43,7 @@ export function Chips() {
   const opener = (name, icon, label) => html`<button class="chip" aria-haspopup="true" aria-expanded=${menu.value === name}
     ref=${(/** @type {HTMLElement | null} */ each) => each && (anchors.current[name] = each)}
     onClick=${() => (menu.value = menu.peek() === name ? "" : name)}><${Icon} name=${icon} />${label}<${Icon} name="down" /></button>`;
+  // The menus stand beside the row: what it cuts off at its end would cut them off too.
   return html`<div class="chips" role="group" aria-label=${words.notes.filters} tabindex=${-1}>
     <${Set} />
     ${typeCounts().map(([type, notes]) => html`<button class="chip" key=${type} aria-pressed=${now.type.includes(type)} onClick=${() => go({ type: toggled(now.type, type) })}>
@@ -52,13 +53,12 @@ export function Chips() {
     ${opener("date", "date", words.notes.date)}
     ${projects.length > 0 && opener("project", "home", words.memory.project)}
     ${!searching.value && html`<button class="chip" aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
-      <button class="chip" aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button>`}
+      <button class="chip" aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button>`}</div>
     ${menu.value === "tags" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }} />`}
     ${menu.value === "folder" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }} />`}
     ${menu.value === "date" && html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`}
     ${menu.value === "project" && html`<${Menu} anchor=${anchors.current.project} label=${words.memory.project} onClose=${close}>${projects.map((name) => html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.project.includes(name)} onClick=${() => go({ project: toggled(now.project, name) })}>
-      <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><bdi class="cut">${plain(name, 60)}</bdi></button>`)}<//>`}
-  </div>`;
+      <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><bdi class="cut">${plain(name, 60)}</bdi></button>`)}<//>`}`;
 }
 
 /** The projects whose notes can be asked for. Those of a project's own vault all belong to it. */

@@ -40,7 +40,7 @@ function button(className, label, sign, run) {
 /** Return a function that stops what goes on. @param {HTMLElement} prose @param {{ id: string, path: string, title: string }} note */
 export function enhance(prose, note) {
   let stopped = false;
-  title(prose, note.title);
+  hideTitle(prose, note.title);
   links(prose);
   headings(prose, note);
   callouts(prose);
@@ -54,7 +54,7 @@ export function enhance(prose, note) {
 }
 
 /** The title stands above the text: a first heading that repeats it is not shown. @param {HTMLElement} prose @param {string} text */
-function title(prose, text) {
+export function hideTitle(prose, text) {
   const first = prose.firstElementChild;
   if (first?.tagName === "H1" && first.textContent?.trim() === text.trim()) /** @type {HTMLElement} */ (first).hidden = true;
 }

@@ -7,6 +7,7 @@ import { changed } from "../../state/address.js";
 import { readNote } from "../../state/note.js";
 import { showRendered } from "../../trust.js";
 import { mirrored, words } from "../../words.js";
+import { hideTitle } from "./enhance.js";
 
 const WAIT = 300;
 const LEAVE = 220;
@@ -68,6 +69,7 @@ export function Hover() {
   useLayoutEffect(() => {
     if (!shown || !ref.current || !prose.current) return;
     showRendered(prose.current, shown.note.html);
+    hideTitle(prose.current, shown.note.title);
     const { box } = shown;
     const size = ref.current.getBoundingClientRect();
     const x = Math.max(8, Math.min(mirrored ? box.right - size.width : box.left, innerWidth - size.width - 8));

@@ -85,5 +85,5 @@ export function Links({ id }) {
 function Reference({ from }) {
   return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
     <strong><${Icon} name="notes" /><bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi><small class="num">${from.count > 1 ? words.note.times(from.count) : ""}</small></strong>
-    ${from.places.map((/** @type {any} */ place, /** @type {number} */ at) => html`<p key=${at} dir="auto">${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi> · </i>`}${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}<${Marked} text=${place.snippet} ranges=${place.matches} as="b" /></p>`)}</a>`;
+    ${from.places.map((/** @type {any} */ place, /** @type {number} */ at) => html`<p key=${at} dir="auto">${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}${place.chunkIndex === null ? html`<i>${words.note.inProperties}</i> ` : ""}<${Marked} text=${place.snippet} ranges=${place.matches} as="b" /></p>`)}</a>`;
 }

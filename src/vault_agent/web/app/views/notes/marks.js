@@ -1,5 +1,6 @@
 // The words of the search, marked in the text that is read. Text nodes are split, no HTML is made.
 
+import { markedWords } from "../../state/query.js";
 import { searching, asked } from "../../state/results.js";
 
 const MOST = 300;
@@ -7,8 +8,8 @@ const MOST = 300;
 /** @param {HTMLElement} prose */
 export function mark(prose) {
   if (!searching.peek() || !("highlights" in CSS)) return;
-  const sought = asked.peek().text.match(/[\p{L}\p{N}]{2,}/gu)?.slice(0, 12);
-  if (!sought) return void (/** @type {any} */ (CSS).highlights.delete("hits"));
+  const sought = markedWords(asked.peek().text);
+  if (!sought.length) return void (/** @type {any} */ (CSS).highlights.delete("hits"));
   const cjk = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/u;
   const pattern = new RegExp(sought.map((each) => (cjk.test(each) ? each : `(?<![\\p{L}\\p{N}])${each}`)).join("|"), "giu");
   const ranges = [];

@@ -5,6 +5,7 @@ import { Icon, kindOf } from "../../parts/sign.js";
 import { palette, radius, shape } from "../../parts/shapes.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
+import { cut, isolated } from "../../state/query.js";
 import { dark } from "../../state/settings.js";
 import { revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
@@ -136,7 +137,7 @@ function draw(canvas, { nodes, links }, hot) {
     if (taken.length >= NAMED && at !== hot) break;
     const strong = at === 0 || at === hot;
     to.font = `${strong ? 600 : 500} 11px ${colours.sans}`;
-    const name = node.title.length > 24 && at !== hot ? `${node.title.slice(0, 22)}…` : node.title;
+    const name = isolated(at === hot ? node.title : cut(node.title, 24));
     const half = to.measureText(name).width / 2;
     const x = Math.max(half + 4, Math.min(node.sx, width - half - 4));
     const y = node.sy + node.r + (at ? 9 : 13);

@@ -45,6 +45,8 @@ function Reader({ drawer, onSide }) {
     clearTimeout(timer.current); // what it would remember belongs to the entry before
     const scroller = box.current;
     if (!scroller || !read || read.id !== wanted) return;
+    // The link that was followed is gone, and the focus with it.
+    if (arrival.peek() !== "start" && document.activeElement === document.body) scroller.focus({ preventScroll: true });
     if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) return stayAt(scroller, remembered.peek().scroll);
     else if (at) showAnchor(scroller, at);
     else if (line) showLine(scroller, Number(line));

@@ -62,7 +62,7 @@ function Outline({ read, box }) {
 
 /** @param {{ list: { key: string, values: { text: string, noteId: string | null }[], isList: boolean }[] }} given */
 function Properties({ list }) {
-  return html`<dl class="props">${list.slice(0, 100).map(({ key, values, isList }) => html`<dt key=${key} dir="auto">${plain(key, 60)}</dt><dd>${values.slice(0, 50).map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${isList} />`)}</dd>`)}</dl>`;
+  return html`<dl class="props">${list.slice(0, 100).map(({ key, values, isList }) => html`<dt key=${key}><bdi>${plain(key, 60)}</bdi></dt><dd>${values.slice(0, 50).map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${isList} />`)}</dd>`)}</dl>`;
 }
 
 /** @param {{ name: string, value: { text: string, noteId: string | null }, many: boolean }} given */
