@@ -17,7 +17,7 @@ from tests.web.watched import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, BrowserContext, Locator, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route
     from tests.web.browsers import Elsewhere
 
 SAVED = 15_000  # ms in which a text is saved, on a busy machine
@@ -370,6 +370,23 @@ def test_the_preview_follows_and_shows_hostile_text_as_text(desk: Desk):
     page.keyboard.press("Control+e")
     expect(seen).to_have_count(0)
     expect(field(page)).to_be_focused()
+
+
+def test_properties_that_are_changed_one_after_another_are_all_saved(desk: Desk):
+    desk.note("Quick.md", "---\nstatus: open\ntags: [a]\n---\n# Quick\n")
+    page = desk.edit("Quick")
+    on_the_way: list[Route] = []
+    page.route("**/write/frontmatter", lambda route: on_the_way.append(route), times=1)  # noqa: PLW0108
+    page.get_by_label("Value of status").fill("done")
+    page.get_by_label("Value of status").press("Enter")
+    page.get_by_role("combobox", name="Add to tags").fill("frost")
+    page.keyboard.press("Enter")
+    expect(page.locator(".pills .tag")).to_have_text(["a", "frost"])
+    with page.expect_response(lambda reply: "frost" in (reply.request.post_data or "")):
+        on_the_way[0].continue_()
+    assert "frost" in desk.read("Quick.md").decode()
+    assert "status: done" in desk.read("Quick.md").decode()
+    expect(page.locator(".pills .tag")).to_have_text(["a", "frost"])
 
 
 def test_properties_that_cannot_be_read_are_shown_as_text(desk: Desk):

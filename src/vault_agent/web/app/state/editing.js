@@ -45,6 +45,9 @@ let closing = Promise.resolve();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let drafting;
 let opened = 0;
+/** @type {Promise<unknown>} */
+let headTurn = Promise.resolve();
+let headTurns = 0; // changes of the frontmatter that wait or are on their way
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
 
@@ -202,8 +205,31 @@ export function showHead(is) {
   show(session, text);
 }
 
+/**
+ * Change only the frontmatter, on disk. Changes take turns: each needs the hash that the one before left.
+ * @param {(hash: string) => Promise<string | null>} write returns the new hash, or null if nothing was to be changed
+ * @returns {Promise<boolean>} whether the text was saved before, without which nothing is written
+ */
+export function changeHead(write) {
+  headTurns += 1;
+  const turn = headTurn.then(async () => {
+    await save();
+    if (!session || saveState.peek() !== "saved" || clash.peek()) return false;
+    try {
+      const hash = await write(session.saver.base.hash);
+      if (hash !== null) await headChanged(hash);
+    } catch (error) {
+      if (/** @type {any} */ (error).code === "HASH_MISMATCH") await headChanged("");
+      throw error;
+    }
+    return true;
+  });
+  headTurn = turn.catch(() => {}).then(() => void (headTurns -= 1));
+  return turn;
+}
+
 /** The frontmatter was changed on disk by the form. @param {string} hash */
-export async function headChanged(hash) {
+async function headChanged(hash) {
   const mine = session;
   if (!mine) return;
   const before = mine.saver.base.text;
@@ -260,7 +286,7 @@ export function closeEditor() {
 /** Look whether others have changed the note. @param {string[]} ids notes that have changed */
 async function follow(ids) {
   const mine = session;
-  if (!mine || mine.saver.running || clash.peek()?.kind === "conflict") return;
+  if (!mine || mine.saver.running || headTurns || clash.peek()?.kind === "conflict") return;
   try {
     const disk = await readDisk(mine.open.id, mine.saver.base.hash);
     if (!disk || session !== mine || mine.saver.running || disk.hash === mine.saver.base.hash) return;
@@ -279,6 +305,3 @@ onNews(({ type, data }) => {
     void follow([]);
   }
 });
-
-/** The hash of the note on disk, as far as is known. */
-export const diskHash = () => session?.saver.base.hash ?? "";

@@ -7,7 +7,7 @@ import { composing } from "../../parts/keys.js";
 import { announce, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
-import { clash, editing, head, headAsText, headChanged, save, saveState, showHead, diskHash } from "../../state/editing.js";
+import { changeHead, editing, head, headAsText, showHead } from "../../state/editing.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { ask } from "../../wire.js";
 import { words } from "../../words.js";
@@ -56,23 +56,20 @@ export function Properties() {
   /** @param {{ set?: Record<string, any>, delete?: string[] }} change */
   const write = async (change) => {
     const before = values.peek();
-    await save();
-    if (saveState.peek() !== "saved" || clash.peek()) {
-      values.value = { ...before };
-      return toast(words.edit.properties.first);
-    }
     const next = { ...before, ...change.set };
     for (const name of change.delete ?? []) delete next[name];
     values.value = next;
     try {
-      const { data } = await ask("POST", "/write/frontmatter", { body: { noteId: id, ...change, expectedHash: diskHash(), waitMs: 0 } });
-      if (data.changed) await headChanged(data.hashAfter);
-      announce(words.edit.state.saved);
+      const saved = await changeHead(async (expectedHash) => {
+        const { data } = await ask("POST", "/write/frontmatter", { body: { noteId: id, ...change, expectedHash, waitMs: 0 } });
+        return data.changed ? data.hashAfter : null;
+      });
+      if (saved) return announce(words.edit.state.saved);
+      toast(words.edit.properties.first);
     } catch (error) {
-      values.value = before;
       toast(sentence(error));
-      if (/** @type {any} */ (error).code === "HASH_MISMATCH") await headChanged("");
     }
+    values.value = { ...before };
   };
 
   const t = words.edit.properties;
