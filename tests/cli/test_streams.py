@@ -115,6 +115,8 @@ def test_ctrl_c_during_startup_prints_no_traceback(environment: dict[str, str], 
     # After the start of Python itself.
     for step in range(6):
         code, err = interrupted(environment, 0.1 + step * 0.08, *serve)
+        if "init_import_site" in err:
+            continue  # Python itself had not started yet
         assert code in (0, 130, -signal.SIGINT), err
         assert "cli/run.py" not in err
         assert "Exception in" not in err

@@ -82,14 +82,11 @@ def remember(
 
     `searched` is the vault of results that do not name theirs, None for the default one.
     """
-    from vault_agent.system.files import replace_file
-
     shown: list[list[Any]] = []
     for result in results:
         name = result.get("vault", searched)
         shown.append([result["id"], result.get("line"), *([name] if name is not None else [])])
-    with suppress(OSError):
-        replace_file(vault.index_folder / _FILE, orjson.dumps(shown), durable=False)
+    _keep(vault.index_folder / _FILE, shown)
 
 
 def recalled(folder: Path | None, number: int) -> Shown | None:
@@ -108,14 +105,16 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
 
 def remember_tasks(vault: LocalVault, tasks: Iterable[dict[str, Any]]) -> None:
     """Keep the IDs of the tasks that were printed. Nothing happens if that cannot be written."""
-    _keep_tasks(vault.index_folder, [task["taskId"] for task in tasks])
+    _keep(vault.index_folder / _TASKS, [task["taskId"] for task in tasks])
 
 
-def _keep_tasks(folder: Path, tasks: list[str]) -> None:
+def _keep(file: Path, shown: list[Any]) -> None:
     from vault_agent.system.files import replace_file
 
-    with suppress(OSError):
-        replace_file(folder / _TASKS, orjson.dumps(tasks), durable=False)
+    for _ in range(3):  # an index run that begins now removes all unfinished files of the folder
+        with suppress(OSError):
+            replace_file(file, orjson.dumps(shown), durable=False)
+            return
 
 
 def recalled_task(folder: Path | None, note_id: str, line: int) -> str | None:
@@ -128,7 +127,7 @@ def recalled_task(folder: Path | None, note_id: str, line: int) -> str | None:
 def forget_task(folder: Path | None, task: str) -> None:
     """Forget a task that was printed, because its line has changed."""
     if folder is not None and task in (tasks := _tasks_in(folder)):
-        _keep_tasks(folder, [each for each in tasks if each != task])
+        _keep(folder / _TASKS, [each for each in tasks if each != task])
 
 
 def _tasks_in(folder: Path) -> list[str]:

@@ -45,8 +45,7 @@ let closing = Promise.resolve();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let drafting;
 let opened = 0;
-/** @type {Promise<unknown>} */
-let headTurn = Promise.resolve();
+let headTurn = /** @type {Promise<unknown>} */ (Promise.resolve());
 let headTurns = 0; // changes of the frontmatter that wait or are on their way
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
@@ -205,23 +204,19 @@ export function showHead(is) {
   show(session, text);
 }
 
-/**
- * Change only the frontmatter, on disk. Changes take turns: each needs the hash that the one before left.
+/** Change only the frontmatter, on disk. Changes take turns: each needs the hash that the one before left.
  * @param {(hash: string) => Promise<string | null>} write returns the new hash, or null if nothing was to be changed
- * @returns {Promise<boolean>} whether the text was saved before, without which nothing is written
- */
+ * @returns {Promise<boolean>} whether the text was saved before, without which nothing is written */
 export function changeHead(write) {
   headTurns += 1;
   const turn = headTurn.then(async () => {
     await save();
     if (!session || saveState.peek() !== "saved" || clash.peek()) return false;
-    try {
-      const hash = await write(session.saver.base.hash);
-      if (hash !== null) await headChanged(hash);
-    } catch (error) {
-      if (/** @type {any} */ (error).code === "HASH_MISMATCH") await headChanged("");
+    const hash = await write(session.saver.base.hash).catch(async (error) => {
+      if (error.code === "HASH_MISMATCH") await headChanged("");
       throw error;
-    }
+    });
+    if (hash !== null) await headChanged(hash);
     return true;
   });
   headTurn = turn.catch(() => {}).then(() => void (headTurns -= 1));
@@ -278,8 +273,7 @@ export function closeEditor() {
   mine.read = () => text;
   session = null;
   editing.value = null;
-  const soon = new Promise((done) => setTimeout(done, 1500));
-  closing = Promise.race([mine.saver.flush(), soon]).then(() => mine.saver.close());
+  closing = Promise.race([mine.saver.flush(), new Promise((done) => setTimeout(done, 1500))]).then(() => mine.saver.close());
   return closing;
 }
 
@@ -298,9 +292,8 @@ async function follow(ids) {
 
 onNews(({ type, data }) => {
   if (!session) return;
-  if (type === "revision") {
-    if (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed) void follow(data.noteIds ?? []);
-  } else if (type === "resync" || type === "again") {
+  if (type === "revision" && (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed)) void follow(data.noteIds ?? []);
+  else if (type === "resync" || type === "again") {
     void session.saver.flush();
     void follow([]);
   }
