@@ -19,6 +19,7 @@ TOOLS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 async def test_a_days_edits_are_exact_and_all_taken_back(tmp_path: Path):
     program = server(tmp_path)
