@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+from tests.clocks import PATIENCE
 from tests.web.test_everybody import RULES, violations
 from tests.web.world import PROMPT, World
 
@@ -165,7 +167,13 @@ def test_a_similar_note_is_shown_before_anything_is_promoted(
     text = (world.shared / "patterns" / "Money in integers.md").read_text("utf-8")
     (world.project / "patterns").mkdir(exist_ok=True)
     (world.project / "patterns" / "Money.md").write_text(text, encoding="utf-8")
-    page = enter(f"/notes?vault={world.identity('project:shop')}")
+    shop = world.identity("project:shop")
+    deadline = time.monotonic() + PATIENCE
+    while "Money.md" not in str(world.call("GET", f"/vaults/{shop}/notes").body):
+        assert time.monotonic() < deadline
+        world.call("POST", f"/vaults/{shop}/index", {})  # or a run is at work
+        time.sleep(0.2)
+    page = enter(f"/notes?vault={shop}")
     page.locator(".row h2", has_text="Money in integers").click()
     page.get_by_role("button", name="Promote to Global").click()
     page.get_by_role("button", name="Promote", exact=True).click()
