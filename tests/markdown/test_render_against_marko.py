@@ -47,24 +47,26 @@ def ours(source: str) -> str:
     return re.sub(r'<span class="unlinked">(.*?)</span>', r"<a>\1</a>", html)
 
 
+def assert_shown_like_marko(source: str) -> None:
+    assume(not _TASK.search(source))
+    assume(not _OPEN_COMMENT.search(source))
+    assert shown(ours(source)) == shown(by_marko(source))
+
+
 @settings(
     max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
 )  # fmt: skip
 @given(test_against_marko._markdown)
 def test_generated_notes_are_shown_like_marko_shows_them(source: str):
-    assume(not _TASK.search(source))
-    assume(not _OPEN_COMMENT.search(source))
-    assert shown(ours(source)) == shown(by_marko(source))
+    assert_shown_like_marko(source)
 
 
 @pytest.mark.long
 @settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(test_against_marko._markdown)
 def test_many_generated_notes_are_shown_like_marko_shows_them(source: str):
-    assume(not _TASK.search(source))
-    assume(not _OPEN_COMMENT.search(source))
-    assert shown(ours(source)) == shown(by_marko(source))
+    assert_shown_like_marko(source)
 
 
 @pytest.mark.parametrize("path", sorted(VAULT.rglob("*.md")), ids=lambda path: path.name)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
+from vault_agent.system.cancelling import to_its_end
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -67,10 +69,9 @@ async def start_process(
 
     starting = asyncio.ensure_future(start())
     try:
-        return await asyncio.shield(starting)
+        return await to_its_end(starting)
     except asyncio.CancelledError:
         with anyio.CancelScope(shield=True), suppress(OSError):
-            await asyncio.wait([starting])
             process = starting.result()
             _kill(process)
             await end_process(process, 1.0)
