@@ -3,10 +3,43 @@
 from __future__ import annotations
 
 import os
+import signal
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.warm import AVAILABLE, Starter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NO_BROWSER = "no Chromium"
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the tests and what they start even under `nohup`."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def warm_starts() -> Starter | None:
+    """Return what starts processes from a warm parent, where the system can."""
+    if not AVAILABLE:
+        return None
+    starter = Starter()
+    starter.install()
+    return starter
+
+
+@pytest.fixture(autouse=True)
+def _starts(warm_starts: Starter | None, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let tests with the marker `real_start` start processes as users do."""
+    if warm_starts is None:
+        yield
+        return
+    warm_starts.real_only = request.node.get_closest_marker("real_start") is not None
+    yield
+    warm_starts.real_only = False
 
 
 @pytest.hookimpl(optionalhook=True)

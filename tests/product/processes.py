@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-import os
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.warm import TITLE
 
 if TYPE_CHECKING:
     from tests.product.program import Program
 
 
 def processes_of(program: Program) -> list[int]:
-    """Return the processes whose command line or parent names this server's."""
+    """Return the server's process and those that it and its children have started."""
     assert program.server is not None
     found, pending = [], [program.server.pid]
     while pending:
         parent = pending.pop()
         found.append(parent)
-        path = f"/proc/{parent}/task/{parent}/children"
-        if os.path.exists(path):  # noqa: PTH110 - /proc is no place for a Path per process
-            with open(path) as children:  # noqa: PTH123
-                pending += [int(child) for child in children.read().split()]
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+            pending += [int(child) for child in children if TITLE not in command_line(int(child))]
     return found
+
+
+def command_line(pid: int) -> bytes:
+    """Return the arguments of a process, each followed by a NUL; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 def alive(pid: int) -> bool:
     """Whether a process still runs. A zombie does not."""
     try:
-        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
-            return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -43,13 +52,8 @@ def wait_until_gone(pids: list[int], seconds: float) -> list[int]:
 
 def indexers_of(program: Program) -> list[int]:
     """Return the indexing processes of this server."""
-    assert program.server is not None
-    found = []
-    for pid in processes_of(program)[1:]:
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as line:  # noqa: PTH123
-                if b"vault_agent.indexing.keeper" in line.read():
-                    found.append(pid)
-        except FileNotFoundError:  # it has just ended
-            continue
-    return found
+    return [
+        pid
+        for pid in processes_of(program)[1:]
+        if b"vault_agent.indexing.keeper" in command_line(pid)
+    ]

@@ -1,0 +1,248 @@
+"""Start Python processes by a fork of one that has imported the program already (Linux).
+
+Importing the program takes a quarter of a second of processor time, and the tests start it a
+thousand times. `install` replaces the function that starts processes: what `subprocess`, asyncio and
+multiprocessing start with this interpreter then comes from a *warm parent*, with the arguments,
+environment, streams, folder, descriptors and exit status of a real start. It is a child of the caller
+like any other: the warm parent forks twice, and the caller adopts the orphan.
+
+A process that was started this way has a warm parent of its own, so servers, indexers and parsers of
+notes start warm too. A start that differs in what only a real one can give (another interpreter,
+other variables for Python or the loader, `preexec_fn`, …) is a real one. So is every start in a test
+with the marker `real_start`, and every start on other systems: only Linux lets a process adopt.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import marshal
+import multiprocessing.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+AVAILABLE = sys.platform == "linux"
+
+TITLE = b"warm parent"
+"""The command line of a warm parent that is the child of a warm start."""
+
+_ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER, prctl(2)
+_TITLE_BYTES = 4096
+_MAX_REQUEST_BYTES = 1 << 20
+_PARENT = Path(__file__).with_name("warm_parent.py")
+
+# A process cannot take these over from another one: Python and the loader read them as they start.
+_READ_AT_START = (b"PYTHON", b"LD_", b"LC_", b"LANG", b"MALLOC_", b"GLIBC_", b"OPENBLAS_")
+_IGNORED = (b"PYTHONWARNINGS", b"PYTHONDONTWRITEBYTECODE", b"PYTHONPYCACHEPREFIX")
+"""Variables that make no difference: a warm start treats warnings as errors anyway."""
+
+
+class Starter:
+    """Starts processes from one warm parent, which it starts when it is first needed."""
+
+    def __init__(self, parent: socket.socket | None = None) -> None:
+        self.real_only = False
+        self.started = 0
+        self._parent = parent
+        self._lock = threading.Lock()
+        self._real = _real_start()
+        self._environment = _read_at_start(_own_environment())
+
+    def install(self) -> None:
+        """Replace the function that starts processes, in this process."""
+        subprocess._fork_exec = self.fork_exec  # type: ignore[attr-defined]
+        multiprocessing.util.spawnv_passfds = self.spawnv_passfds  # type: ignore[attr-defined]
+
+    def fork_exec(self, *arguments: Any) -> int:
+        """Start a process as `_posixsubprocess.fork_exec` does. Return its ID."""
+        request = self._warm_request(*arguments)
+        return self._real(*arguments) if request is None else self._ask(*request)
+
+    def spawnv_passfds(self, path: Any, args: Any, descriptors: Any) -> int:
+        """Start a process as `multiprocessing.util.spawnv_passfds` does. Return its ID."""
+        reading, writing = os.pipe()
+        try:
+            return self.fork_exec(
+                [os.fsencode(argument) for argument in args], [os.fsencode(path)], True,
+                tuple(sorted(map(int, descriptors))), None, None, -1, -1, -1, -1, -1, -1,
+                reading, writing, False, False, -1, None, None, None, -1, None,
+                *([False] if sys.version_info < (3, 14) else []),
+            )  # fmt: skip
+        finally:
+            os.close(reading)
+            os.close(writing)
+
+    def _warm_request(  # noqa: PLR0917
+        self, args: Any, executables: Any, close: Any, kept: Any, cwd: Any, environment: Any,
+        stdin: int, _p2cwrite: int, _c2pread: int, stdout: int, _errread: int, stderr: int,
+        _errpipe_read: int, errpipe_write: int, _signals: Any, session: Any, group: int,
+        *identity: Any,
+    ) -> tuple[bytes, list[int]] | None:  # fmt: skip
+        """Return what the warm parent is asked, or None if only a real start will do."""
+        arguments = [os.fsencode(argument) for argument in args]
+        variables = _own_environment() if environment is None else list(environment)
+        folder = os.getcwdb() if cwd is None else os.fsencode(cwd)
+        if (
+            self.real_only
+            or not close
+            or group != -1
+            or any(value not in (None, -1, False, True) for value in identity)
+            or any(os.fsencode(path) != os.fsencode(sys.executable) for path in executables[:1])
+            or not _understood(arguments[1:])
+            or _read_at_start(variables) != self._environment
+            or not Path(os.fsdecode(folder)).is_dir()
+        ):
+            return None
+        streams = {0: stdin, 1: stdout, 2: stderr}
+        wanted = {target: target if source == -1 else source for target, source in streams.items()}
+        wanted |= {descriptor: descriptor for descriptor in kept if descriptor != errpipe_write}
+        try:
+            for descriptor in wanted.values():
+                os.fstat(descriptor)
+        except OSError:  # a closed stream
+            return None
+        what = (arguments, variables, folder, _umask(), bool(session), list(wanted))
+        return marshal.dumps(what), list(wanted.values())
+
+    def _ask(self, request: bytes, descriptors: list[int]) -> int:
+        with self._lock:
+            if self._parent is None:
+                self._parent = self._start_parent()
+            _adopt_orphans(True)
+            try:
+                socket.send_fds(self._parent, [len(request).to_bytes(8)], descriptors)
+                self._parent.sendall(request)
+                answer = self._parent.recv(8)
+            finally:
+                _adopt_orphans(False)
+            self.started += 1
+        if len(answer) != 8:
+            raise RuntimeError("the warm parent has ended")
+        return int.from_bytes(answer)
+
+    def _start_parent(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        environment = [
+            *(pair for pair in _own_environment() if not pair.startswith(_IGNORED)),
+            b"PYTHONWARNINGS=error",
+        ]
+        title = "x" * _TITLE_BYTES
+        command = [sys.executable, "-P", str(_PARENT), str(theirs.fileno()), title]
+        reading, writing = os.pipe()
+        self._real(
+            [os.fsencode(argument) for argument in command], [os.fsencode(sys.executable)], True,
+            (theirs.fileno(),), None, environment, -1, -1, -1, -1, -1, -1, reading, writing,
+            True, False, -1, None, None, None, -1, None,
+            *([False] if sys.version_info < (3, 14) else []),
+        )  # fmt: skip
+        for descriptor in (reading, writing):
+            os.close(descriptor)
+        theirs.close()
+        return ours
+
+
+def serve(parent: socket.socket) -> tuple[list[bytes], list[bytes], bytes, int, bool]:
+    """Fork a process for each request. Return in the forked processes only, with the request.
+
+    The forked process has the descriptors that it is to have, and no others.
+    """
+    while True:
+        head, descriptors, _, _ = socket.recv_fds(parent, 8, 64)
+        if not head:
+            os._exit(0)
+        request = _receive(parent, int.from_bytes(head))
+        told, tell = os.pipe()
+        waits, go = os.pipe()
+        if (between := os.fork()) == 0:
+            if os.fork() == 0:
+                what = marshal.loads(request)  # noqa: S302 - from our own process
+                show(what[0])
+                signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python has started
+                os.write(tell, os.getpid().to_bytes(8))
+                os.close(go)
+                os.read(waits, 1)  # until it is adopted
+                parent.detach()
+                *start, targets = what
+                _place(descriptors, targets)
+                return tuple(start)
+            os._exit(0)
+        os.waitpid(between, 0)
+        os.close(go)
+        parent.sendall(os.read(told, 8))
+        for descriptor in (told, tell, waits, *descriptors):
+            os.close(descriptor)
+
+
+def _receive(parent: socket.socket, size: int) -> bytes:
+    parts = []
+    while size:
+        part = parent.recv(min(size, _MAX_REQUEST_BYTES))
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _place(received: list[int], targets: list[int]) -> None:
+    """Give each received descriptor its number, and close all others."""
+    import fcntl
+
+    above = max(*targets, *received) + 1
+    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, above) for descriptor in received]
+    for source, target in zip(moved, targets, strict=True):
+        os.dup2(source, target, inheritable=True)
+    kept = sorted(targets)
+    for low, high in zip(kept, [*kept[1:], os.sysconf("SC_OPEN_MAX")], strict=True):
+        os.closerange(low + 1, high)
+
+
+def show(arguments: list[bytes]) -> None:
+    """Let the system show these arguments as the command line of this process."""
+    fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+    begin, end = int(fields[45]), int(fields[46])
+    title = b"\0".join(arguments)[: end - begin - 1]
+    ctypes.memset(begin, 0, end - begin)
+    ctypes.memmove(begin, title, len(title))
+
+
+def _understood(arguments: list[bytes]) -> bool:
+    """Whether these arguments of Python can be carried out by a process that runs already."""
+    for argument in arguments:
+        if argument in (b"-c", b"-m"):
+            return True
+        if argument not in (b"-P", b"-I", b"-u", b"-Werror"):
+            break
+    return False
+
+
+def _umask() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    return int(status.partition("Umask:")[2].split()[0], 8)
+
+
+def _own_environment() -> list[bytes]:
+    return [name + b"=" + value for name, value in os.environb.items()]
+
+
+def _read_at_start(environment: list[bytes]) -> set[bytes]:
+    return {
+        pair
+        for pair in environment
+        if pair.startswith(_READ_AT_START) and pair.partition(b"=")[0] not in _IGNORED
+    }
+
+
+def _real_start() -> Any:
+    starts = subprocess._fork_exec  # type: ignore[attr-defined]
+    return starts.__self__._real if hasattr(starts, "__self__") and isinstance(
+        starts.__self__, Starter
+    ) else starts
+
+
+def _adopt_orphans(wanted: bool) -> None:
+    ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, int(wanted), 0, 0, 0)
