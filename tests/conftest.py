@@ -7,6 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.leaks import Open, Tasks, left_open
 from tests.warm import AVAILABLE, Starter
 
 if TYPE_CHECKING:
@@ -31,15 +32,26 @@ def warm_starts() -> Starter | None:
     return starter
 
 
+@pytest.fixture(scope="session")
+def tasks_left() -> Tasks:
+    """Return what collects the tasks that tests leave."""
+    tasks = Tasks()
+    tasks.watch()
+    return tasks
+
+
 @pytest.fixture(autouse=True)
-def _starts(warm_starts: Starter | None, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let tests with the marker `real_start` start processes as users do."""
-    if warm_starts is None:
-        yield
-        return
-    warm_starts.real_only = request.node.get_closest_marker("real_start") is not None
+def leaves_nothing(
+    warm_starts: Starter | None, tasks_left: Tasks, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Fail a test that leaves something open. Start processes warm unless it has `real_start`."""
+    if warm_starts is not None:
+        warm_starts.real_only = request.node.get_closest_marker("real_start") is not None
+    before = Open.now()
     yield
-    warm_starts.real_only = False
+    reap = warm_starts.reap_strays if warm_starts is not None else lambda: None
+    left = [*left_open(before, reap), *tasks_left.take()]
+    assert not left, "left open: " + "; ".join(left)
 
 
 @pytest.hookimpl(optionalhook=True)

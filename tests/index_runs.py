@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, Outcome, ParsedFile, parser
+from vault_agent.indexing.parse import FileTask, Outcome, ParsedFile, parse_file
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.store.database import open_reader
@@ -16,6 +16,7 @@ from vault_agent.store.index.meta import read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -114,17 +115,19 @@ class Vault:
         removable: tuple[str, ...] | None = None,
     ) -> IndexRun:
         """Run like `index`, and return the complete result."""
-        handle = parser(str(self.root), self.exclude, MAX_NOTE_BYTES, self.fields)
-
-        async def parse(batch: list[FileTask]) -> list[ParsedFile]:
-            return [
-                ParsedFile(task.entry, Outcome.KEPT) if task.entry.path in self.unreadable else file
-                for task, file in zip(batch, handle(batch), strict=True)
-            ]
-
         self.heard = Heard()
         task = self.task(rebuild=rebuild, paths=paths, removable=removable)
-        return await index(task, parse, self.heard)
+        with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
+
+            async def parse(batch: list[FileTask]) -> list[ParsedFile]:
+                return [
+                    ParsedFile(task.entry, Outcome.KEPT)
+                    if task.entry.path in self.unreadable
+                    else parse_file(root, task, MAX_NOTE_BYTES, self.fields)
+                    for task in batch
+                ]
+
+            return await index(task, parse, self.heard)
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:

@@ -1,20 +1,19 @@
 """Start Python processes by a fork of one that has imported the program already (Linux).
 
 Importing the program takes a quarter of a second of processor time, and the tests start it a
-thousand times. `install` replaces the function that starts processes: what `subprocess`, asyncio and
-multiprocessing start with this interpreter then comes from a *warm parent*, with the arguments,
-environment, streams, folder, descriptors and exit status of a real start. It is a child of the caller
-like any other: the warm parent forks twice, and the caller adopts the orphan.
+thousand times. `Starter.install` replaces the function that starts processes. What `subprocess`,
+asyncio and multiprocessing start with this interpreter then comes from a *warm parent*, with the
+arguments, environment, streams, folder, descriptors and exit status of a real start. It is a child
+of the caller like any other: the warm parent forks twice, and the caller adopts the orphan.
 
-A process that was started this way has a warm parent of its own, so servers, indexers and parsers of
-notes start warm too. A start that differs in what only a real one can give (another interpreter,
-other variables for Python or the loader, `preexec_fn`, …) is a real one. So is every start in a test
-with the marker `real_start`, and every start on other systems: only Linux lets a process adopt.
+A process that was started this way has a warm parent of its own, so servers, indexers and parsers
+of notes start warm too. A start that differs in what only a real one can give (another interpreter,
+other variables for Python or the loader, `preexec_fn`, …) is a real one. So is every start in a
+test with the marker `real_start`, and every start on other systems: only Linux has adoption.
 """
 
 from __future__ import annotations
 
-import array
 import ctypes
 import marshal
 import multiprocessing.util
@@ -24,6 +23,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,11 @@ class Starter:
     def __init__(self, parent: socket.socket | None = None) -> None:
         self.real_only = False
         self.started = 0
-        self._parent = parent
+        self._pids: set[int] = set()
+        self._ask_at = parent
+        self._theirs: socket.socket | None = None
+        if self._ask_at is None:  # the warm parent starts when it is first needed
+            self._ask_at, self._theirs = socket.socketpair()
         self._lock = threading.Lock()
         self._real = _real_start()
         self._environment = _read_at_start(_own_environment())
@@ -62,7 +66,15 @@ class Starter:
     def fork_exec(self, *arguments: Any) -> int:
         """Start a process as `_posixsubprocess.fork_exec` does. Return its ID."""
         request = self._warm_request(*arguments)
-        return self._real(*arguments) if request is None else self._ask(*request)
+        pid: int = self._real(*arguments) if request is None else self._ask(*request)
+        self._pids.add(pid)
+        return pid
+
+    def reap_strays(self) -> None:
+        """Reap what this process adopted besides: orphans that ended while a start was adopted."""
+        for pid in children() - self._pids:
+            with suppress(ChildProcessError, ProcessLookupError):
+                os.waitpid(pid, os.WNOHANG)
 
     def spawnv_passfds(self, path: Any, args: Any, descriptors: Any) -> int:
         """Start a process as `multiprocessing.util.spawnv_passfds` does. Return its ID."""
@@ -87,7 +99,7 @@ class Starter:
         """Return what the warm parent is asked, or None if only a real start will do."""
         arguments = [os.fsencode(argument) for argument in args]
         variables = _own_environment() if environment is None else list(environment)
-        folder = os.getcwdb() if cwd is None else os.fsencode(cwd)
+        folder = os.getcwdb() if cwd is None else os.fsencode(cwd)  # noqa: PTH109 - bytes
         if (
             self.real_only
             or not close
@@ -112,13 +124,15 @@ class Starter:
 
     def _ask(self, request: bytes, descriptors: list[int]) -> int:
         with self._lock:
-            if self._parent is None:
-                self._parent = self._start_parent()
+            if self._theirs is not None:
+                self._start_parent(self._theirs)
+                self._theirs.close()
+                self._theirs = None
             _adopt_orphans(True)
             try:
-                socket.send_fds(self._parent, [len(request).to_bytes(8)], descriptors)
-                self._parent.sendall(request)
-                answer = self._parent.recv(8)
+                socket.send_fds(self._ask_at, [len(request).to_bytes(8)], descriptors)
+                self._ask_at.sendall(request)
+                answer = self._ask_at.recv(8)
             finally:
                 _adopt_orphans(False)
             self.started += 1
@@ -126,8 +140,7 @@ class Starter:
             raise RuntimeError("the warm parent has ended")
         return int.from_bytes(answer)
 
-    def _start_parent(self) -> socket.socket:
-        ours, theirs = socket.socketpair()
+    def _start_parent(self, theirs: socket.socket) -> None:
         environment = [
             *(pair for pair in _own_environment() if not pair.startswith(_IGNORED)),
             b"PYTHONWARNINGS=error",
@@ -143,8 +156,6 @@ class Starter:
         )  # fmt: skip
         for descriptor in (reading, writing):
             os.close(descriptor)
-        theirs.close()
-        return ours
 
 
 def serve(parent: socket.socket) -> tuple[list[bytes], list[bytes], bytes, int, bool]:
@@ -161,7 +172,7 @@ def serve(parent: socket.socket) -> tuple[list[bytes], list[bytes], bytes, int, 
         waits, go = os.pipe()
         if (between := os.fork()) == 0:
             if os.fork() == 0:
-                what = marshal.loads(request)  # noqa: S302 - from our own process
+                what = marshal.loads(request)
                 show(what[0])
                 signal.signal(signal.SIGINT, signal.SIG_DFL)  # as before Python has started
                 os.write(tell, os.getpid().to_bytes(8))
@@ -210,6 +221,15 @@ def show(arguments: list[bytes]) -> None:
     ctypes.memmove(begin, title, len(title))
 
 
+def children() -> set[int]:
+    """Return the child processes of this process."""
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+            found.update(map(int, (task / "children").read_text().split()))
+    return found
+
+
 def _understood(arguments: list[bytes]) -> bool:
     """Whether these arguments of Python can be carried out by a process that runs already."""
     for argument in arguments:
@@ -239,9 +259,11 @@ def _read_at_start(environment: list[bytes]) -> set[bytes]:
 
 def _real_start() -> Any:
     starts = subprocess._fork_exec  # type: ignore[attr-defined]
-    return starts.__self__._real if hasattr(starts, "__self__") and isinstance(
-        starts.__self__, Starter
-    ) else starts
+    return (
+        starts.__self__._real
+        if hasattr(starts, "__self__") and isinstance(starts.__self__, Starter)
+        else starts
+    )
 
 
 def _adopt_orphans(wanted: bool) -> None:

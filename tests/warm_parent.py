@@ -15,7 +15,6 @@ import signal
 import socket
 import sys
 import threading
-import traceback
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -23,8 +22,9 @@ from typing import Any
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
 _ALSO = (
-    "aiohttp.web", "aiosqlite", "anyio._backends._asyncio", "encodings.idna", "multiprocessing.spawn",
-    "multiprocessing.resource_tracker", "numpy", "pty", "rich.console", "rich.progress", "stat",
+    "aiohttp.web", "aiosqlite", "anyio._backends._asyncio", "encodings.idna",
+    "multiprocessing.resource_tracker", "multiprocessing.spawn", "numpy", "pty", "rich.console",
+    "rich.progress", "stat",
 )  # fmt: skip
 
 
@@ -81,14 +81,13 @@ def _run(arguments: list[str]) -> None:
         code = 0
     except SystemExit as ended:
         code = _exit_code(ended.code)
-    except KeyboardInterrupt:
-        code = -signal.SIGINT
-        traceback.print_exc()
     except BaseException as error:  # noqa: BLE001 - as Python does
         shown = error.__traceback__
         while shown is not None and shown.tb_frame.f_code.co_filename == __file__:
             shown = shown.tb_next
         sys.excepthook(type(error), error.with_traceback(shown), shown)
+        if isinstance(error, KeyboardInterrupt):
+            code = -signal.SIGINT
     _end(code)
 
 
@@ -108,7 +107,7 @@ def _execute(arguments: list[str]) -> None:
     if how == "-c":
         if not safe:
             sys.path.insert(0, "")
-        exec(compile(what, "<string>", "exec"), main.__dict__)  # noqa: S102
+        exec(compile(what, "<string>", "exec"), main.__dict__)
     else:
         import runpy
 

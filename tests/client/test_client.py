@@ -185,6 +185,7 @@ class Endless:
 
     def __init__(self, head: bytes, block: bytes = b"x" * 65536):
         self.head, self.block, self.sent = head, block, 0
+        self.replying: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> str:
         self.server = await asyncio.start_server(self.reply, "127.0.0.1", 0)
@@ -192,9 +193,13 @@ class Endless:
 
     async def __aexit__(self, *_) -> None:
         self.server.close()
+        await asyncio.gather(*self.replying)
         await self.server.wait_closed()
 
     async def reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.replying.add(task)
         await reader.readuntil(b"\r\n\r\n")
         writer.write(self.head)
         with suppress(ConnectionError):

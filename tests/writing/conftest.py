@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from tests.writing.authored import OpenedVault
 from tests.writing.opened import Vault
 
 from vault_agent.writing import linger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
 
@@ -32,3 +34,11 @@ async def vault(closed: Vault) -> AsyncIterator[Vault]:
     """Open a vault to write."""
     async with closed.opened():
         yield closed
+
+
+@pytest.fixture
+def opened_vault(tmp_path: Path) -> Iterator[OpenedVault]:
+    """Return a vault that can be written at once."""
+    opened = OpenedVault(tmp_path)
+    yield opened
+    asyncio.run(opened.writing.close())

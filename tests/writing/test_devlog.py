@@ -19,9 +19,9 @@ TODAY = date(2025, 5, 6)
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> OpenedVault:
+def vault(opened_vault: OpenedVault, tmp_path: Path) -> OpenedVault:
     (tmp_path / "devlog").mkdir()
-    return OpenedVault(tmp_path)
+    return opened_vault
 
 
 async def add(vault: OpenedVault, kind: str, topic: str, text: str):

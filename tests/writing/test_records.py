@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import date
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.writing.authored import OpenedVault, write
@@ -14,18 +13,16 @@ from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.writing import Right
 from vault_agent.writing.records import Records
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 TODAY = date(2025, 5, 6)
 
 
-class Decisions(OpenedVault):
+class Decisions:
     """A vault with decision records."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.records = Records(self.root)
+    def __init__(self, opened: OpenedVault) -> None:
+        self.writing, self.put, self.text = opened.writing, opened.put, opened.text
+        self.folder = opened.folder
+        self.records = Records(opened.root)
 
     async def make(self, title: str, content: str | None = None) -> str:
         written = await self.records.create(
@@ -39,8 +36,8 @@ class Decisions(OpenedVault):
         return written.path
 
 
-async def test_records_are_numbered(tmp_path: Path):
-    vault = Decisions(tmp_path)
+async def test_records_are_numbered(opened_vault: OpenedVault):
+    vault = Decisions(opened_vault)
     assert await vault.make("Use SQLite, not files") == "adr/ADR-001-use-sqlite-not-files.md"
     assert await vault.make("Größe") == "adr/ADR-002-größe.md"
     text = vault.text("adr/ADR-001-use-sqlite-not-files.md")
@@ -52,13 +49,13 @@ async def test_records_are_numbered(tmp_path: Path):
     assert text.endswith("\n")
 
 
-async def test_a_record_can_have_its_own_text(tmp_path: Path):
-    vault = Decisions(tmp_path)
+async def test_a_record_can_have_its_own_text(opened_vault: OpenedVault):
+    vault = Decisions(opened_vault)
     assert vault.text(await vault.make("a", "Because.")).endswith("\n# ADR-001: a\n\nBecause.\n")
 
 
-async def test_a_number_is_never_used_again(tmp_path: Path):
-    vault = Decisions(tmp_path)
+async def test_a_number_is_never_used_again(opened_vault: OpenedVault):
+    vault = Decisions(opened_vault)
     vault.put("adr/adr-7-old.md", "")
     vault.put("adr/notes.md", "")
     assert await vault.make("a") == "adr/ADR-008-a.md"
@@ -70,14 +67,16 @@ async def test_a_number_is_never_used_again(tmp_path: Path):
     assert await vault.make("a") == "adr/ADR-1000-a.md"
 
 
-async def test_records_made_at_once_get_two_numbers(tmp_path: Path):
-    vault = Decisions(tmp_path)
+async def test_records_made_at_once_get_two_numbers(opened_vault: OpenedVault):
+    vault = Decisions(opened_vault)
     paths = await asyncio.gather(*(vault.make(f"t{number % 2}") for number in range(6)))
     assert sorted(int(path.split("-")[1]) for path in paths) == [1, 2, 3, 4, 5, 6]
 
 
-async def test_a_number_that_somebody_takes_meanwhile_is_passed_over(tmp_path: Path, monkeypatch):
-    vault = Decisions(tmp_path)
+async def test_a_number_that_somebody_takes_meanwhile_is_passed_over(
+    opened_vault: OpenedVault, monkeypatch
+):
+    vault = Decisions(opened_vault)
     vault.put("adr/ADR-001-a.md", "theirs")
     monkeypatch.setattr(vault.records, "_names", lambda folder: [])
     assert await vault.make("a") == "adr/ADR-002-a.md"
@@ -85,14 +84,14 @@ async def test_a_number_that_somebody_takes_meanwhile_is_passed_over(tmp_path: P
 
 
 @pytest.mark.parametrize("title", ["", "?!", "a\nb", "a\0"])
-async def test_a_title_is_a_line(tmp_path: Path, title: str):
+async def test_a_title_is_a_line(opened_vault: OpenedVault, title: str):
     with pytest.raises(VaultAgentError) as refused:
-        await Decisions(tmp_path).make(title)
+        await Decisions(opened_vault).make(title)
     assert refused.value.code == "INVALID_REQUEST"
 
 
-async def test_records_are_listed_by_number(tmp_path: Path):
-    vault = Decisions(tmp_path)
+async def test_records_are_listed_by_number(opened_vault: OpenedVault):
+    vault = Decisions(opened_vault)
     vault.put("adr/ADR-010-b.md", "---\nstatus: accepted\n---\n# Ten\n")
     vault.put("adr/ADR-9-a.md", "")
     vault.put("adr/README.md", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.writing.authored import OpenedVault, write
@@ -12,9 +11,6 @@ from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.writing.tasks import add_task, set_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TODAY = date(2025, 5, 6)
 
@@ -45,8 +41,8 @@ async def added(vault: OpenedVault, text: str, section: tuple[str, ...] | None =
         ("# A\n# B", ("A",), "# A\n- [ ] new 📅 2025-06-01\n# B", 2),
     ],
 )
-async def test_a_task_is_added(tmp_path: Path, note, section, result, line):
-    vault = OpenedVault(tmp_path)
+async def test_a_task_is_added(opened_vault: OpenedVault, note, section, result, line):
+    vault = opened_vault
     vault.put("a.md", note)
     written = await added(vault, "new", section, due="2025-06-01")
     assert vault.text("a.md") == result
@@ -61,8 +57,8 @@ async def test_a_task_is_added(tmp_path: Path, note, section, result, line):
         ("```\nopen\n", None, "EDIT_NOT_PROVEN"),
     ],
 )
-async def test_a_task_without_a_place_is_refused(tmp_path: Path, note, section, code):
-    vault = OpenedVault(tmp_path)
+async def test_a_task_without_a_place_is_refused(opened_vault: OpenedVault, note, section, code):
+    vault = opened_vault
     vault.put("a.md", note)
     with pytest.raises(VaultAgentError) as refused:
         await added(vault, "new", section)
@@ -80,9 +76,11 @@ async def test_a_task_without_a_place_is_refused(tmp_path: Path, note, section, 
         ("# A\nx\n# B\n- [ ] new 📅 2025-06-01", ("A",), False),
     ],
 )
-async def test_a_write_knows_whether_the_task_is_the_last_one(tmp_path: Path, note, section, ends):
+async def test_a_write_knows_whether_the_task_is_the_last_one(
+    opened_vault: OpenedVault, note, section, ends
+):
     """So that a task that is sent twice is added once."""
-    vault = OpenedVault(tmp_path)
+    vault = opened_vault
     vault.put("a.md", "# A\n")
     passed = []
     edit = vault.writing.edit
@@ -103,8 +101,8 @@ async def done(vault: OpenedVault, line: int, open_tasks) -> tuple:
     )  # fmt: skip
 
 
-async def test_a_task_is_completed(tmp_path: Path):
-    vault = OpenedVault(tmp_path)
+async def test_a_task_is_completed(opened_vault: OpenedVault):
+    vault = opened_vault
     vault.put("a.md", "# a\n- [ ] b 🔁 every day 📅 2025-05-01 ^x\n")
     written = await done(vault, 2, none_open)
     assert written.line == 3
@@ -118,8 +116,10 @@ async def none_open(ids):
     return []
 
 
-async def test_a_task_that_waits_for_an_open_one_is_completed_with_a_warning(tmp_path: Path):
-    vault = OpenedVault(tmp_path)
+async def test_a_task_that_waits_for_an_open_one_is_completed_with_a_warning(
+    opened_vault: OpenedVault,
+):
+    vault = opened_vault
     vault.put("a.md", "- [ ] b ⛔ x1,x2\n- [ ] c ⛔ x1\n- [ ] d ⛔ x3\n")
 
     async def x1_is_open(ids):

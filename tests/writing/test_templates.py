@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.writing.authored import OpenedVault, write
@@ -14,15 +13,12 @@ from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.writing.built_in import BUILT_IN
 from vault_agent.writing.templates import create_from_template, find_template, templates
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 NOW = datetime(2025, 5, 6, 7, 8, tzinfo=UTC)
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> OpenedVault:
-    opened = OpenedVault(tmp_path)
+def vault(opened_vault: OpenedVault) -> OpenedVault:
+    opened = opened_vault
     opened.put("Templates/Daily.md", "# {{title}} {{date}}\n{{var:mood}}\n")
     opened.put("Templates/work/Standup.md", "{{var:team}} {{var:mood}}")
     opened.put("Templates/Bug.md", "my own")
@@ -60,8 +56,8 @@ def test_a_caller_sees_only_templates_of_its_scope(vault: OpenedVault):
     assert refused.value.details == {"templates": sorted(BUILT_IN)}
 
 
-def test_a_vault_without_the_folder_has_the_built_in_ones(tmp_path: Path):
-    assert list(names(OpenedVault(tmp_path))) == sorted(BUILT_IN)
+def test_a_vault_without_the_folder_has_the_built_in_ones(opened_vault: OpenedVault):
+    assert list(names(opened_vault)) == sorted(BUILT_IN)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +91,8 @@ async def test_a_note_is_made_from_a_template(vault: OpenedVault):
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
-async def test_a_built_in_template_has_a_type_and_its_title(tmp_path: Path, name: str):
-    vault = OpenedVault(tmp_path)
+async def test_a_built_in_template_has_a_type_and_its_title(opened_vault: OpenedVault, name: str):
+    vault = opened_vault
     await made(vault, name, "What - now, 'and' @then")
     text = vault.text("What - now, 'and' @then.md")
     note = parse_note(text, path="x.md")

@@ -1,0 +1,122 @@
+"""Fail the test that leaves something open, and say what.
+
+Before and after each test, what this process has open is compared: descriptors, sockets, child
+processes, threads and tasks. What fixtures of a module or of the session opened is there before.
+Without this, a socket that is left is reported when the garbage collector finds it, in the middle
+of some other test. Descriptors and processes are compared on Linux only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.warm import AVAILABLE, children
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SECONDS_TO_SETTLE = 5.0
+"""What was closed or killed may take a moment to be gone."""
+
+_ONCE = ("/dev/null", "/dev/urandom", "anon_inode:[eventfd]")
+"""Targets of descriptors that a library opens once for the whole process."""
+
+_SHARED_PROCESSES = (b"multiprocessing.resource_tracker", b"warm_parent.py")
+
+
+class Open(NamedTuple):
+    """What this process has open, as descriptions."""
+
+    descriptors: frozenset[str]
+    processes: frozenset[str]
+    threads: frozenset[threading.Thread]
+
+    @classmethod
+    def now(cls) -> Open:
+        return cls(
+            frozenset(_descriptors()), frozenset(_processes()), frozenset(threading.enumerate())
+        )
+
+    def since(self, before: Open) -> list[str]:
+        """Return what was not open before."""
+        threads = [thread for thread in self.threads - before.threads if thread.is_alive()]
+        return [
+            *sorted(self.descriptors - before.descriptors),
+            *sorted(self.processes - before.processes),
+            *(f"thread {thread.name}" for thread in threads),
+        ]
+
+
+def left_open(before: Open, reap: Callable[[], None]) -> list[str]:
+    """Return what is open now and was not before, after it had time to close.
+
+    `reap` ends the zombies that are nobody's.
+    """
+    if not (left := Open.now().since(before)):
+        return []
+    # What nobody refers to warns as it is collected, and the warning fails this test.
+    gc.collect()
+    deadline = time.monotonic() + _SECONDS_TO_SETTLE
+    while (left := Open.now().since(before)) and time.monotonic() < deadline:
+        reap()
+        time.sleep(0.01)
+    return left
+
+
+class Tasks:
+    """Collects the tasks that still run when their event loop ends."""
+
+    def __init__(self) -> None:
+        self.left: list[str] = []
+        self._cancel: Callable[[asyncio.AbstractEventLoop], None] | None = None
+
+    def watch(self) -> None:
+        """Look at each loop that ends from now on."""
+        self._cancel = asyncio.runners._cancel_all_tasks  # type: ignore[attr-defined]
+        asyncio.runners._cancel_all_tasks = self._look  # type: ignore[attr-defined]
+
+    def take(self) -> list[str]:
+        """Return the tasks that were left since the last call."""
+        left, self.left = self.left, []
+        return left
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        assert self._cancel is not None
+        for task in asyncio.all_tasks(loop):
+            name = getattr(task.get_coro(), "__qualname__", "")
+            self.left.append(f"task {task.get_name()} of {name}")
+        self._cancel(loop)
+
+
+def _descriptors() -> list[str]:
+    if not AVAILABLE:
+        return []
+    found = []
+    for number in os.listdir("/proc/self/fd"):  # noqa: PTH208 - numbers
+        try:
+            target = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115 - not a path
+        except FileNotFoundError:  # that of the listing
+            continue
+        if not target.startswith(_ONCE):
+            found.append(f"descriptor {number}: {target}")
+    return found
+
+
+def _processes() -> list[str]:
+    if not AVAILABLE:
+        return []
+    found = []
+    for child in children():
+        try:
+            line = Path(f"/proc/{child}/cmdline").read_bytes().rstrip(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if not any(name in line for name in _SHARED_PROCESSES):
+            found.append(f"process {child}: {line.replace(bytes(1), b' ').decode()[:200]}")
+    return found
