@@ -1,13 +1,21 @@
-"""The browser of the tests: the machine's own, never one that is downloaded; and a proxy for it."""
+"""The browser of the tests: the machine's own, never one that is downloaded; and proxies for it."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import socketserver
 import threading
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.clocks import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, ProxySettings
 
 _NAMES = (
     "chromium",
@@ -36,36 +44,71 @@ def find_browser() -> str | None:
     return next((found for found in (*named, *_PLACES) if found and Path(found).is_file()), None)
 
 
-# What a browser asks of its maker by itself, such as how to fill in forms.
-_OF_THE_BROWSER = re.compile(
-    r"^(?:CONNECT |GET http://)[\w.-]*\.(?:google|googleapis|gvt1|microsoft)\.com[:/]"
-)
-
-
 class Elsewhere:
-    """A proxy that connects nowhere. Whatever the browser asks of another computer arrives here."""
+    """A proxy that connects nowhere. Whatever is asked of another computer arrives here.
+
+    The browser has one for itself and each `watched.Watch` one for its pages, so that what a
+    browser asks of its maker is told from what a page asks by where it arrives.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         asked = self.asked
 
         class Handler(socketserver.StreamRequestHandler):
+            timeout = PATIENCE
+
             def handle(self) -> None:
-                line = self.rfile.readline(300).decode("latin-1").strip()
+                try:
+                    line = self.rfile.readline(300).decode("latin-1").strip()
+                except OSError:  # the browser gave the connection up
+                    return
                 # A connection that is opened ahead and never used asks nothing.
-                if line and not _OF_THE_BROWSER.search(line):
+                if line:
                     asked.append(line)
 
-        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        class Server(socketserver.ThreadingTCPServer):
+            daemon_threads = False  # `close` waits until what has arrived is read
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     @property
     def address(self) -> str:
         """The address of the proxy."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
+    @property
+    def proxy(self) -> ProxySettings:
+        """The setting of a browser or context that uses it for all but this computer."""
+        return {"server": self.address, "bypass": "127.0.0.1"}
+
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening. Close what uses it first."""
         self._server.shutdown()
         self._server.server_close()
+
+
+@contextmanager
+def started_browser(path: str) -> Iterator[tuple[Browser, Elsewhere]]:
+    """Start a browser with a new profile. Yield it and the proxy of what it asks by itself.
+
+    Playwright turns off its updates, synchronisation and other work in the background. A Chromium
+    asks its maker all the same, for its extensions and the time.
+    """
+    from playwright.sync_api import sync_playwright
+
+    itself = Elsewhere()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=path,
+                headless=True,
+                proxy=itself.proxy,
+                # It would ask how to fill in the forms of a page, and as if the page had asked.
+                args=["--autofill-server-url=http://127.0.0.1:9/"],
+            )
+            yield browser, itself
+            browser.close()
+    finally:
+        itself.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.conftest import NO_BROWSER
 from tests.product.program import Program
-from tests.web.browsers import Elsewhere, find_browser
+from tests.web.browsers import find_browser, started_browser
 from tests.web.vault import write_vault
 from tests.web.watched import Watch
 
@@ -16,18 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Page
+    from tests.web.browsers import Elsewhere
 
 
 @pytest.fixture(scope="package")
-def elsewhere() -> Iterator[Elsewhere]:
-    """Stand in for all other computers."""
-    proxy = Elsewhere()
-    yield proxy
-    proxy.close()
-
-
-@pytest.fixture(scope="package")
-def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
+def started() -> Iterator[tuple[Browser, Elsewhere]]:
     """Start the machine's own browser, once for each test process.
 
     It ends with the last test of the web page: its event loop would disturb other tests.
@@ -37,17 +30,17 @@ def browser(elsewhere: Elsewhere) -> Iterator[Browser]:
         if os.environ.get("CI"):
             pytest.fail(f"{NO_BROWSER}: `make browser` installs it")
         pytest.skip(NO_BROWSER)
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import expect
 
     expect.set_options(timeout=15_000)  # ms; a machine that runs all tests is slow
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=found,
-            headless=True,
-            proxy={"server": elsewhere.address, "bypass": "127.0.0.1"},
-        )
-        yield started
-        started.close()
+    with started_browser(found) as both:
+        yield both
+
+
+@pytest.fixture(scope="package")
+def browser(started: tuple[Browser, Elsewhere]) -> Browser:
+    """Return the browser."""
+    return started[0]
 
 
 @pytest.fixture(scope="package")
@@ -80,7 +73,7 @@ def serve(folder: object, *, more: int, **variables: str) -> Iterator[Program]:
 
 
 @pytest.fixture
-def visit(browser: Browser, elsewhere: Elsewhere, site: Program) -> Iterator[Callable[..., Page]]:
+def visit(browser: Browser, site: Program) -> Iterator[Callable[..., Page]]:
     """Return a function that opens the page at an address. The test fails if the page misbehaved."""
     watches: list[Watch] = []
 
@@ -91,11 +84,9 @@ def visit(browser: Browser, elsewhere: Elsewhere, site: Program) -> Iterator[Cal
         watch.page.wait_for_selector(".vault bdi:not(:empty)")
         return watch.page
 
-    elsewhere.asked.clear()
     yield opened
     for watch in watches:
         watch.close()
-    assert elsewhere.asked == []
 
 
 @pytest.fixture

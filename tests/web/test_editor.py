@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route
-    from tests.web.browsers import Elsewhere
 
 SAVED = 15_000  # ms in which a text is saved, on a busy machine
 
@@ -110,13 +109,11 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
 
 
 @pytest.fixture
-def desk(program: Written, browser: Browser, elsewhere: Elsewhere) -> Iterator[Desk]:
+def desk(program: Written, browser: Browser) -> Iterator[Desk]:
     """Open pages of it. The test fails if one misbehaved."""
-    elsewhere.asked.clear()
     made = Desk(program, browser)
     yield made
     made.close()
-    assert elsewhere.asked == []
 
 
 def test_without_writing_nothing_that_writes_is_there(

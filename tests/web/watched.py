@@ -1,8 +1,10 @@
-"""A page that is watched: for errors, and for reports of its policy."""
+"""A page that is watched: for errors, reports of its policy, and what it asks of other computers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from tests.web.browsers import Elsewhere
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage
@@ -32,7 +34,8 @@ class Watch:
         self, browser: Browser, origin: str, *, expected: tuple[str, ...] = (), **options: Any
     ) -> None:
         options.setdefault("viewport", {"width": 1440, "height": 900})
-        self.context = browser.new_context(**options)
+        self.elsewhere = Elsewhere()
+        self.context = browser.new_context(proxy=self.elsewhere.proxy, **options)
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
         self.page = self.context.new_page()
         self.page.set_default_timeout(15_000)
@@ -51,7 +54,9 @@ class Watch:
         reports = self.page.evaluate("window.reports ?? []")
         hit = self.page.evaluate("window.hit ?? null")
         self.context.close()
+        self.elsewhere.close()
         found = {
+            "requests to other computers": self.elsewhere.asked,
             "dialogs": self.dialogs,
             "scripts that ran": [] if hit is None else [hit],
             "errors": self._unexpected(self.errors),
