@@ -52,7 +52,8 @@ const shared = {
   setup(builder) {
     const used = new Set(["@codemirror/state", "@codemirror/view", "@codemirror/language", "@lezer/highlight"]);
     builder.onResolve({ filter: /^@(codemirror|lezer)\// }, (found) =>
-      used.has(found.path) ? { path: "./codemirror.js", external: true } : undefined);
+      used.has(found.path) ? { path: "./codemirror.js", external: true } : undefined,
+    );
   },
 };
 
@@ -80,10 +81,12 @@ for (const [name, entry] of Object.entries(entries)) {
     sha256: createHash("sha256").update(bytes).digest("hex"),
   };
 }
-const listed = Object.fromEntries([...packages].sort().map((name) => {
-  const { version, license, integrity } = locked[`node_modules/${name}`];
-  return [name, { version, license, integrity }];
-}));
+const listed = Object.fromEntries(
+  [...packages].sort().map((name) => {
+    const { version, license, integrity } = locked[`node_modules/${name}`];
+    return [name, { version, license, integrity }];
+  }),
+);
 const licences = [...packages].sort().map((name) => {
   const folder = join(here, "node_modules", name);
   const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
@@ -99,8 +102,16 @@ for (const [name, { bytes, gzip }] of Object.entries(files)) console.log(`${name
 async function bundle(contents, plugins) {
   return build({
     stdin: { contents, resolveDir: here, sourcefile: "entry.js" },
-    bundle: true, minify: true, format: "esm", target: "es2022", legalComments: "none",
-    charset: "utf8", metafile: true, write: false, plugins, logLevel: "warning",
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    legalComments: "none",
+    charset: "utf8",
+    metafile: true,
+    write: false,
+    plugins,
+    logLevel: "warning",
   });
 }
 
@@ -111,7 +122,10 @@ function namesUsed(...packages) {
   for (const each of packages) {
     const text = readFileSync(join(here, `node_modules/@codemirror/${each}/dist/index.js`), "utf8");
     for (const [, names, from] of text.matchAll(/^import \{([^}]+)\} from '(@[^']+)'/gm)) {
-      const more = names.split(",").map((name) => name.trim()).filter((name) => !own.has(name));
+      const more = names
+        .split(",")
+        .map((name) => name.trim())
+        .filter((name) => !own.has(name));
       if (more.length) lines.push(`export { ${more.join(", ")} } from "${from}";`);
       more.forEach((name) => own.add(name));
     }

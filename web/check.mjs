@@ -17,5 +17,11 @@ mkdirSync(copy, { recursive: true });
 for (const part of ["app", "locale"]) cpSync(join(page, part), join(copy, part), { recursive: true });
 cpSync(join(here, "types"), join(copy, "vendor"), { recursive: true });
 cpSync(join(here, "tsconfig.json"), join(copy, "tsconfig.json"));
-const { status } = spawnSync(join(here, "node_modules/.bin/tsc"), ["-p", join(copy, "tsconfig.json")], { stdio: "inherit" });
+const { status } = spawnSync(
+  process.execPath,
+  [join(here, "node_modules/typescript/bin/tsc"), "-p", join(copy, "tsconfig.json")],
+  {
+    stdio: "inherit",
+  },
+);
 process.exit(status ?? 1);

@@ -16,7 +16,7 @@ IMPORT = re.compile(
 )
 LATER = re.compile(r'\bimport\("([^"]+)"\)')
 WORKER = re.compile(r'new URL\("([^"]+\.js)", import\.meta\.url\)')
-LINES = 300
+LINES = 350
 
 # From the bottom up. A module imports from its own floor and from those below, and a view nothing
 # of another view but the frame.

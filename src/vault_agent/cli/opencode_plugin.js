@@ -30,7 +30,10 @@ function hook(event) {
 }
 
 const textOf = (parts) =>
-  (parts ?? []).filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+  (parts ?? [])
+    .filter((part) => part.type === "text" && !part.synthetic)
+    .map((part) => part.text)
+    .join("\n")
 
 export const VaultAgent = async ({ client, directory }) => {
   const given = new Map() // the texts for each session: they stand in each of its requests

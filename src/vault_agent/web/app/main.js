@@ -40,7 +40,9 @@ function regain() {
   let left = TRIES;
   const timer = setInterval(() => {
     const lost = document.activeElement === document.body;
-    const shown = /** @type {HTMLElement | null} */ (document.querySelector("main article.read") ?? document.querySelector("main [tabindex='0']"));
+    const shown = /** @type {HTMLElement | null} */ (
+      document.querySelector("main article.read") ?? document.querySelector("main [tabindex='0']")
+    );
     if (lost) shown?.focus({ preventScroll: true });
     if (!lost || shown || !(left -= 1)) clearInterval(timer);
   }, SOON);
@@ -54,7 +56,11 @@ function App() {
   }, [view]);
   useEffect(() => (arrival.peek() === "start" ? undefined : regain()), [view]);
   if (stopped.value) return html`<${Gate} />`;
-  return html`<a class="visually-hidden" href="#view" onClick=${(/** @type {Event} */ event) => { event.preventDefault(); /** @type {HTMLElement | null} */ (document.querySelector("main input, main [tabindex='0'], main button, main a"))?.focus(); }}>${words.top.skip}</a>
+  return html`<a class="visually-hidden" href="#view" onClick=${(/** @type {Event} */ event) => {
+    event.preventDefault();
+    /** @type {HTMLElement | null} */
+    (document.querySelector("main input, main [tabindex='0'], main button, main a"))?.focus();
+  }}>${words.top.skip}</a>
     <${Top} />
     <main class="view" id="view">${view === "notes" ? html`<${Notes} />` : html`<${Later} key=${view} load=${LATER[view]} name="View" />`}</main>
     <${Stats} /><${Thumbs} /><${Banner} />

@@ -6,7 +6,8 @@ const policy = policies?.createPolicy("vault-agent", {
   createHTML: (/** @type {string} */ text) => text,
   createScriptURL: (/** @type {string} */ address) => {
     const url = new URL(address, location.href);
-    if (url.origin !== location.origin || !url.pathname.startsWith("/ui/assets/")) throw new TypeError("Not a file of the page.");
+    if (url.origin !== location.origin || !url.pathname.startsWith("/ui/assets/"))
+      throw new TypeError("Not a file of the page.");
     return url.href;
   },
 });

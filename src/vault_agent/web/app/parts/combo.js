@@ -11,7 +11,17 @@ let numbers = 0;
  * @param {{ label: string, value?: string, placeholder?: string, shown?: boolean, look: (text: string, signal: AbortSignal) => Promise<Choice[]>, onTake: (value: string) => void,
  *   onText?: (text: string) => void, keep?: boolean, onBack?: () => void }} given `keep`: the value stays in the field
  */
-export function Combo({ label, value = "", placeholder = "", shown = false, look, onTake, onText, keep = false, onBack }) {
+export function Combo({
+  label,
+  value = "",
+  placeholder = "",
+  shown = false,
+  look,
+  onTake,
+  onText,
+  keep = false,
+  onBack,
+}) {
   const id = useRef("");
   id.current ||= `combo-${++numbers}`;
   const text = useSignal(value);
@@ -24,12 +34,16 @@ export function Combo({ label, value = "", placeholder = "", shown = false, look
     before.current = value;
     text.value = value;
   }
-  const sought = (/** @type {string} */ typed) => ask.current(typed).then((found) => {
-    if (!found) return;
-    choices.value = found;
-    at.value = keep ? -1 : found.length && typed ? 0 : -1;
-    open.value = found.length > 0;
-  }, () => (choices.value = []));
+  const sought = (/** @type {string} */ typed) =>
+    ask.current(typed).then(
+      (found) => {
+        if (!found) return;
+        choices.value = found;
+        at.value = keep ? -1 : found.length && typed ? 0 : -1;
+        open.value = found.length > 0;
+      },
+      () => (choices.value = []),
+    );
   const typed = (/** @type {any} */ event) => {
     text.value = event.target.value;
     onText?.(text.peek());
@@ -68,7 +82,20 @@ export function Combo({ label, value = "", placeholder = "", shown = false, look
   };
   return html`<span class="combo"><input type="text" role="combobox" aria-label=${label} aria-expanded=${open.value} aria-controls=${id.current} aria-autocomplete="list" aria-activedescendant=${open.value && at.value >= 0 ? `${id.current}-${at.value}` : undefined}
       dir="auto" autocomplete="off" spellcheck=${false} maxlength="200" placeholder=${placeholder} value=${text.value} size=${shown ? undefined : Math.max(4, text.value.length + 1)}
-      onInput=${typed} onCompositionEnd=${typed} onKeyDown=${keyed} onFocus=${() => void sought(text.peek())} onBlur=${() => { const last = text.peek(); shut(); if (!keep && last.trim()) take(last); else if (keep && last !== value) onTake(last.trim()); }} />
-    <span class="choices" role="listbox" id=${id.current} aria-label=${label} hidden=${!open.value}>${choices.value.map((each, index) => html`<span class="choice" role="option" id=${`${id.current}-${index}`} key=${each.value} aria-selected=${index === at.value}
-      onMouseDown=${(/** @type {MouseEvent} */ event) => { event.preventDefault(); take(each.value); }}><bdi>${each.label}</bdi>${each.detail && html`<small><bdi>${each.detail}</bdi></small>`}</span>`)}</span></span>`;
+      onInput=${typed} onCompositionEnd=${typed} onKeyDown=${keyed} onFocus=${() => void sought(text.peek())} onBlur=${() => {
+        const last = text.peek();
+        shut();
+        if (!keep && last.trim()) take(last);
+        else if (keep && last !== value) onTake(last.trim());
+      }} />
+    <span class="choices" role="listbox" id=${id.current} aria-label=${label} hidden=${!open.value}>${choices.value.map(
+      (
+        each,
+        index,
+      ) => html`<span class="choice" role="option" id=${`${id.current}-${index}`} key=${each.value} aria-selected=${index === at.value}
+      onMouseDown=${(/** @type {MouseEvent} */ event) => {
+        event.preventDefault();
+        take(each.value);
+      }}><bdi>${each.label}</bdi>${each.detail && html`<small><bdi>${each.detail}</bdi></small>`}</span>`,
+    )}</span></span>`;
 }

@@ -33,7 +33,8 @@ export function onKey(event) {
   if (event.defaultPrevented || composing(event)) return;
   const name = pressed(event);
   const single = isSingle(name);
-  if (single && (takesText(event.target) || !settings.peek().letters || event.ctrlKey || event.metaKey || event.altKey)) return;
+  if (single && (takesText(event.target) || !settings.peek().letters || event.ctrlKey || event.metaKey || event.altKey))
+    return;
   if (single && document.querySelector("dialog[open], .menu")) return;
   if (single && name.length > 1) return;
   const found = commands.peek().findLast((each) => each.keys?.includes(name));

@@ -15,10 +15,17 @@ export function Dialog({ label, className = "", onClose, children }) {
     };
   }, []);
   return html`<dialog ref=${ref} class=${`sheet ${className}`} aria-label=${label}
-    onCancel=${(/** @type {Event} */ event) => { event.preventDefault(); onClose(); }}
+    onCancel=${(/** @type {Event} */ event) => {
+      event.preventDefault();
+      onClose();
+    }}
     onClose=${onClose}
-    onKeyDown=${(/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape" && composing(event)) event.preventDefault(); }}
-    onMouseDown=${(/** @type {MouseEvent} */ event) => { if (event.target === ref.current) onClose(); }}>${children}</dialog>`;
+    onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Escape" && composing(event)) event.preventDefault();
+    }}
+    onMouseDown=${(/** @type {MouseEvent} */ event) => {
+      if (event.target === ref.current) onClose();
+    }}>${children}</dialog>`;
 }
 
 /**
@@ -35,7 +42,8 @@ export function Menu({ anchor, label, onClose, children }) {
       const start = mirrored ? box.right - width : box.left;
       const x = Math.max(8, Math.min(start, innerWidth - width - 8));
       const below = innerHeight - box.bottom - 16;
-      const y = below < menu.offsetHeight && box.top > below ? Math.max(8, box.top - menu.offsetHeight - 6) : box.bottom + 6;
+      const y =
+        below < menu.offsetHeight && box.top > below ? Math.max(8, box.top - menu.offsetHeight - 6) : box.bottom + 6;
       menu.style.translate = `${x}px ${y}px`;
     };
     menu.style.setProperty("inset-block-start", "0");
@@ -48,7 +56,8 @@ export function Menu({ anchor, label, onClose, children }) {
   }, []);
   useEffect(() => {
     const outside = (/** @type {Event} */ event) => {
-      if (event.target instanceof Node && !ref.current?.contains(event.target) && !anchor.contains(event.target)) onClose();
+      if (event.target instanceof Node && !ref.current?.contains(event.target) && !anchor.contains(event.target))
+        onClose();
     };
     addEventListener("pointerdown", outside, true);
     return () => removeEventListener("pointerdown", outside, true);
@@ -62,7 +71,11 @@ export function Menu({ anchor, label, onClose, children }) {
       anchor.focus();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      const stops = [.../** @type {NodeListOf<HTMLElement>} */ (/** @type {HTMLElement} */ (ref.current).querySelectorAll("input, .entry"))];
+      const stops = [
+        .../** @type {NodeListOf<HTMLElement>} */ (
+          /** @type {HTMLElement} */ (ref.current).querySelectorAll("input, .entry")
+        ),
+      ];
       const at = stops.indexOf(/** @type {HTMLElement} */ (document.activeElement));
       stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
     }

@@ -16,7 +16,10 @@ export function sentence(fault) {
 export const building = (fault) => fault?.code === "INDEX_NOT_FOUND" && Boolean(fault.details?.jobId);
 
 /** @param {{ fault: any, again?: () => void }} given */
-export const Trouble = ({ fault, again }) => building(fault) ? html`<${Building} />` : html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault)}</span>
+export const Trouble = ({ fault, again }) =>
+  building(fault)
+    ? html`<${Building} />`
+    : html`<div class="say bad" role="alert"><${Icon} name="warn" /><span>${sentence(fault)}</span>
   ${again && html`<button class="quiet" onClick=${again}>${words.again}</button>`}</div>`;
 
 /** The first index is being made: no fault, and nothing to do. */
@@ -27,4 +30,5 @@ function Building() {
 }
 
 /** @param {{ icon: string, title: string, children?: any }} given */
-export const Empty = ({ icon, title, children }) => html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;
+export const Empty = ({ icon, title, children }) =>
+  html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;

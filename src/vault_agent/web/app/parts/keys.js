@@ -18,14 +18,24 @@ export function composing(event) {
 /** The name of a key press such as "Mod+Shift+f", "Alt+n" or "?". @param {KeyboardEvent} event */
 export function pressed(event) {
   const mod = apple ? event.metaKey : event.ctrlKey;
-  const key = event.key.length === 1 ? (event.altKey && /^Key[A-Z]$/.test(event.code) ? event.code.slice(3).toLowerCase() : event.key.toLowerCase()) : event.key;
+  const key =
+    event.key.length === 1
+      ? event.altKey && /^Key[A-Z]$/.test(event.code)
+        ? event.code.slice(3).toLowerCase()
+        : event.key.toLowerCase()
+      : event.key;
   const shift = event.shiftKey && (event.key.length > 1 || mod);
   return `${mod ? "Mod+" : ""}${event.altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${key}`;
 }
 
 /** Whether an element takes text. @param {EventTarget | null} target */
 export function takesText(target) {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName) || (target instanceof HTMLInputElement && !/^(checkbox|radio|button|range)$/.test(target.type)));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      /^(TEXTAREA|SELECT)$/.test(target.tagName) ||
+      (target instanceof HTMLInputElement && !/^(checkbox|radio|button|range)$/.test(target.type)))
+  );
 }
 
 const NAMES = /** @type {Record<string, string>} */ (

@@ -14,10 +14,13 @@ let waiting;
 /** Say something to a screen reader. Only the newest within a second is said. @param {string} text */
 export function announce(text) {
   clearTimeout(waiting);
-  waiting = setTimeout(() => {
-    saidAt = performance.now();
-    said.value = text;
-  }, Math.max(120, saidAt + 1000 - performance.now()));
+  waiting = setTimeout(
+    () => {
+      saidAt = performance.now();
+      said.value = text;
+    },
+    Math.max(120, saidAt + 1000 - performance.now()),
+  );
 }
 
 /** Show a short message. @param {string} text @param {string} [act] @param {() => void} [run] */
@@ -48,5 +51,13 @@ export async function copy(text) {
 
 export const Said = () => html`
   <div class="visually-hidden" role="status" aria-live="polite">${said.value}</div>
-  <div class="toasts">${toasts.value.map((each) => html`<div class="toast" key=${each.id}><span>${each.text}</span>
-    ${each.act && html`<button onClick=${() => { drop(each.id); each.run?.(); }}>${each.act}</button>`}</div>`)}</div>`;
+  <div class="toasts">${toasts.value.map(
+    (each) => html`<div class="toast" key=${each.id}><span>${each.text}</span>
+    ${
+      each.act &&
+      html`<button onClick=${() => {
+        drop(each.id);
+        each.run?.();
+      }}>${each.act}</button>`
+    }</div>`,
+  )}</div>`;

@@ -44,6 +44,26 @@ export const radius = (degree) => Math.min(14, Math.max(2, 1.9 + 1.5 * Math.sqrt
 /** The colours that a canvas draws with, from the tokens. */
 export function palette() {
   const style = getComputedStyle(document.documentElement);
-  const names = ["canvas", "paper", "ink", "ink-2", "ink-3", "accent", "edge", "edge-hot", "line", "journal", "decision", "module", "note", "pattern", "bug", "snippet", "sans", "mark", ...Array.from({ length: GROUPS }, (_, at) => `group-${at}`)];
+  const names = [
+    "canvas",
+    "paper",
+    "ink",
+    "ink-2",
+    "ink-3",
+    "accent",
+    "edge",
+    "edge-hot",
+    "line",
+    "journal",
+    "decision",
+    "module",
+    "note",
+    "pattern",
+    "bug",
+    "snippet",
+    "sans",
+    "mark",
+    ...Array.from({ length: GROUPS }, (_, at) => `group-${at}`),
+  ];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }

@@ -13,10 +13,12 @@ export function kindOf(type) {
 }
 
 /** The type as it is shown. @param {string | null | undefined} type */
-export const typeName = (type) => (type ? (words.types[/** @type {Kind} */ (type.toLowerCase())] ?? type) : words.types.note);
+export const typeName = (type) =>
+  type ? (words.types[/** @type {Kind} */ (type.toLowerCase())] ?? type) : words.types.note;
 
 /** @param {{ name: string, small?: boolean }} given */
-export const Icon = ({ name, small }) => html`<svg class=${small ? "i s" : "i"} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
+export const Icon = ({ name, small }) =>
+  html`<svg class=${small ? "i s" : "i"} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
 
 /** @param {{ type: string | null | undefined, quiet?: boolean }} given */
 export function Shape({ type, quiet }) {

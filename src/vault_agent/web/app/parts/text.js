@@ -31,7 +31,9 @@ export function hitsOf(text, query) {
   if (!sought.length) return [];
   const pattern = new RegExp(sought.map((each) => each.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "giu");
   const units = [...text.matchAll(pattern)].map((match) => [match.index, match.index + match[0].length]);
-  return /** @type {[number, number][]} */ (units.map(([start, end]) => [characters(text, start), characters(text, end)]));
+  return /** @type {[number, number][]} */ (
+    units.map(([start, end]) => [characters(text, start), characters(text, end)])
+  );
 }
 
 /** @param {string} text @param {number} unit */

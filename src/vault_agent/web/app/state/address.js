@@ -8,7 +8,21 @@ import { place, serverId } from "../wire.js";
  *   near: string, depth: string, edit: string, project: string[], session: string, vault: string }} Address */
 
 export const LISTS = /** @type {const} */ (["type", "tag", "path", "project"]);
-const TEXTS = /** @type {const} */ (["at", "line", "q", "after", "before", "linked", "tasks", "sort", "near", "depth", "edit", "session", "vault"]);
+const TEXTS = /** @type {const} */ ([
+  "at",
+  "line",
+  "q",
+  "after",
+  "before",
+  "linked",
+  "tasks",
+  "sort",
+  "near",
+  "depth",
+  "edit",
+  "session",
+  "vault",
+]);
 export const FILTERS = /** @type {const} */ (["type", "tag", "path", "after", "before", "linked", "tasks", "project"]);
 export const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
 
@@ -44,7 +58,8 @@ export const changed = (changes) => written({ ...address.peek(), line: "", ...ch
 
 /** An address in a vault: of a note there, or its list. The server's own vault has no name in addresses.
  * @param {string} vault its identity @param {string} [note] */
-export const addressIn = (vault, note = "") => written({ view: "notes", note, vault: vault === serverId() ? "" : vault });
+export const addressIn = (vault, note = "") =>
+  written({ view: "notes", note, vault: vault === serverId() ? "" : vault });
 
 /**
  * Go to an address. `replace` adds no entry to the history: for what is typed.
@@ -79,7 +94,11 @@ export function remember(values) {
 let leaving = () => {};
 /** @param {() => void} run */
 export const beforeLeaving = (run) => void (leaving = run);
-addEventListener("click", (event) => event.target instanceof Element && event.target.closest('a[href^="#"]') && leaving(), true);
+addEventListener(
+  "click",
+  (event) => event.target instanceof Element && event.target.closest('a[href^="#"]') && leaving(),
+  true,
+);
 
 addEventListener("popstate", () => {
   arrival.value = "back";

@@ -1,10 +1,19 @@
 // A note as it is on disk: read whole, and written whole.
 
-import { ask, Fault } from "../wire.js";
+/** @import { Fault } from "../wire.js" */
+import { ask } from "../wire.js";
 
 /** A note that can be edited. `ending` is its line end. @typedef {{ id: string, path: string, title: string, ending: string }} Open */
 
-const PAUSES = new Set(["NOTE_BUSY", "RECOVERY_PENDING", "WRITE_RATE_LIMITED", "FILE_IN_USE", "DISK_FULL", "WRITE_CONFLICT", "INDEX_BUSY"]);
+const PAUSES = new Set([
+  "NOTE_BUSY",
+  "RECOVERY_PENDING",
+  "WRITE_RATE_LIMITED",
+  "FILE_IN_USE",
+  "DISK_FULL",
+  "WRITE_CONFLICT",
+  "INDEX_BUSY",
+]);
 const SLOW = 15; // seconds, where a person has to do something first
 const LASTING = 15_000; // characters that a browser still sends when its page is closed
 
@@ -16,7 +25,11 @@ const lines = (text) => text.replace(/\r\n?/g, "\n");
  * @param {string} id @param {string | null} [hash]
  */
 export async function readDisk(id, hash = null) {
-  const { data, tag } = await ask("GET", `/notes/${id}`, { query: { allowLarge: true }, patience: 60_000, etag: hash && `"${hash}"` });
+  const { data, tag } = await ask("GET", `/notes/${id}`, {
+    query: { allowLarge: true },
+    patience: 60_000,
+    etag: hash && `"${hash}"`,
+  });
   if (!data) return null;
   /** @type {Open} */
   const open = { id, path: data.path, title: data.title, ending: data.content.includes("\r\n") ? "\r\n" : "\n" };
@@ -24,19 +37,29 @@ export async function readDisk(id, hash = null) {
 }
 
 /** @param {Open} open @param {string} text @param {string} hash */
-const body = ({ id, ending }, text, hash) => ({ noteId: id, mode: "overwrite", content: ending === "\n" ? text : text.replaceAll("\n", ending), expectedHash: hash });
+const body = ({ id, ending }, text, hash) => ({
+  noteId: id,
+  mode: "overwrite",
+  content: ending === "\n" ? text : text.replaceAll("\n", ending),
+  expectedHash: hash,
+});
 
 /** @param {Open} open @param {import("./saving.js").Save} save @returns {Promise<import("./saving.js").Outcome>} */
 export async function send(open, { text, hash, key }) {
   try {
-    const { data } = await ask("POST", "/write/note", { body: { ...body(open, text, hash), idempotencyKey: key, waitMs: 0 }, patience: 20_000, keepalive: text.length < LASTING });
+    const { data } = await ask("POST", "/write/note", {
+      body: { ...body(open, text, hash), idempotencyKey: key, waitMs: 0 },
+      patience: 20_000,
+      keepalive: text.length < LASTING,
+    });
     return { kind: "saved", hash: data.hashAfter ?? hash };
   } catch (error) {
     const fault = /** @type {Fault} */ (error);
     if (fault.code === "HASH_MISMATCH") return { kind: "mismatch" };
     if (fault.status === 404) return { kind: "gone" };
     if (fault.code === "DISK_FULL") return { kind: "later", seconds: SLOW, fault };
-    if (!fault.status || fault.status >= 500 || PAUSES.has(fault.code)) return { kind: "later", seconds: fault.details?.retryAfter, fault };
+    if (!fault.status || fault.status >= 500 || PAUSES.has(fault.code))
+      return { kind: "later", seconds: fault.details?.retryAfter, fault };
     return { kind: "refused", fault };
   }
 }
@@ -47,7 +70,14 @@ export async function refusal({ open, text, hash }) {
     await ask("POST", "/write/note", { body: { ...body(open, text, hash), dryRun: true } });
   } catch (error) {
     const fault = /** @type {Fault} */ (error);
-    if (fault.status >= 400 && fault.status < 500 && !PAUSES.has(fault.code) && fault.code !== "HASH_MISMATCH" && fault.status !== 404) return fault;
+    if (
+      fault.status >= 400 &&
+      fault.status < 500 &&
+      !PAUSES.has(fault.code) &&
+      fault.code !== "HASH_MISMATCH" &&
+      fault.status !== 404
+    )
+      return fault;
   }
   return null;
 }

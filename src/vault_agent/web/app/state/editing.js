@@ -48,7 +48,8 @@ let opened = 0;
 let headTurn = /** @type {Promise<unknown>} */ (Promise.resolve());
 let headTurns = 0; // changes of the frontmatter that wait or are on their way
 
-const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
+const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
 
 /** @param {Open} open @param {OnDisk} disk */
 function begin(open, disk) {
@@ -132,7 +133,15 @@ export async function draft() {
   if (!session?.saver.dirty) return;
   const { open, saver } = session;
   const { text: base, hash } = saver.base;
-  const is = await keepDraft({ id: open.id, path: open.path, title: open.title, text: session.read(), base, hash, at: Date.now() });
+  const is = await keepDraft({
+    id: open.id,
+    path: open.path,
+    title: open.title,
+    text: session.read(),
+    base,
+    hash,
+    at: Date.now(),
+  });
   draftless.value = !is;
 }
 
@@ -141,7 +150,11 @@ function show(mine, text, marks = [], own = false) {
   const parts = split(text, headAsText.peek());
   const above = parts.head ? parts.head.split("\n").length - 1 : 0;
   if (head.peek() !== parts.head) head.value = parts.head;
-  mine.surface?.show(parts.body, marks.map(([from, to]) => [from - above, to - above]), own);
+  mine.surface?.show(
+    parts.body,
+    marks.map(([from, to]) => [from - above, to - above]),
+    own,
+  );
 }
 
 /** Bring what is typed together with what is on disk now. @param {Session} mine */
@@ -169,7 +182,11 @@ function bring(mine, base, disk) {
   mine.saver.base = { text: disk.text, hash: disk.hash };
   mine.saver.pending = null;
   if (!merged.conflicts) show(mine, merged.text, merged.theirs);
-  clash.value = { kind: merged.conflicts ? "conflict" : "merged", disk: { text: disk.text, hash: disk.hash }, text: merged.text };
+  clash.value = {
+    kind: merged.conflicts ? "conflict" : "merged",
+    disk: { text: disk.text, hash: disk.hash },
+    text: merged.text,
+  };
   void draft();
 }
 
@@ -273,7 +290,9 @@ export function closeEditor() {
   mine.read = () => text;
   session = null;
   editing.value = null;
-  closing = Promise.race([mine.saver.flush(), new Promise((done) => setTimeout(done, 1500))]).then(() => mine.saver.close());
+  closing = Promise.race([mine.saver.flush(), new Promise((done) => setTimeout(done, 1500))]).then(() =>
+    mine.saver.close(),
+  );
   return closing;
 }
 
@@ -292,7 +311,8 @@ async function follow(ids) {
 
 onNews(({ type, data }) => {
   if (!session) return;
-  if (type === "revision" && (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed)) void follow(data.noteIds ?? []);
+  if (type === "revision" && (!data.complete || data.noteIds.includes(session.open.id) || data.removed || data.renamed))
+    void follow(data.noteIds ?? []);
   else if (type === "resync" || type === "again") {
     void session.saver.flush();
     void follow([]);

@@ -24,16 +24,31 @@ const TRIES = 40;
 function columns(data, unresolved) {
   const { nodes } = data;
   const count = nodes.title.length;
-  const edges = Uint32Array.from(data.edges.filter((/** @type {any} */ each) => Number.isInteger(each) && each >= 0 && each < count));
+  const edges = Uint32Array.from(
+    data.edges.filter((/** @type {any} */ each) => Number.isInteger(each) && each >= 0 && each < count),
+  );
   const degree = Uint32Array.from(nodes.in, (value, at) => value + nodes.out[at]);
   const group = new Int32Array(count).fill(-1);
   const folderGroup = Int32Array.from(nodes.folder, (at) => at ?? -1);
   return {
-    revision: data.revision, ids: nodes.id, titles: nodes.title, types: nodes.type.map((/** @type {number | null} */ at) => (at === null ? null : data.types[at])),
-    folders: nodes.folder.map((/** @type {number | null} */ at) => (at === null ? "" : data.folders[at])), days: nodes.day,
+    revision: data.revision,
+    ids: nodes.id,
+    titles: nodes.title,
+    types: nodes.type.map((/** @type {number | null} */ at) => (at === null ? null : data.types[at])),
+    folders: nodes.folder.map((/** @type {number | null} */ at) => (at === null ? "" : data.folders[at])),
+    days: nodes.day,
     tags: nodes.tags.map((/** @type {number[]} */ list) => list.map((at) => data.tags[at])),
-    degree, group, folderGroup, edges, weights: data.weights, ...sunflower(folderGroup, degree), names: [], truncated: data.truncated, laid: false,
-    orphans: data.counts.orphans, unresolved,
+    degree,
+    group,
+    folderGroup,
+    edges,
+    weights: data.weights,
+    ...sunflower(folderGroup, degree),
+    names: [],
+    truncated: data.truncated,
+    laid: false,
+    orphans: data.counts.orphans,
+    unresolved,
   };
 }
 
@@ -45,7 +60,11 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
     const next = columns(data, unresolved);
     if (abort.aborted) return;
     if (old?.laid) {
-      const known = new Map(/** @type {[string, [number, number]][]} */ (old.ids.map((id, at) => [id, [old.x[at], old.y[at]]]).filter(([id]) => id)));
+      const known = new Map(
+        /** @type {[string, [number, number]][]} */ (
+          old.ids.map((id, at) => [id, [old.x[at], old.y[at]]]).filter(([id]) => id)
+        ),
+      );
       Object.assign(next, carriedOver(next.ids, next.edges, known, next));
     }
     pins.value = readOfVault("pins", {});
@@ -84,7 +103,11 @@ async function place(into, unresolved, positions, signal) {
     into.x.set(found.x);
     into.y.set(found.y);
     if (unresolved) {
-      const known = new Map(/** @type {[string, [number, number]][]} */ (into.ids.map((id, at) => [id, [into.x[at], into.y[at]]]).filter(([id]) => id)));
+      const known = new Map(
+        /** @type {[string, [number, number]][]} */ (
+          into.ids.map((id, at) => [id, [into.x[at], into.y[at]]]).filter(([id]) => id)
+        ),
+      );
       Object.assign(into, carriedOver(into.ids, into.edges, known, into));
     }
     into.laid = true;
@@ -97,10 +120,18 @@ async function place(into, unresolved, positions, signal) {
 /** @param {Graph} into @param {AbortSignal} signal */
 async function name(into, signal) {
   try {
-    const { data } = await ask("GET", "/graph/communities", { query: { limit: NAMED, members: true }, signal, patience: 60_000 });
+    const { data } = await ask("GET", "/graph/communities", {
+      query: { limit: NAMED, members: true },
+      signal,
+      patience: 60_000,
+    });
     if (data.revision !== into.revision) return;
     into.group.set(data.members.slice(0, into.group.length));
-    const names = data.communities.map((/** @type {any} */ each) => ({ group: each.id, name: each.label, size: each.size }));
+    const names = data.communities.map((/** @type {any} */ each) => ({
+      group: each.id,
+      name: each.label,
+      size: each.size,
+    }));
     into.names = names;
     const shown = graph.peek(); // perhaps the same graph with better positions
     if (shown?.revision === into.revision) shown.names = names;

@@ -9,7 +9,9 @@ const LONGEST = 20_000; // characters of a line
 /** Where in a line a name stands outside of links and code, or -1. @param {string} line @param {string} name */
 export function freePlace(line, name) {
   if (line.length > LONGEST) return -1;
-  const taken = [...line.matchAll(/!?\[\[[^\]]*\]\]|`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|https?:\/\/\S+/g)].map((each) => [each.index, each.index + each[0].length]);
+  const taken = [...line.matchAll(/!?\[\[[^\]]*\]\]|`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|https?:\/\/\S+/g)].map(
+    (each) => [each.index, each.index + each[0].length],
+  );
   for (let at = line.indexOf(name); at >= 0; at = line.indexOf(name, at + 1)) {
     if (!taken.some(([from, to]) => at < to && at + name.length > from)) return at;
   }
@@ -33,7 +35,9 @@ export async function linkMention(mention, target, title) {
       const insert = await shortest(target, title, mention.noteId);
       const link = insert === name ? `[[${name}]]` : `[[${insert}|${name}]]`;
       lines[number] = lines[number].slice(0, at) + link + lines[number].slice(at + name.length);
-      await ask("POST", "/write/note", { body: { noteId: mention.noteId, mode: "overwrite", content: lines.join(""), expectedHash: data.contentHash } });
+      await ask("POST", "/write/note", {
+        body: { noteId: mention.noteId, mode: "overwrite", content: lines.join(""), expectedHash: data.contentHash },
+      });
       return true;
     }
   }

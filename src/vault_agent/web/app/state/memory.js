@@ -29,43 +29,66 @@ async function kept(asked, keep, abort) {
 /** Ask for the newest sessions, as many as are shown. */
 export const loadSessions = newestOnly((abort, /** @type {string} */ project) => {
   const limit = Math.min(100, Math.max(PAGE, sessions.peek()?.list.length ?? 0));
-  return kept(ask("GET", "/memory/sessions", { whole: true, query: { limit, project }, signal: abort }), ({ data }) => (sessions.value = { list: data.sessions, cursor: data.nextCursor }), abort);
+  return kept(
+    ask("GET", "/memory/sessions", { whole: true, query: { limit, project }, signal: abort }),
+    ({ data }) => (sessions.value = { list: data.sessions, cursor: data.nextCursor }),
+    abort,
+  );
 });
 
 /** Ask for the sessions before those that are shown. */
 export const olderSessions = newestOnly((abort, /** @type {string} */ project) => {
   const now = sessions.peek();
-  return kept(ask("GET", "/memory/sessions", { whole: true, query: { limit: PAGE, project, cursor: now?.cursor }, signal: abort }), ({ data }) => (sessions.value = { list: [...(now?.list ?? []), ...data.sessions], cursor: data.nextCursor }), abort);
+  return kept(
+    ask("GET", "/memory/sessions", {
+      whole: true,
+      query: { limit: PAGE, project, cursor: now?.cursor },
+      signal: abort,
+    }),
+    ({ data }) => (sessions.value = { list: [...(now?.list ?? []), ...data.sessions], cursor: data.nextCursor }),
+    abort,
+  );
 });
 
 /** Ask for one session with all that it got. */
 export const loadSession = newestOnly((abort, /** @type {string} */ id) =>
-  kept(ask("GET", pathOf(id), { whole: true, signal: abort }), ({ data }) => (session.value = data.session), abort));
+  kept(ask("GET", pathOf(id), { whole: true, signal: abort }), ({ data }) => (session.value = data.session), abort),
+);
 
 /** Ask for the journals. */
 export const loadJournals = newestOnly((abort, /** @type {string} */ project) =>
-  kept(ask("GET", "/journals", { whole: true, query: { limit: JOURNALS, project }, signal: abort }), ({ data }) => (journals.value = data.journals), abort));
+  kept(
+    ask("GET", "/journals", { whole: true, query: { limit: JOURNALS, project }, signal: abort }),
+    ({ data }) => (journals.value = data.journals),
+    abort,
+  ),
+);
 
 /** @param {string} id */
 const pathOf = (id) => `/memory/sessions/${encodeURIComponent(id)}`;
 
 /** What would be recalled for a session now. With `apply` it comes at its next event. @param {string} id @param {boolean} apply */
-export const refreshed = async (id, apply) => (await ask("POST", `${pathOf(id)}/refresh`, { whole: true, body: { apply }, patience: 30_000 })).data;
+export const refreshed = async (id, apply) =>
+  (await ask("POST", `${pathOf(id)}/refresh`, { whole: true, body: { apply }, patience: 30_000 })).data;
 
 /** Put a note first in a session. @param {string} id @param {string} vault @param {string} noteId */
-export const addNote = (id, vault, noteId) => ask("POST", `${pathOf(id)}/notes`, { whole: true, body: { vault, noteId } });
+export const addNote = (id, vault, noteId) =>
+  ask("POST", `${pathOf(id)}/notes`, { whole: true, body: { vault, noteId } });
 
 /** Let a session get a note no more. @param {string} id @param {string} vault @param {string} noteId */
-export const removeNote = (id, vault, noteId) => ask("DELETE", `${pathOf(id)}/notes/${encodeURIComponent(vault)}/${noteId}`, { whole: true });
+export const removeNote = (id, vault, noteId) =>
+  ask("DELETE", `${pathOf(id)}/notes/${encodeURIComponent(vault)}/${noteId}`, { whole: true });
 
 /** Make the journal of a session, again where it is incomplete. @param {string} sessionId */
 export const makeJournal = (sessionId) => ask("POST", "/journals", { whole: true, body: { sessionId } });
 
 /** The text of the draft of a journal. @param {string} sessionId @returns {Promise<string>} */
-export const readDraft = async (sessionId) => (await ask("GET", `/journals/${encodeURIComponent(sessionId)}/draft`, { whole: true })).data.text;
+export const readDraft = async (sessionId) =>
+  (await ask("GET", `/journals/${encodeURIComponent(sessionId)}/draft`, { whole: true })).data.text;
 
 /** Take the draft of a journal, or drop it. @param {string} sessionId @param {boolean} accept */
-export const reviewJournal = (sessionId, accept) => ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
+export const reviewJournal = (sessionId, accept) =>
+  ask("POST", `/journals/${encodeURIComponent(sessionId)}/review`, { whole: true, body: { accept } });
 
 /** What a refresh changes: the notes that come, that go, that have changed, and that stay. @param {Got[]} before @param {Got[]} after */
 export function difference(before, after) {

@@ -40,7 +40,10 @@ function common(a, b) {
   for (let d = 0; d <= most; d += 1) {
     trace.push(reach.slice(middle - d - 1, middle + d + 2));
     for (let k = -d; k <= d; k += 2) {
-      let x = k === -d || (k !== d && reach[middle + k - 1] < reach[middle + k + 1]) ? reach[middle + k + 1] : reach[middle + k - 1] + 1;
+      let x =
+        k === -d || (k !== d && reach[middle + k - 1] < reach[middle + k + 1])
+          ? reach[middle + k + 1]
+          : reach[middle + k - 1] + 1;
       while (x < n && x - k < m && a[x] === b[x - k]) x += 1;
       reach[middle + k] = x;
       if (x >= n && x - k >= m) return walked(trace, n, m);
@@ -93,7 +96,14 @@ export function merge3(base, mine, theirs) {
     while (next < hunks.length && hunks[next].from <= end) end = Math.max(end, hunks[next++].to);
     const group = hunks.slice(at, next);
     out.push(...old.slice(done, start));
-    const [own, other] = [true, false].map((side) => applied(old, group.filter((each) => each.own === side), start, end));
+    const [own, other] = [true, false].map((side) =>
+      applied(
+        old,
+        group.filter((each) => each.own === side),
+        start,
+        end,
+      ),
+    );
     const both = group.some((each) => each.own) && group.some((each) => !each.own);
     const taken = group.some((each) => each.own) ? own : other;
     if (both && own.join("\n") !== other.join("\n")) conflicts += 1;

@@ -7,7 +7,7 @@ import { results } from "./results.js";
 import { rememberNote } from "./settings.js";
 import { health, revision, touched } from "./vault.js";
 
-/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null, 
+/** @typedef {{ id: string, path: string, title: string, type: string | null, tags: string[], date: string | null,
  *   html: string, source: string | null, pieces: number, outline: { level: number, text: string, id: string }[], properties: any[], tag: string | null }} Note */
 
 const KEPT = 30;
@@ -19,7 +19,10 @@ export const loading = signal(false);
 export const noteFault = signal(/** @type {any} */ (null));
 
 /** @param {any[]} properties @param {...string} keys @returns {string[]} */
-const valuesOf = (properties, ...keys) => properties.filter(({ key }) => keys.includes(key)).flatMap(({ values }) => values.map((/** @type {any} */ each) => each.text));
+const valuesOf = (properties, ...keys) =>
+  properties
+    .filter(({ key }) => keys.includes(key))
+    .flatMap(({ values }) => values.map((/** @type {any} */ each) => each.text));
 
 /** @param {any} data @param {string | null} tag @returns {Note} */
 function fromReply(data, tag) {
@@ -27,10 +30,18 @@ function fromReply(data, tag) {
   const row = results.peek().rows.find((each) => each.id === data.noteId);
   const tags = valuesOf(properties, "tags", "tag").map((each) => each.replace(/^#/, ""));
   return {
-    id: data.noteId, path: data.path, title: data.title, type: valuesOf(properties, "type")[0] ?? null,
+    id: data.noteId,
+    path: data.path,
+    title: data.title,
+    type: valuesOf(properties, "type")[0] ?? null,
     tags: [...new Set([...tags, ...(row?.tags ?? [])])],
     date: valuesOf(properties, "updated", "date", "created")[0] ?? row?.date ?? null,
-    html: data.html, source: null, pieces: 1, outline: data.outline ?? [], properties, tag,
+    html: data.html,
+    source: null,
+    pieces: 1,
+    outline: data.outline ?? [],
+    properties,
+    tag,
   };
 }
 
@@ -44,7 +55,12 @@ export async function readNote(id, signal) {
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== "NOTE_TOO_LARGE_TO_RENDER") throw error;
     const { data } = await ask("GET", `/notes/${id}`, { signal, query: { piece: 0 }, patience: 60_000 });
-    return { ...fromReply({ ...data, noteId: data.id, html: "" }, null), source: data.content, pieces: data.pieces, tag: data.contentHash };
+    return {
+      ...fromReply({ ...data, noteId: data.id, html: "" }, null),
+      source: data.content,
+      pieces: data.pieces,
+      tag: data.contentHash,
+    };
   }
 }
 

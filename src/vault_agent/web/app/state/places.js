@@ -35,7 +35,9 @@ export function sunflower(group, degree) {
     if (known) known.push(at);
     else members.set(group[at], [at]);
   }
-  const sorted = [...members.entries()].sort((a, b) => Number(a[0] < 0) - Number(b[0] < 0) || b[1].length - a[1].length || a[0] - b[0]);
+  const sorted = [...members.entries()].sort(
+    (a, b) => Number(a[0] < 0) - Number(b[0] < 0) || b[1].length - a[1].length || a[0] - b[0],
+  );
   let area = 0;
   sorted.forEach(([, list], rank) => {
     const reach = 7 * Math.sqrt(list.length) + 10;
@@ -62,7 +64,10 @@ export function carriedOver(ids, edges, known, otherwise) {
   const sums = new Map(/** @type {[number, number[]][]} */ ([]));
   const has = ids.map((id) => id !== null && known.has(id));
   for (let at = 0; at < edges.length; at += 2) {
-    for (const [one, other] of [[edges[at], edges[at + 1]], [edges[at + 1], edges[at]]]) {
+    for (const [one, other] of [
+      [edges[at], edges[at + 1]],
+      [edges[at + 1], edges[at]],
+    ]) {
       if (has[one] || !has[other]) continue;
       const sum = sums.get(one) ?? [0, 0, 0];
       const [ox, oy] = /** @type {[number, number]} */ (known.get(/** @type {string} */ (ids[other])));

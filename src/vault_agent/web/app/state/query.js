@@ -71,7 +71,8 @@ function characterAt(text, at) {
 }
 
 /** A text that is cut to a number of units, with a sign that it is. @param {string} text @param {number} most */
-export const cut = (text, most) => (text.length > most ? `${text.slice(0, characterAt(text, most)[0]).trimEnd()}…` : text);
+export const cut = (text, most) =>
+  text.length > most ? `${text.slice(0, characterAt(text, most)[0]).trimEnd()}…` : text;
 
 /** A name for a canvas, in its own direction: its first letter says which. @param {string} name */
 export const isolated = (name) => `\u2068${name}\u2069`;
@@ -79,8 +80,11 @@ export const isolated = (name) => `\u2068${name}\u2069`;
 /** Ranges in units, widened to what is read as one character. @param {string} text @param {[number, number][]} ranges @returns {[number, number][]} */
 export function widened(text, ranges) {
   if (!ranges.length || SIMPLE.test(text)) return ranges;
-  return ranges.map(([start, end]) => (end > start ? [characterAt(text, start)[0], characterAt(text, end - 1)[1]] : [start, end]));
+  return ranges.map(([start, end]) =>
+    end > start ? [characterAt(text, start)[0], characterAt(text, end - 1)[1]] : [start, end],
+  );
 }
 
 /** The words of a query that are marked: a single character is one only where words have no spaces. @param {string} query */
-export const markedWords = (query) => query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu)?.slice(0, 12) ?? [];
+export const markedWords = (query) =>
+  query.match(/[\p{L}\p{N}]{2,}|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu)?.slice(0, 12) ?? [];

@@ -13,7 +13,16 @@ const PAGE = 100;
 const BEST = 50;
 const SETTLED = 250; // ms after the last key, when the order by meaning replaces the one by words
 
-const NOTHING = { rows: /** @type {Row[]} */ ([]), total: /** @type {number | null} */ (null), more: false, cursor: /** @type {string | null} */ (null), time: 0, mode: "", indexedAt: /** @type {string | null} */ (null), key: "" };
+const NOTHING = {
+  rows: /** @type {Row[]} */ ([]),
+  total: /** @type {number | null} */ (null),
+  more: false,
+  cursor: /** @type {string | null} */ (null),
+  time: 0,
+  mode: "",
+  indexedAt: /** @type {string | null} */ (null),
+  key: "",
+};
 export const results = signal(NOTHING);
 export const busy = signal(false);
 export const fault = signal(/** @type {any} */ (null));
@@ -50,15 +59,29 @@ const WIKILINK = /!?\[\[(?:[^\][|]*\|)?([^\][|]*)\]\]/g;
 const MARKS = /`|\*\*|==|~~/g;
 /** @param {any} note @returns {Row} */
 const fromList = (note) => ({
-  id: note.noteId, path: note.path, title: note.title, type: note.type, tags: note.tags, date: note.updated,
-  text: note.excerpt.replace(WIKILINK, "$1").replace(MARKS, ""), ranges: [], connections: note.connections, heading: null,
+  id: note.noteId,
+  path: note.path,
+  title: note.title,
+  type: note.type,
+  tags: note.tags,
+  date: note.updated,
+  text: note.excerpt.replace(WIKILINK, "$1").replace(MARKS, ""),
+  ranges: [],
+  connections: note.connections,
+  heading: null,
 });
 
 /** @param {any} result @returns {Row} */
 const fromSearch = (result) => ({
-  id: result.noteId, path: result.path, title: result.title, type: result.metadata.type, tags: result.metadata.tags,
-  date: result.metadata.updated ?? result.metadata.date ?? result.metadata.created, text: result.snippet,
-  ranges: result.matches, connections: null,
+  id: result.noteId,
+  path: result.path,
+  title: result.title,
+  type: result.metadata.type,
+  tags: result.metadata.tags,
+  date: result.metadata.updated ?? result.metadata.date ?? result.metadata.created,
+  text: result.snippet,
+  ranges: result.matches,
+  connections: null,
   heading: result.heading && result.heading !== result.title ? result.heading : null,
 });
 
@@ -74,7 +97,15 @@ async function page(cursor, mode, signal, limit = PAGE) {
   if (!text) {
     const query = { sort: sort || "updated", limit, type, tag, path, project, after, before, linked, tasks, cursor };
     const { data, time } = await ask("GET", "/notes", { query, signal });
-    return { rows: data.notes.map(fromList), total: data.total, more: data.hasMore, cursor: data.nextCursor, time, mode: "", indexedAt: null };
+    return {
+      rows: data.notes.map(fromList),
+      total: data.total,
+      more: data.hasMore,
+      cursor: data.nextCursor,
+      time,
+      mode: "",
+      indexedAt: null,
+    };
   }
   /** @type {Record<string, any>} */
   const filters = { types: type, tags: tag, paths: path, projects: project };
@@ -83,8 +114,13 @@ async function page(cursor, mode, signal, limit = PAGE) {
   const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
   return {
-    rows: data.results.map(fromSearch), total: null, more: data.hasMore, cursor: data.nextCursor, time,
-    mode: data.usedMode, indexedAt: data.indexedAt ?? null,
+    rows: data.results.map(fromSearch),
+    total: null,
+    more: data.hasMore,
+    cursor: data.nextCursor,
+    time,
+    mode: data.usedMode,
+    indexedAt: data.indexedAt ?? null,
   };
 }
 

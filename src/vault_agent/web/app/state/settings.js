@@ -3,7 +3,17 @@
 import { effect, signal } from "../../vendor/preact.js";
 import { vaultId } from "../wire.js";
 
-const DEFAULTS = { theme: "system", size: "", width: "", face: "", motion: "", letters: true, language: "", side: true, list: true };
+const DEFAULTS = {
+  theme: "system",
+  size: "",
+  width: "",
+  face: "",
+  motion: "",
+  letters: true,
+  language: "",
+  side: true,
+  list: true,
+};
 
 /** @param {string} name @param {any} otherwise */
 function read(name, otherwise) {

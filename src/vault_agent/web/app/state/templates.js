@@ -12,11 +12,23 @@ const NOT_IN_NAMES = /[<>:"|?*\\/#^[\]]/gu;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A name that every system and every link accepts, made of a title. @param {string} title */
-export const fileName = (title) => title.normalize("NFC").replace(CONTROLS, " ").replace(NOT_IN_NAMES, "-").replace(/\s+/g, " ").replace(/^[. ]+|[. ]+$/g, "").slice(0, 120).trim();
+export const fileName = (title) =>
+  title
+    .normalize("NFC")
+    .replace(CONTROLS, " ")
+    .replace(NOT_IN_NAMES, "-")
+    .replace(/\s+/g, " ")
+    .replace(/^[. ]+|[. ]+$/g, "")
+    .slice(0, 120)
+    .trim();
 
 /** @param {string} folder @param {string} title */
 export const pathOf = (folder, title) => {
-  const clean = folder.split("/").map((each) => each.trim()).filter(Boolean).join("/");
+  const clean = folder
+    .split("/")
+    .map((each) => each.trim())
+    .filter(Boolean)
+    .join("/");
   return `${clean}${clean ? "/" : ""}${fileName(title)}.md`;
 };
 
@@ -35,10 +47,12 @@ export async function checkNew(path, template, variables, signal) {
 }
 
 /** Make a note. @param {string} path @param {string} template @param {Record<string, string>} variables @param {string} key @returns {Promise<{ noteId: string, path: string, hashAfter: string }>} */
-export const makeNote = async (path, template, variables, key) => (await asked(path, template, variables, { idempotencyKey: key })).data;
+export const makeNote = async (path, template, variables, key) =>
+  (await asked(path, template, variables, { idempotencyKey: key })).data;
 
 /** Make a note of a text that stands nowhere else. @param {string} path @param {string} content */
-export const makeCopy = async (path, content) => (await ask("POST", "/write/note", { body: { path, mode: "create", content } })).data;
+export const makeCopy = async (path, content) =>
+  (await ask("POST", "/write/note", { body: { path, mode: "create", content } })).data;
 
 /**
  * The text of a template without its frontmatter, as it would be in a note of this path.
@@ -47,7 +61,14 @@ export const makeCopy = async (path, content) => (await ask("POST", "/write/note
  */
 export async function templateText(name, path) {
   const [, above = "", file = path] = /^(.*\/)?([^/]*)$/.exec(path) ?? [];
-  const { data } = await ask("POST", "/write/template", { body: { path: `${above}va ${Date.now()}/${file}`, template: name, dryRun: true } });
-  const text = data.diff.split("\n").slice(3).filter((/** @type {string} */ line) => line.startsWith("+")).map((/** @type {string} */ line) => line.slice(1)).join("\n");
+  const { data } = await ask("POST", "/write/template", {
+    body: { path: `${above}va ${Date.now()}/${file}`, template: name, dryRun: true },
+  });
+  const text = data.diff
+    .split("\n")
+    .slice(3)
+    .filter((/** @type {string} */ line) => line.startsWith("+"))
+    .map((/** @type {string} */ line) => line.slice(1))
+    .join("\n");
   return split(text).body.replace(/^\n+/, "");
 }

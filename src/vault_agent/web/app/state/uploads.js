@@ -1,12 +1,21 @@
 // Files that are added to the vault from the page.
 
-import { ask, Fault } from "../wire.js";
+/** @import { Fault } from "../wire.js" */
+import { ask } from "../wire.js";
 import { fileName } from "./templates.js";
 
 export const LARGEST = 50 * 1024 * 1024; // bytes
 const FOLDER = "attachments";
 const TRIES = 50;
-const TYPES = /** @type {Record<string, string>} */ ({ "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg", "image/avif": "avif", "application/pdf": "pdf" });
+const TYPES = /** @type {Record<string, string>} */ ({
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+  "image/svg+xml": "svg",
+  "image/avif": "avif",
+  "application/pdf": "pdf",
+});
 const SHOWN = /\.(png|jpe?g|gif|webp|avif|svg|mp3|ogg|wav|m4a|mp4|webm|pdf)$/i;
 
 /** A name for a file, safe on every system; one without a name has the time. @param {File} file */
@@ -15,7 +24,16 @@ export function nameOf(file) {
   const extension = end || (TYPES[file.type] ? `.${TYPES[file.type]}` : "");
   const pasted = !stem || /^image$/i.test(stem);
   const now = new Date();
-  const time = [now.getFullYear(), now.getMonth() + 1, now.getDate(), now.getHours(), now.getMinutes(), now.getSeconds()].map((each) => String(each).padStart(2, "0")).join("");
+  const time = [
+    now.getFullYear(),
+    now.getMonth() + 1,
+    now.getDate(),
+    now.getHours(),
+    now.getMinutes(),
+    now.getSeconds(),
+  ]
+    .map((each) => String(each).padStart(2, "0"))
+    .join("");
   return `${fileName(pasted ? `Pasted image ${time}` : stem) || "File"}${extension.toLowerCase()}`;
 }
 
@@ -32,10 +50,17 @@ export async function upload(file, note) {
     try {
       await ask("POST", "/write/attachment", { query: { path }, bytes: file, patience: 300_000 });
       const short = path.slice(path.lastIndexOf("/") + 1);
-      const { data } = await ask("GET", "/suggest", { query: { q: short, kinds: "attachment", from: note.id, limit: 50 } });
+      const { data } = await ask("GET", "/suggest", {
+        query: { q: short, kinds: "attachment", from: note.id, limit: 50 },
+      });
       // The new file may not be suggested yet. Its name is enough if no other file has it.
-      const others = data.suggestions.some((/** @type {any} */ each) => each.path !== path && each.path.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(each.path.includes("/") ? 0 : 1)));
-      const found = data.suggestions.find((/** @type {any} */ each) => each.path === path)?.insert ?? (others ? path : short);
+      const others = data.suggestions.some(
+        (/** @type {any} */ each) =>
+          each.path !== path &&
+          each.path.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(each.path.includes("/") ? 0 : 1)),
+      );
+      const found =
+        data.suggestions.find((/** @type {any} */ each) => each.path === path)?.insert ?? (others ? path : short);
       return `${SHOWN.test(path) ? "!" : ""}[[${found}]]`;
     } catch (error) {
       const { code } = /** @type {Fault} */ (error);

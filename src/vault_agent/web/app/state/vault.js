@@ -39,7 +39,8 @@ export async function readHealth() {
     const { data, warnings } = await ask("GET", "/health");
     health.value = data;
     healthWarnings.value = warnings;
-    newer.value = Boolean(document.documentElement.dataset.version) && data.version !== document.documentElement.dataset.version;
+    newer.value =
+      Boolean(document.documentElement.dataset.version) && data.version !== document.documentElement.dataset.version;
   } catch (error) {
     // The stream of events says that the server is gone.
     if (place && GONE.includes(/** @type {any} */ (error)?.code)) stopped.value = "novault";

@@ -34,7 +34,8 @@ const small = new SmallMap();
 let fitted = false;
 
 const send = (/** @type {any} */ message) => postMessage(message);
-const context = (/** @type {OffscreenCanvas} */ of) => /** @type {OffscreenCanvasRenderingContext2D} */ (of.getContext("2d"));
+const context = (/** @type {OffscreenCanvas} */ of) =>
+  /** @type {OffscreenCanvasRenderingContext2D} */ (of.getContext("2d"));
 
 /** Draw a frame soon: the picture moved, and what is chosen on top. */
 function frame() {
@@ -54,7 +55,14 @@ function show() {
   if (front.good) {
     const scale = view.k / front.view.k;
     to.imageSmoothingEnabled = scale !== 1;
-    to.setTransform(scale, 0, 0, scale, (view.x - front.view.x * scale) * ratio, (view.y - front.view.y * scale) * ratio);
+    to.setTransform(
+      scale,
+      0,
+      0,
+      scale,
+      (view.x - front.view.x * scale) * ratio,
+      (view.y - front.view.y * scale) * ratio,
+    );
     to.drawImage(front.canvas, 0, 0);
   }
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -87,13 +95,36 @@ function highlight() {
     to.beginPath();
     to.arc(px, py, r + 5, 0, 7);
     to.stroke();
-    write(to, taken, cut(scene.titles[at], 44), px, py + r + (at === selected ? 12 : 9), 12, 650, colours.accent, colours);
+    write(
+      to,
+      taken,
+      cut(scene.titles[at], 44),
+      px,
+      py + r + (at === selected ? 12 : 9),
+      12,
+      650,
+      colours.accent,
+      colours,
+    );
     if (at !== selected && selected >= 0) continue;
     let names = 0;
     for (const other of near) {
       if (names >= 14 || !scene.mask[other]) continue;
       const [ox, oy] = place(other);
-      if (write(to, taken, cut(scene.titles[other], 30), ox, oy + drawnRadius(scene.degree[other], view.k) + 9, 11, 550, colours.ink, colours)) names += 1;
+      if (
+        write(
+          to,
+          taken,
+          cut(scene.titles[other], 30),
+          ox,
+          oy + drawnRadius(scene.degree[other], view.k) + 9,
+          11,
+          550,
+          colours.ink,
+          colours,
+        )
+      )
+        names += 1;
     }
   }
 }
@@ -151,10 +182,17 @@ function slice(mine) {
 function fit() {
   if (!grid || !width) return;
   const [x0, y0, x1, y1] = grid.box;
-  const room = { width: Math.max(80, width - margin.start - margin.end), height: Math.max(80, height - margin.top - margin.bottom) };
+  const room = {
+    width: Math.max(80, width - margin.start - margin.end),
+    height: Math.max(80, height - margin.top - margin.bottom),
+  };
   const k = Math.min(MOST, Math.max(LEAST, Math.min(room.width / (x1 - x0 || 1), room.height / (y1 - y0 || 1)) * 0.94));
   move({ k: Math.min(k, grid.count < VERY_FEW ? MOST / 2 : grid.count < FEW ? MOST : 2.4), x: 0, y: 0 });
-  move({ k: view.k, x: margin.start + room.width / 2 - ((x0 + x1) / 2) * view.k, y: margin.top + room.height / 2 - ((y0 + y1) / 2) * view.k });
+  move({
+    k: view.k,
+    x: margin.start + room.width / 2 - ((x0 + x1) / 2) * view.k,
+    y: margin.top + room.height / 2 - ((y0 + y1) / 2) * view.k,
+  });
   fitted = true;
 }
 
@@ -275,7 +313,11 @@ const acts = {
     if (given.show && selected >= 0 && scene) {
       const [px, py] = place(selected);
       if (px < margin.start + 20 || py < 20 || px > width - margin.end - 20 || py > height - 20) {
-        move({ k: view.k, x: view.x + margin.start + (width - margin.start - margin.end) / 2 - px, y: view.y + height / 2 - py });
+        move({
+          k: view.k,
+          x: view.x + margin.start + (width - margin.start - margin.end) / 2 - px,
+          y: view.y + height / 2 - py,
+        });
       }
     }
     frame();

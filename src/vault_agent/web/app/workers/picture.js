@@ -19,7 +19,12 @@ let crowd = 1;
 export const expect = (nodes) => (crowd = Math.min(1, Math.max(0.5, Math.sqrt(1800 / nodes))));
 
 /** The radius of a node on the screen. @param {number} degree @param {number} k */
-export const drawnRadius = (degree, k) => Math.max(1.2, radius(degree) * Math.min(1.5, Math.max(0.45, 0.55 + k * 0.28) * (k < 1 ? crowd : crowd + (1 - crowd) * Math.min(1, k - 1))));
+export const drawnRadius = (degree, k) =>
+  Math.max(
+    1.2,
+    radius(degree) *
+      Math.min(1.5, Math.max(0.45, 0.55 + k * 0.28) * (k < 1 ? crowd : crowd + (1 - crowd) * Math.min(1, k - 1))),
+  );
 
 /** Shapes drawn once for each kind, colour and size. */
 class Atlas {
@@ -63,7 +68,8 @@ export function newAtlas(colours, ratio) {
 }
 
 /** The colour of a node: of its type, or of its group. @param {Scene} scene @param {number} at */
-export const colourOf = (scene, at) => (!scene.grouped ? scene.kinds[scene.kind[at]] : scene.group[at] < 0 ? "note" : `group-${scene.group[at] % GROUPS}`);
+export const colourOf = (scene, at) =>
+  !scene.grouped ? scene.kinds[scene.kind[at]] : scene.group[at] < 0 ? "note" : `group-${scene.group[at] % GROUPS}`;
 
 /**
  * Draw into a canvas of some size. Yields between slices. Returns how many links were left out.
@@ -88,13 +94,16 @@ export function* draw(to, scene, view, width, height, colours, ratio) {
   let left = 0;
   to.strokeStyle = colours.edge;
   to.lineWidth = Math.min(1.2, Math.max(0.5, 0.55 + k * 0.12));
-  to.globalAlpha = (scene.bright ? SOFT * 2 : 1) * Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
+  to.globalAlpha =
+    (scene.bright ? SOFT * 2 : 1) *
+    Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
   to.beginPath();
   for (let at = 0; at < edges.length; at += 2) {
     const [a, b] = [edges[at], edges[at + 1]];
     if (!mask[a] || !mask[b]) continue;
     const [x1, y1, x2, y2] = [sx(a), sy(a), sx(b), sy(b)];
-    if ((x1 < 0 && x2 < 0) || (y1 < 0 && y2 < 0) || (x1 > width && x2 > width) || (y1 > height && y2 > height)) continue;
+    if ((x1 < 0 && x2 < 0) || (y1 < 0 && y2 < 0) || (x1 > width && x2 > width) || (y1 > height && y2 > height))
+      continue;
     if (drawn >= EDGES_OUT) {
       left += 1;
       continue;
@@ -198,7 +207,8 @@ export function write(to, taken, name, x, y, size, weight, colour, colours) {
   to.font = `${weight} ${size}px ${colours.sans}`;
   const half = to.measureText(text).width / 2;
   const box = [x - half - 3, y - size * 0.7, x + half + 3, y + size * 0.7];
-  if (taken.some((other) => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3])) return false;
+  if (taken.some((other) => other[0] < box[2] && box[0] < other[2] && other[1] < box[3] && box[1] < other[3]))
+    return false;
   taken.push(box);
   to.textAlign = "center";
   to.textBaseline = "middle";

@@ -20,14 +20,36 @@ export function settleNear(scene, held, ticks) {
       else if (distance.get(b) === step - 1 && !distance.has(a)) distance.set(a, step);
     }
   }
-  for (let at = 0; at < scene.edges.length; at += 2) if (distance.has(scene.edges[at]) && distance.has(scene.edges[at + 1])) links.push([scene.edges[at], scene.edges[at + 1]]);
-  const nodes = [...distance.keys()].map((at) => ({ at, x: scene.x[at], y: scene.y[at], homeX: scene.x[at], homeY: scene.y[at], ...(at === held && { fx: scene.x[at], fy: scene.y[at] }) }));
+  for (let at = 0; at < scene.edges.length; at += 2)
+    if (distance.has(scene.edges[at]) && distance.has(scene.edges[at + 1]))
+      links.push([scene.edges[at], scene.edges[at + 1]]);
+  const nodes = [...distance.keys()].map((at) => ({
+    at,
+    x: scene.x[at],
+    y: scene.y[at],
+    homeX: scene.x[at],
+    homeY: scene.y[at],
+    ...(at === held && { fx: scene.x[at], fy: scene.y[at] }),
+  }));
   const index = new Map(nodes.map((node, rank) => [node.at, rank]));
   forceSimulation(nodes)
-    .force("link", forceLink(links.map(([a, b]) => ({ source: index.get(a), target: index.get(b) }))).distance((/** @type {any} */ link) => Math.min(60, 12 + Math.hypot(link.source.homeX - link.target.homeX, link.source.homeY - link.target.homeY) * 0.6)).strength(0.12))
+    .force(
+      "link",
+      forceLink(links.map(([a, b]) => ({ source: index.get(a), target: index.get(b) })))
+        .distance((/** @type {any} */ link) =>
+          Math.min(
+            60,
+            12 + Math.hypot(link.source.homeX - link.target.homeX, link.source.homeY - link.target.homeY) * 0.6,
+          ),
+        )
+        .strength(0.12),
+    )
     .force("x", forceX((/** @type {any} */ node) => node.homeX).strength(0.08))
     .force("y", forceY((/** @type {any} */ node) => node.homeY).strength(0.08))
-    .force("apart", forceCollide((/** @type {any} */ node) => radius(scene.degree[node.at]) * 0.6 + 1))
+    .force(
+      "apart",
+      forceCollide((/** @type {any} */ node) => radius(scene.degree[node.at]) * 0.6 + 1),
+    )
     .stop()
     .tick(ticks);
   for (const node of nodes) [scene.x[node.at], scene.y[node.at]] = [node.x, node.y];
@@ -47,13 +69,18 @@ export function layOutLocal(scene, middle) {
     nodes.push({ at, ...(at === middle && { fx: 0, fy: 0 }) });
   }
   const links = [];
-  for (let at = 0; at < scene.edges.length; at += 2) if (index.has(scene.edges[at]) && index.has(scene.edges[at + 1])) links.push({ source: index.get(scene.edges[at]), target: index.get(scene.edges[at + 1]) });
+  for (let at = 0; at < scene.edges.length; at += 2)
+    if (index.has(scene.edges[at]) && index.has(scene.edges[at + 1]))
+      links.push({ source: index.get(scene.edges[at]), target: index.get(scene.edges[at + 1]) });
   forceSimulation(nodes)
     .force("link", forceLink(links).distance(44).strength(0.25))
     .force("charge", forceManyBody().strength(-120).distanceMax(500))
     .force("x", forceX(0).strength(0.04))
     .force("y", forceY(0).strength(0.05))
-    .force("apart", forceCollide((/** @type {any} */ node) => radius(scene.degree[node.at]) + 4))
+    .force(
+      "apart",
+      forceCollide((/** @type {any} */ node) => radius(scene.degree[node.at]) + 4),
+    )
     .stop()
     .tick(nodes.length > 500 ? 90 : 200);
   for (const node of nodes) [scene.x[node.at], scene.y[node.at]] = [node.x, node.y];

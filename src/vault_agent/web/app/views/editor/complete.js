@@ -1,6 +1,14 @@
 // Completion while a person types: links, headings, blocks, tags, files, and blocks of text after `/`.
 
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, keymap, pickedCompletion, startCompletion } from "../../../vendor/codemirror.js";
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  keymap,
+  pickedCompletion,
+  startCompletion,
+} from "../../../vendor/codemirror.js";
 import { plain } from "../../parts/text.js";
 import { kindOf } from "../../parts/sign.js";
 import { readTemplates, templateText } from "../../state/templates.js";
@@ -27,11 +35,19 @@ async function suggestions(context, method, query) {
 }
 
 /** Replace what was typed, also closing brackets that stand there already. @param {string} text @param {string} close */
-const inserting = (text, close) => (/** @type {any} */ view, /** @type {any} */ completion, /** @type {number} */ from, /** @type {number} */ to) => {
-  const after = view.state.sliceDoc(to, to + close.length);
-  const there = close.length > 0 && after === close;
-  view.dispatch({ changes: { from, to: there ? to + close.length : to, insert: text + close }, selection: { anchor: from + text.length + close.length }, annotations: pickedCompletion.of(completion), userEvent: "input.complete", scrollIntoView: true });
-};
+const inserting =
+  (text, close) =>
+  (/** @type {any} */ view, /** @type {any} */ completion, /** @type {number} */ from, /** @type {number} */ to) => {
+    const after = view.state.sliceDoc(to, to + close.length);
+    const there = close.length > 0 && after === close;
+    view.dispatch({
+      changes: { from, to: there ? to + close.length : to, insert: text + close },
+      selection: { anchor: from + text.length + close.length },
+      annotations: pickedCompletion.of(completion),
+      userEvent: "input.complete",
+      scrollIntoView: true,
+    });
+  };
 
 /** @param {() => From} note */
 const links = (note) => async (/** @type {any} */ context) => {
@@ -47,8 +63,12 @@ const links = (note) => async (/** @type {any} */ context) => {
     from: pos - typed.length,
     filter: false,
     options: listed.map((/** @type {any} */ each) => ({
-      label: each.insert, displayLabel: plain(each.label, 100) || words.untitled, detail: plain(each.detail, 80), type: each.kind === "note" ? kindOf(each.type) : each.kind,
-      apply: inserting(each.insert, "]]"), match: each.match,
+      label: each.insert,
+      displayLabel: plain(each.label, 100) || words.untitled,
+      detail: plain(each.detail, 80),
+      type: each.kind === "note" ? kindOf(each.type) : each.kind,
+      apply: inserting(each.insert, "]]"),
+      match: each.match,
     })),
     getMatch: (/** @type {any} */ option) => units(option.displayLabel, option.match),
   };
@@ -57,24 +77,50 @@ const links = (note) => async (/** @type {any} */ context) => {
 /** Ranges in characters as the positions in a text, one after the other. @param {string} text @param {[number, number][]} ranges */
 function units(text, ranges = []) {
   const characters = [...text];
-  return ranges.flatMap(([from, to]) => [characters.slice(0, from).join("").length, characters.slice(0, to).join("").length]);
+  return ranges.flatMap(([from, to]) => [
+    characters.slice(0, from).join("").length,
+    characters.slice(0, to).join("").length,
+  ]);
 }
 
 /** @param {any} context */
 async function tagged(context) {
   const { state, pos } = context;
   const found = TAG.exec(state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos));
-  if (!found || inCode(state, pos) || (!found[1] && !context.explicit && /^#+$/.test(state.doc.lineAt(pos).text.trim()))) return null;
+  if (
+    !found ||
+    inCode(state, pos) ||
+    (!found[1] && !context.explicit && /^#+$/.test(state.doc.lineAt(pos).text.trim()))
+  )
+    return null;
   const listed = await suggestions(context, "/suggest", { q: found[1], kinds: "tag", limit: 20 });
-  return { from: pos - found[1].length, filter: false, options: listed.map((/** @type {any} */ each) => ({ label: each.insert, displayLabel: `#${plain(each.label, 80)}`, type: "tag" })) };
+  return {
+    from: pos - found[1].length,
+    filter: false,
+    options: listed.map((/** @type {any} */ each) => ({
+      label: each.insert,
+      displayLabel: `#${plain(each.label, 80)}`,
+      type: "tag",
+    })),
+  };
 }
 
 /** What `/` offers, besides templates: a name and a text, where one goes on after `\u0001`. */
-const BLOCKS = () => /** @type {[string, string, string][]} */ ([
-  ["heading", words.edit.blocks.heading2, "## \u0001"], ["heading", words.edit.blocks.heading3, "### \u0001"], ["list", words.edit.blocks.list, "- \u0001"], ["list", words.edit.blocks.numbers, "1. \u0001"],
-  ["task", words.edit.blocks.task, "- [ ] \u0001"], ["quote", words.edit.blocks.quote, "> \u0001"], ["callout", words.edit.blocks.callout, "> [!note] \u0001\n> "], ["code", words.edit.blocks.code, "```\u0001\n\n```"],
-  ["table", words.edit.blocks.table, "| \u0001 |  |\n| --- | --- |\n|  |  |"], ["math", words.edit.blocks.math, "$$\n\u0001\n$$"], ["rule", words.edit.blocks.rule, "---\n\u0001"], ["date", words.edit.blocks.date, `${today()}\u0001`],
-]);
+const BLOCKS = () =>
+  /** @type {[string, string, string][]} */ ([
+    ["heading", words.edit.blocks.heading2, "## \u0001"],
+    ["heading", words.edit.blocks.heading3, "### \u0001"],
+    ["list", words.edit.blocks.list, "- \u0001"],
+    ["list", words.edit.blocks.numbers, "1. \u0001"],
+    ["task", words.edit.blocks.task, "- [ ] \u0001"],
+    ["quote", words.edit.blocks.quote, "> \u0001"],
+    ["callout", words.edit.blocks.callout, "> [!note] \u0001\n> "],
+    ["code", words.edit.blocks.code, "```\u0001\n\n```"],
+    ["table", words.edit.blocks.table, "| \u0001 |  |\n| --- | --- |\n|  |  |"],
+    ["math", words.edit.blocks.math, "$$\n\u0001\n$$"],
+    ["rule", words.edit.blocks.rule, "---\n\u0001"],
+    ["date", words.edit.blocks.date, `${today()}\u0001`],
+  ]);
 
 const today = () => {
   const now = new Date();
@@ -87,22 +133,51 @@ const blocks = (note, failed) => async (/** @type {any} */ context) => {
   const line = state.doc.lineAt(pos);
   const found = SLASH.exec(line.text.slice(0, pos - line.from));
   if (!found || inCode(state, pos)) return null;
-  const replaced = (/** @type {any} */ view, /** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ text) => {
+  const replaced = (
+    /** @type {any} */ view,
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+    /** @type {string} */ text,
+  ) => {
     view.dispatch({ selection: { anchor: from, head: to } });
     put(view, text);
   };
-  const options = BLOCKS().map(([type, label, text], at) => ({ label, type, boost: -at, section: { name: words.edit.blocks.title, rank: 0 }, apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) => replaced(view, from, to, text) }));
-  const templates = await readTemplates().catch(() => []);
-  const made = templates.filter((each) => !each.variables.length).map((each) => ({
-    label: plain(each.name, 80), type: "template", section: { name: words.edit.templates, rank: 1 }, apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) =>
-      void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
+  const options = BLOCKS().map(([type, label, text], at) => ({
+    label,
+    type,
+    boost: -at,
+    section: { name: words.edit.blocks.title, rank: 0 },
+    apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) =>
+      replaced(view, from, to, text),
   }));
-  return { from: pos - found[1].length - 1, options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })), validFor: /^\/[\p{L}\p{N} _-]*$/u };
+  const templates = await readTemplates().catch(() => []);
+  const made = templates
+    .filter((each) => !each.variables.length)
+    .map((each) => ({
+      label: plain(each.name, 80),
+      type: "template",
+      section: { name: words.edit.templates, rank: 1 },
+      apply: (/** @type {any} */ view, /** @type {any} */ _, /** @type {number} */ from, /** @type {number} */ to) =>
+        void templateText(each.name, note().path).then((text) => replaced(view, from, to, text), failed),
+    }));
+  return {
+    from: pos - found[1].length - 1,
+    options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })),
+    validFor: /^\/[\p{L}\p{N} _-]*$/u,
+  };
 };
 
 /** @param {() => From} note @param {(fault: any) => void} failed */
 export const completion = (note, failed) => [
-  autocompletion({ override: [links(note), tagged, blocks(note, failed)], icons: true, maxRenderedOptions: 50, activateOnTyping: true, closeOnBlur: true, tooltipClass: () => "suggest", optionClass: (option) => `suggest-${option.type ?? ""}` }),
+  autocompletion({
+    override: [links(note), tagged, blocks(note, failed)],
+    icons: true,
+    maxRenderedOptions: 50,
+    activateOnTyping: true,
+    closeOnBlur: true,
+    tooltipClass: () => "suggest",
+    optionClass: (option) => `suggest-${option.type ?? ""}`,
+  }),
   closeBrackets(),
   keymap.of([...closeBracketsKeymap, ...completionKeymap]),
 ];

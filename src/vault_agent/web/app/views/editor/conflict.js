@@ -1,7 +1,15 @@
 // The same lines were changed here and elsewhere: both texts side by side, each part taken left or right.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { EditorState, EditorView, defaultKeymap, drawSelection, history, historyKeymap, keymap } from "../../../vendor/codemirror.js";
+import {
+  EditorState,
+  EditorView,
+  defaultKeymap,
+  drawSelection,
+  history,
+  historyKeymap,
+  keymap,
+} from "../../../vendor/codemirror.js";
 import { MergeView, unifiedMergeView } from "../../../vendor/merge.js";
 import { sentence } from "../../parts/fault.js";
 import { announce, toast } from "../../parts/say.js";
@@ -26,10 +34,20 @@ function narrow(parent, clash, extensions, merge) {
     button.className = "quiet";
     button.textContent = type === "accept" ? t.keepMine : t.takeTheirs;
     button.addEventListener("mousedown", act);
-    button.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && act(/** @type {any} */ (event)));
+    button.addEventListener(
+      "keydown",
+      (event) => (event.key === "Enter" || event.key === " ") && act(/** @type {any} */ (event)),
+    );
     return button;
   };
-  const b = new EditorView({ parent, doc: clash.text, extensions: [...extensions, unifiedMergeView({ original: clash.disk.text, mergeControls, collapseUnchanged: { margin: 3, minSize: 6 } })] });
+  const b = new EditorView({
+    parent,
+    doc: clash.text,
+    extensions: [
+      ...extensions,
+      unifiedMergeView({ original: clash.disk.text, mergeControls, collapseUnchanged: { margin: 3, minSize: 6 } }),
+    ],
+  });
   merge.current = { b };
   announce(t.title);
   return () => {
@@ -48,14 +66,48 @@ export function Conflict({ onEnd }) {
 
   useEffect(() => {
     if (!now || !box.current) return;
-    const shared = [nonce ? EditorView.cspNonce.of(nonce) : [], EditorView.lineWrapping, language(), lineLooks, drawSelection(), EditorState.phrases.of(words.edit.phrases)];
+    const shared = [
+      nonce ? EditorView.cspNonce.of(nonce) : [],
+      EditorView.lineWrapping,
+      language(),
+      lineLooks,
+      drawSelection(),
+      EditorState.phrases.of(words.edit.phrases),
+    ];
     const counted = EditorView.updateListener.of(() => {
       if (merge.current) left.value = /** @type {any} */ (merge.current).chunks.length;
     });
-    if (NARROW.matches) return narrow(box.current, now, [...shared, history(), keymap.of([...historyKeymap, ...defaultKeymap]), EditorView.contentAttributes.of({ "aria-label": t.mine })], merge);
+    if (NARROW.matches)
+      return narrow(
+        box.current,
+        now,
+        [
+          ...shared,
+          history(),
+          keymap.of([...historyKeymap, ...defaultKeymap]),
+          EditorView.contentAttributes.of({ "aria-label": t.mine }),
+        ],
+        merge,
+      );
     const made = new MergeView({
-      a: { doc: now.disk.text, extensions: [...shared, EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-label": t.theirs, "aria-readonly": "true" })] },
-      b: { doc: now.text, extensions: [...shared, history(), keymap.of([...historyKeymap, ...defaultKeymap]), counted, EditorView.contentAttributes.of({ "aria-label": t.mine })] },
+      a: {
+        doc: now.disk.text,
+        extensions: [
+          ...shared,
+          EditorState.readOnly.of(true),
+          EditorView.contentAttributes.of({ "aria-label": t.theirs, "aria-readonly": "true" }),
+        ],
+      },
+      b: {
+        doc: now.text,
+        extensions: [
+          ...shared,
+          history(),
+          keymap.of([...historyKeymap, ...defaultKeymap]),
+          counted,
+          EditorView.contentAttributes.of({ "aria-label": t.mine }),
+        ],
+      },
       parent: box.current,
       revertControls: "a-to-b",
       renderRevertControl: () => {
@@ -87,7 +139,10 @@ export function Conflict({ onEnd }) {
     const open = editing.peek();
     if (!open) return;
     try {
-      const made = await makeCopy(copyPath(open.path), now.kind === "conflict" ? (merge.current?.b.state.doc.toString() ?? wholeText()) : wholeText());
+      const made = await makeCopy(
+        copyPath(open.path),
+        now.kind === "conflict" ? (merge.current?.b.state.doc.toString() ?? wholeText()) : wholeText(),
+      );
       toast(t.copied(made.path));
       end(now.disk.text);
     } catch (error) {

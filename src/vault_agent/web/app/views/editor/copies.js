@@ -8,7 +8,10 @@ import { words } from "../../words.js";
 export function copyPath(path) {
   const now = new Date();
   const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
-  return path.replace(/\.[^./]*$|$/, ` (${words.edit.conflict.suffix} ${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())} ${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}).md`);
+  return path.replace(
+    /\.[^./]*$|$/,
+    ` (${words.edit.conflict.suffix} ${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())} ${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}).md`,
+  );
 }
 
 /** Write the text of a note that is gone to a new one. */
@@ -16,7 +19,9 @@ export async function saveAsNew() {
   const open = editing.peek();
   if (!open) return null;
   const text = wholeText();
-  const made = await makeCopy(open.path, text).catch((error) => (error.code === "NOTE_EXISTS" ? makeCopy(copyPath(open.path), text) : Promise.reject(error)));
+  const made = await makeCopy(open.path, text).catch((error) =>
+    error.code === "NOTE_EXISTS" ? makeCopy(copyPath(open.path), text) : Promise.reject(error),
+  );
   goOn({ id: made.noteId, path: made.path }, made.hashAfter, text);
   return made;
 }

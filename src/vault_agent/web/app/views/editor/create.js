@@ -38,19 +38,37 @@ export function Overlay({ title: first = "" }) {
   const busy = useSignal(false);
   const checked = useSignal("");
   const key = useRef(String(Math.random()).slice(2) + String(performance.now()));
-  const check = useRef(newestOnly((abort, /** @type {string} */ path, /** @type {string} */ from, /** @type {any} */ values) => checkNew(path, from, values, abort)));
+  const check = useRef(
+    newestOnly((abort, /** @type {string} */ path, /** @type {string} */ from, /** @type {any} */ values) =>
+      checkNew(path, from, values, abort),
+    ),
+  );
   const path = pathOf(folder.value, title.value);
   const chosen = templates.value.find((each) => each.name === template.value);
   const named = Boolean(title.value.trim());
 
   useLayoutEffect(() => void (title.value += takeTyped()), []);
-  useEffect(() => void readTemplates().then((found) => (templates.value = found), () => {}), []);
+  useEffect(
+    () =>
+      void readTemplates().then(
+        (found) => (templates.value = found),
+        () => {},
+      ),
+    [],
+  );
   useEffect(() => {
     fault.value = null;
     checked.value = "";
     if (!named) return check.current.stop();
     const missing = chosen?.variables.some((each) => !variables.value[each]);
-    const timer = setTimeout(() => check.current(path, missing ? "" : template.value, variables.value).then(() => (checked.value = path), (error) => (fault.value = error)), PAUSE);
+    const timer = setTimeout(
+      () =>
+        check.current(path, missing ? "" : template.value, variables.value).then(
+          () => (checked.value = path),
+          (error) => (fault.value = error),
+        ),
+      PAUSE,
+    );
     return () => clearTimeout(timer);
   }, [path, template.value, variables.value, named]);
 
@@ -78,13 +96,22 @@ export function Overlay({ title: first = "" }) {
     return data.suggestions.map((/** @type {any} */ each) => ({ value: each.insert, label: each.insert }));
   };
   const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
-  return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); void make(); }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
+  return html`<${Dialog} label=${t.title} className="create" onClose=${closeOverlay}><form class="boxed" onSubmit=${(
+    /** @type {Event} */ event,
+  ) => {
+    event.preventDefault();
+    void make();
+  }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && composing(event) && event.preventDefault()}>
     <header><h1>${t.title}</h1><button type="button" class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
     <label class="asked"><span>${t.name}</span><input class="entry-field" type="text" dir="auto" autofocus maxlength="200" autocomplete="off" value=${title.value} onInput=${(/** @type {any} */ event) => (title.value = event.target.value)} aria-describedby="create-says" /></label>
     <div class="asked"><span>${t.folder}</span><${Combo} label=${t.folder} value=${folder.value} placeholder=${t.root} shown keep look=${folders} onText=${(/** @type {string} */ text) => (folder.value = text)} onTake=${(/** @type {string} */ text) => (folder.value = text)} /></div>
     <fieldset class="templates"><legend>${t.template}</legend>
-      ${[{ name: "", builtIn: true }, ...templates.value].map((each) => html`<label key=${each.name} class="template"><input type="radio" name="template" value=${each.name} checked=${template.value === each.name} onChange=${() => (template.value = each.name)} />
-        ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}<bdi class="cut">${each.name ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60) : t.empty}</bdi></label>`)}</fieldset>
+      ${[{ name: "", builtIn: true }, ...templates.value].map(
+        (
+          each,
+        ) => html`<label key=${each.name} class="template"><input type="radio" name="template" value=${each.name} checked=${template.value === each.name} onChange=${() => (template.value = each.name)} />
+        ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}<bdi class="cut">${each.name ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60) : t.empty}</bdi></label>`,
+      )}</fieldset>
     ${chosen?.variables.map((each) => html`<label class="asked" key=${each}><span><bdi>${plain(each, 60)}</bdi></span><input class="entry-field" type="text" dir="auto" value=${variables.value[each] ?? ""} onInput=${(/** @type {any} */ event) => (variables.value = { ...variables.peek(), [each]: event.target.value })} /></label>`)}
     <p id="create-says" class="will" role="status">${!named ? t.untitled : fault.value ? html`<span class="bad">${taken ? t.taken : sentence(fault.value)}</span>${taken && html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`}` : html`${t.file} <bdi><code>${path}</code></bdi>${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}`}</p>
     <div class="acts"><button type="button" class="quiet" onClick=${closeOverlay}>${words.cancel}</button><button class="primary" disabled=${!named || busy.value || Boolean(fault.value)}>${t.make}</button></div></form><//>`;

@@ -8,7 +8,24 @@ import { announce, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
-import { attach, clash, closeEditor, draft, editFault, editing, editingNumber, firstBody, followed, head, headAsText, openEditor, save, typed, unsaved, wholeText } from "../../state/editing.js";
+import {
+  attach,
+  clash,
+  closeEditor,
+  draft,
+  editFault,
+  editing,
+  editingNumber,
+  firstBody,
+  followed,
+  head,
+  headAsText,
+  openEditor,
+  save,
+  typed,
+  unsaved,
+  wholeText,
+} from "../../state/editing.js";
 import { note as read, reopen } from "../../state/note.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { LARGEST, nameOf, upload } from "../../state/uploads.js";
@@ -62,7 +79,11 @@ export function Editor({ reading }) {
 /** @param {{ reading: import("./preview.js").Reading }} given */
 function Page({ reading }) {
   const open = /** @type {import("../../state/disk.js").Open} */ (editing.value);
-  const [field, source, seen] = [useRef(/** @type {any} */ (null)), useRef(/** @type {any} */ (null)), useRef(/** @type {any} */ (null))];
+  const [field, source, seen] = [
+    useRef(/** @type {any} */ (null)),
+    useRef(/** @type {any} */ (null)),
+    useRef(/** @type {any} */ (null)),
+  ];
   const view = useRef(/** @type {any} */ (null));
   const mode = useSignal(readOfVault("preview", "off"));
   const version = useSignal(0);
@@ -77,7 +98,10 @@ function Page({ reading }) {
     if (clash.peek()) return;
     go({ note: open.id, edit: "" });
     if (shown) setTimeout(reopen, 50);
-    setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }), 100);
+    setTimeout(
+      () => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }),
+      100,
+    );
   };
   const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
     for (const file of files) {
@@ -113,17 +137,28 @@ function Page({ reading }) {
 
   useLayoutEffect(() => {
     const made = makeSurface({
-      parent: field.current, doc: firstBody(), note: () => /** @type {any} */ (editing.peek() ?? open),
+      parent: field.current,
+      doc: firstBody(),
+      note: () => /** @type {any} */ (editing.peek() ?? open),
       onType: () => {
         version.value += 1;
         typed();
       },
-      onKey: (name) => void (name === "save" ? save() : name === "image" ? uploading.current?.click() : name === "preview" ? cycle() : done()),
+      onKey: (name) =>
+        void (name === "save"
+          ? save()
+          : name === "image"
+            ? uploading.current?.click()
+            : name === "preview"
+              ? cycle()
+              : done()),
       onFiles: (files, at) => {
         if (files.length) void add(files, at);
         return files.length > 0;
       },
-      onLink: (link) => void follow(link), onFault: (fault) => toast(sentence(fault)), onBlur: () => void (unsaved() && save()),
+      onLink: (link) => void follow(link),
+      onFault: (fault) => toast(sentence(fault)),
+      onBlur: () => void (unsaved() && save()),
     });
     view.current = made;
     const detach = attach({
@@ -135,7 +170,9 @@ function Page({ reading }) {
     });
     if (address.peek().line) {
       const above = head.peek().split("\n").length - 1;
-      const line = made.state.doc.line(Math.max(1, Math.min(made.state.doc.lines, Number(address.peek().line) - above)));
+      const line = made.state.doc.line(
+        Math.max(1, Math.min(made.state.doc.lines, Number(address.peek().line) - above)),
+      );
       made.dispatch({ selection: { anchor: line.from }, scrollIntoView: true });
     }
     made.focus();
@@ -164,7 +201,9 @@ function Page({ reading }) {
     mode.value = to;
     writeOfVault("preview", to);
     announce(/** @type {any} */ (words.edit.modes)[to]);
-    requestAnimationFrame(() => (to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus())));
+    requestAnimationFrame(() =>
+      to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus()),
+    );
   };
   const cycle = () => change(MODES[(MODES.indexOf(/** @type {any} */ (mode.peek())) + 1) % 3]);
   const tool = (/** @type {string} */ name) => {
@@ -172,13 +211,29 @@ function Page({ reading }) {
     if (run) run(view.current);
     else uploading.current?.click();
   };
-  useCommands(() => [
-    { id: "preview", name: words.commands.preview, icon: "notes", keys: ["Mod+e"], run: cycle },
-    { id: "save", name: words.commands.save, icon: "check", keys: ["Mod+s"], run: () => void save() },
-    { id: "done", name: words.commands.done, icon: "check", keys: ["Mod+Shift+Enter"], run: () => void done() },
-    { id: "follow", name: words.commands.follow, icon: "link", keys: ["Alt+Enter"], run: () => view.current?.focus(), hidden: true },
-    ...TOOLS.map(([name, keys]) => ({ id: `md-${name}`, name: words.edit.tool[name], icon: name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name, keys: [keys], run: () => tool(name) })),
-  ], [open.id]);
+  useCommands(
+    () => [
+      { id: "preview", name: words.commands.preview, icon: "notes", keys: ["Mod+e"], run: cycle },
+      { id: "save", name: words.commands.save, icon: "check", keys: ["Mod+s"], run: () => void save() },
+      { id: "done", name: words.commands.done, icon: "check", keys: ["Mod+Shift+Enter"], run: () => void done() },
+      {
+        id: "follow",
+        name: words.commands.follow,
+        icon: "link",
+        keys: ["Alt+Enter"],
+        run: () => view.current?.focus(),
+        hidden: true,
+      },
+      ...TOOLS.map(([name, keys]) => ({
+        id: `md-${name}`,
+        name: words.edit.tool[name],
+        icon: name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name,
+        keys: [keys],
+        run: () => tool(name),
+      })),
+    ],
+    [open.id],
+  );
 
   const shown = conflict ? "off" : mode.value;
   return html`<section class="edit" aria-label=${words.edit.label(plain(open.title, 100))} data-mode=${shown}>
@@ -188,8 +243,21 @@ function Page({ reading }) {
         <button class="primary" onClick=${() => void done()}>${words.edit.done}</button></div></header>
     <${Notices} onCompare=${() => (compared.value = true)} onLeave=${() => go({ note: "", edit: "" })} />
     ${!conflict && shown !== "instead" && html`<${Toolbar} onTool=${tool} />`}
-    <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(/** @type {any} */ event) => { void add([...event.target.files], null); event.target.value = ""; }} />
+    <input type="file" class="visually-hidden" tabindex=${-1} aria-hidden="true" multiple ref=${uploading} onChange=${(
+      /** @type {any} */ event,
+    ) => {
+      void add([...event.target.files], null);
+      event.target.value = "";
+    }} />
     <div class="panes"><div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}><div class="sheetlike"><${Properties} key=${open.id} /><div class="field-md" ref=${field} data-head=${headAsText.value}></div></div></div>
-      ${conflict && html`<${Later} load=${CONFLICT} name="Conflict" given=${{ onEnd: () => { compared.value = false; requestAnimationFrame(() => view.current?.focus()); } }} />`}
+      ${
+        conflict &&
+        html`<${Later} load=${CONFLICT} name="Conflict" given=${{
+          onEnd: () => {
+            compared.value = false;
+            requestAnimationFrame(() => view.current?.focus());
+          },
+        }} />`
+      }
       ${shown !== "off" && html`<${Later} load=${PREVIEW} name="Preview" given=${{ text: wholeText, version, note: open, reading, box: seen, onShown: () => void (ready.value = true) }} />`}</div></section>`;
 }

@@ -6,31 +6,54 @@ import { EditorSelection, syntaxTree } from "../../../vendor/codemirror.js";
 
 /** @param {any} state @param {number} pos */
 export const inCode = (state, pos) => {
-  for (let node = syntaxTree(state).resolveInner(pos, -1); node; node = /** @type {any} */ (node.parent)) if (/Code|Frontmatter|HTML/.test(node.name)) return true;
+  for (let node = syntaxTree(state).resolveInner(pos, -1); node; node = /** @type {any} */ (node.parent))
+    if (/Code|Frontmatter|HTML/.test(node.name)) return true;
   return false;
 };
 
 /** Put marks around what is selected, or the word, or take them away. @param {string} open @param {string} [close] */
-export const wrap = (open, close = open) => (/** @type {View} */ view) => {
-  const { state } = view;
-  const change = state.changeByRange((range) => {
-    let { from, to } = range.empty ? (state.wordAt(range.head) ?? range) : range;
-    const text = state.sliceDoc(from, to);
-    const outer = state.sliceDoc(Math.max(0, from - open.length), from) === open && state.sliceDoc(to, to + close.length) === close;
-    const doubled = open.length === 1 && state.sliceDoc(from - 2, from) === open + open && state.sliceDoc(from - 3, from) !== open.repeat(3);
-    if (outer && !doubled) {
-      return { changes: [{ from: from - open.length, to: from }, { from: to, to: to + close.length }], range: EditorSelection.range(range.anchor - open.length, range.head - open.length) };
-    }
-    if (text.length >= open.length + close.length && text.startsWith(open) && text.endsWith(close)) {
-      return { changes: { from, to, insert: text.slice(open.length, -close.length) }, range: EditorSelection.range(from, to - open.length - close.length) };
-    }
-    const shift = open.length;
-    return { changes: [{ from, insert: open }, { from: to, insert: close }], range: EditorSelection.range(range.anchor + shift, range.head + shift) };
-  });
-  view.dispatch(state.update(change, { userEvent: "input", scrollIntoView: true }));
-  view.focus();
-  return true;
-};
+export const wrap =
+  (open, close = open) =>
+  (/** @type {View} */ view) => {
+    const { state } = view;
+    const change = state.changeByRange((range) => {
+      const { from, to } = range.empty ? (state.wordAt(range.head) ?? range) : range;
+      const text = state.sliceDoc(from, to);
+      const outer =
+        state.sliceDoc(Math.max(0, from - open.length), from) === open &&
+        state.sliceDoc(to, to + close.length) === close;
+      const doubled =
+        open.length === 1 &&
+        state.sliceDoc(from - 2, from) === open + open &&
+        state.sliceDoc(from - 3, from) !== open.repeat(3);
+      if (outer && !doubled) {
+        return {
+          changes: [
+            { from: from - open.length, to: from },
+            { from: to, to: to + close.length },
+          ],
+          range: EditorSelection.range(range.anchor - open.length, range.head - open.length),
+        };
+      }
+      if (text.length >= open.length + close.length && text.startsWith(open) && text.endsWith(close)) {
+        return {
+          changes: { from, to, insert: text.slice(open.length, -close.length) },
+          range: EditorSelection.range(from, to - open.length - close.length),
+        };
+      }
+      const shift = open.length;
+      return {
+        changes: [
+          { from, insert: open },
+          { from: to, insert: close },
+        ],
+        range: EditorSelection.range(range.anchor + shift, range.head + shift),
+      };
+    });
+    view.dispatch(state.update(change, { userEvent: "input", scrollIntoView: true }));
+    view.focus();
+    return true;
+  };
 
 /** The lines that are selected. @param {any} state */
 function chosenLines(state) {
@@ -61,18 +84,30 @@ function eachLine(view, change) {
   }
   const set = state.changes(changes);
   const map = (/** @type {number} */ pos) => set.mapPos(pos, 1);
-  view.dispatch({ changes: set, selection: EditorSelection.create(state.selection.ranges.map((each) => EditorSelection.range(map(each.anchor), map(each.head)))), userEvent: "input", scrollIntoView: true });
+  view.dispatch({
+    changes: set,
+    selection: EditorSelection.create(
+      state.selection.ranges.map((each) => EditorSelection.range(map(each.anchor), map(each.head))),
+    ),
+    userEvent: "input",
+    scrollIntoView: true,
+  });
   view.focus();
   return true;
 }
 
 /** The next level: none, 2, 3, 4, none. The title is level 1. @param {View} view */
-export const heading = (view) => eachLine(view, (text) => {
-  const [mark, hashes] = /^(#{1,6})[ \t]+/.exec(text) ?? ["", ""];
-  const rest = text.slice(mark.length);
-  if (!hashes) return `## ${rest}`;
-  return hashes.length < 2 || hashes.length >= 4 ? (hashes.length < 2 ? `## ${rest}` : rest) : `${"#".repeat(hashes.length + 1)} ${rest}`;
-});
+export const heading = (view) =>
+  eachLine(view, (text) => {
+    const [mark, hashes] = /^(#{1,6})[ \t]+/.exec(text) ?? ["", ""];
+    const rest = text.slice(mark.length);
+    if (!hashes) return `## ${rest}`;
+    return hashes.length < 2 || hashes.length >= 4
+      ? hashes.length < 2
+        ? `## ${rest}`
+        : rest
+      : `${"#".repeat(hashes.length + 1)} ${rest}`;
+  });
 
 /** @param {"list" | "numbers" | "task"} kind */
 const asList = (kind) => (/** @type {View} */ view) => {
@@ -101,7 +136,9 @@ export const task = asList("task");
 export function tick(view) {
   const state = view.state;
   if (!chosenLines(state).some((line) => /^\s*(?:[-*+]|\d+[.)])\s+\[.\]/.test(line.text))) return task(view);
-  return eachLine(view, (text) => text.replace(/^(\s*(?:[-*+]|\d+[.)])\s+\[)(.)(\])/, (_, a, now, b) => `${a}${now === " " ? "x" : " "}${b}`));
+  return eachLine(view, (text) =>
+    text.replace(/^(\s*(?:[-*+]|\d+[.)])\s+\[)(.)(\])/, (_, a, now, b) => `${a}${now === " " ? "x" : " "}${b}`),
+  );
 }
 
 /** @param {View} view */
@@ -117,7 +154,15 @@ export function code(view) {
   const { from, to } = state.selection.main;
   if (!state.sliceDoc(from, to).includes("\n")) return wrap("`")(view);
   const [first, last] = [state.doc.lineAt(from), state.doc.lineAt(to)];
-  view.dispatch({ changes: [{ from: first.from, insert: "```\n" }, { from: last.to, insert: "\n```" }], selection: { anchor: first.from + 3 }, userEvent: "input", scrollIntoView: true });
+  view.dispatch({
+    changes: [
+      { from: first.from, insert: "```\n" },
+      { from: last.to, insert: "\n```" },
+    ],
+    selection: { anchor: first.from + 3 },
+    userEvent: "input",
+    scrollIntoView: true,
+  });
   view.focus();
   return true;
 }
@@ -130,7 +175,12 @@ export function put(view, text, block = false) {
   const before = block && line.text.slice(0, from - line.from).trim() ? "\n\n" : "";
   const cursor = text.indexOf("\u0001");
   const insert = before + text.replace("\u0001", "");
-  view.dispatch({ changes: { from, to, insert }, selection: { anchor: from + before.length + (cursor < 0 ? insert.length - before.length : cursor) }, userEvent: "input", scrollIntoView: true });
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + before.length + (cursor < 0 ? insert.length - before.length : cursor) },
+    userEvent: "input",
+    scrollIntoView: true,
+  });
   view.focus();
   return true;
 }
@@ -157,19 +207,43 @@ export function newline(view) {
   const { state } = view;
   const { from, to, empty } = state.selection.main;
   const line = state.doc.lineAt(from);
-  const [mark, quoted = "", indent = "", bullet = "", space = "", box] = /^((?:[ \t]*>[ \t]?)*)([ \t]*)(?:([-*+]|\d+[.)])([ \t]+)(?:\[(.)\][ \t]+)?)?/.exec(line.text) ?? [""];
-  if (!empty || state.selection.ranges.length > 1 || (!quoted && !bullet) || from < line.from + mark.length || inCode(state, from)) return false;
+  const [mark, quoted = "", indent = "", bullet = "", space = "", box] =
+    /^((?:[ \t]*>[ \t]?)*)([ \t]*)(?:([-*+]|\d+[.)])([ \t]+)(?:\[(.)\][ \t]+)?)?/.exec(line.text) ?? [""];
+  if (
+    !empty ||
+    state.selection.ranges.length > 1 ||
+    (!quoted && !bullet) ||
+    from < line.from + mark.length ||
+    inCode(state, from)
+  )
+    return false;
   if (!line.text.slice(mark.length).trim()) {
     // Nothing stands in this entry: it ends, or goes a level out.
-    const less = bullet && indent ? `${quoted}${indent.replace(/(\t| {1,4})$/, "")}${bullet}${space}${box === undefined ? "" : "[ ] "}` : bullet ? quoted : "";
-    view.dispatch({ changes: { from: line.from, to: line.to, insert: less }, selection: { anchor: line.from + less.length }, userEvent: "input", scrollIntoView: true });
+    const less =
+      bullet && indent
+        ? `${quoted}${indent.replace(/(\t| {1,4})$/, "")}${bullet}${space}${box === undefined ? "" : "[ ] "}`
+        : bullet
+          ? quoted
+          : "";
+    view.dispatch({
+      changes: { from: line.from, to: line.to, insert: less },
+      selection: { anchor: line.from + less.length },
+      userEvent: "input",
+      scrollIntoView: true,
+    });
     return true;
   }
   const next = /\d/.test(bullet) ? `${Number.parseInt(bullet, 10) + 1}${bullet.at(-1)}` : bullet;
   const insert = `\n${quoted}${indent}${next}${bullet ? space : ""}${box === undefined ? "" : "[ ] "}`;
-  view.dispatch({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, userEvent: "input", scrollIntoView: true });
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + insert.length },
+    userEvent: "input",
+    scrollIntoView: true,
+  });
   return true;
 }
 
 /** Whether the cursor stands in a list, where Tab changes the level. @param {View} view */
-export const inList = (view) => /^\s*(?:>\s?)*\s*(?:[-*+]|\d+[.)])\s/.test(view.state.doc.lineAt(view.state.selection.main.head).text);
+export const inList = (view) =>
+  /^\s*(?:>\s?)*\s*(?:[-*+]|\d+[.)])\s/.test(view.state.doc.lineAt(view.state.selection.main.head).text);

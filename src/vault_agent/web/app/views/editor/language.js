@@ -1,9 +1,35 @@
 // The Markdown of notes, for the editor: what @lezer/markdown knows, and wikilinks, tags, highlights,
 // comments, block IDs and frontmatter. It only colours; the server's parser says what a note means.
 
-import { HighlightStyle, Language, LanguageSupport, Strikethrough, Table, Tag, TaskList, defineLanguageFacet, parser, styleTags, syntaxHighlighting, tags } from "../../../vendor/codemirror.js";
+import {
+  HighlightStyle,
+  Language,
+  LanguageSupport,
+  Strikethrough,
+  Table,
+  Tag,
+  TaskList,
+  defineLanguageFacet,
+  parser,
+  styleTags,
+  syntaxHighlighting,
+  tags,
+} from "../../../vendor/codemirror.js";
 
-const own = { wikilink: Tag.define(), embed: Tag.define(), tag: Tag.define(), marked: Tag.define(), comment: Tag.define(), block: Tag.define(), front: Tag.define(), mark: Tag.define(), quoted: Tag.define(), task: Tag.define(), math: Tag.define(), html: Tag.define() };
+const own = {
+  wikilink: Tag.define(),
+  embed: Tag.define(),
+  tag: Tag.define(),
+  marked: Tag.define(),
+  comment: Tag.define(),
+  block: Tag.define(),
+  front: Tag.define(),
+  mark: Tag.define(),
+  quoted: Tag.define(),
+  task: Tag.define(),
+  math: Tag.define(),
+  html: Tag.define(),
+};
 const WORD = /[\p{L}\p{N}_/\p{Extended_Pictographic}\p{M}-]/u;
 const LONGEST = 1000; // characters of a link, a highlight or a formula on one line
 
@@ -50,7 +76,9 @@ const BLOCK = {
   parse(cx, next, pos) {
     if (next !== 94) return -1;
     const found = /^\^[A-Za-z0-9-]+(?=\s*(?:\n|$))/.exec(cx.slice(pos, Math.min(cx.end, pos + 100)));
-    return found && (pos === cx.offset || /\s/.test(cx.slice(pos - 1, pos))) ? cx.addElement(cx.elt("BlockId", pos, pos + found[0].length)) : -1;
+    return found && (pos === cx.offset || /\s/.test(cx.slice(pos - 1, pos)))
+      ? cx.addElement(cx.elt("BlockId", pos, pos + found[0].length))
+      : -1;
   },
 };
 
@@ -90,14 +118,38 @@ const markdown = parser.configure([
   Strikethrough,
   {
     defineNodes: [
-      { name: "Wikilink", style: own.wikilink }, { name: "WikiEmbed", style: own.embed }, { name: "Hashtag", style: own.tag },
-      { name: "Highlight", style: { "Highlight/...": own.marked } }, { name: "OwnComment", style: { "OwnComment/...": own.comment } },
-      { name: "BlockId", style: own.block }, { name: "OwnMark", style: own.mark }, { name: "CalloutMark", style: own.mark }, { name: "Formula", style: own.math },
+      { name: "Wikilink", style: own.wikilink },
+      { name: "WikiEmbed", style: own.embed },
+      { name: "Hashtag", style: own.tag },
+      { name: "Highlight", style: { "Highlight/...": own.marked } },
+      { name: "OwnComment", style: { "OwnComment/...": own.comment } },
+      { name: "BlockId", style: own.block },
+      { name: "OwnMark", style: own.mark },
+      { name: "CalloutMark", style: own.mark },
+      { name: "Formula", style: own.math },
       { name: "Frontmatter", block: true, style: own.front },
     ],
-    parseInline: [between("WikiEmbed", 33, "![[", "]]"), between("Wikilink", 91, "[[", "]]"), between("Highlight", 61, "==", "=="), between("OwnComment", 37, "%%", "%%"), between("Formula", 36, "$$", "$$"), CALLOUT, TAG, BLOCK],
+    parseInline: [
+      between("WikiEmbed", 33, "![[", "]]"),
+      between("Wikilink", 91, "[[", "]]"),
+      between("Highlight", 61, "==", "=="),
+      between("OwnComment", 37, "%%", "%%"),
+      between("Formula", 36, "$$", "$$"),
+      CALLOUT,
+      TAG,
+      BLOCK,
+    ],
     parseBlock: [FRONT],
-    props: [styleTags({ "TaskMarker": own.task, "HTMLTag HTMLBlock": own.html, "Blockquote/...": own.quoted, "Task/...": own.task, "CodeMark CodeInfo": own.mark, "HeaderMark EmphasisMark QuoteMark ListMark LinkMark StrikethroughMark TableDelimiter": own.mark })],
+    props: [
+      styleTags({
+        TaskMarker: own.task,
+        "HTMLTag HTMLBlock": own.html,
+        "Blockquote/...": own.quoted,
+        "Task/...": own.task,
+        "CodeMark CodeInfo": own.mark,
+        "HeaderMark EmphasisMark QuoteMark ListMark LinkMark StrikethroughMark TableDelimiter": own.mark,
+      }),
+    ],
   },
 ]);
 
@@ -105,13 +157,34 @@ const facet = defineLanguageFacet({ commentTokens: { block: { open: "%%", close:
 
 // Classes, not styles: the tokens of the style sheets say how each looks.
 const style = HighlightStyle.define([
-  ...[1, 2, 3, 4, 5, 6].map((level) => ({ tag: /** @type {any} */ (tags)[`heading${level}`], class: `md-h md-h${level}` })),
-  { tag: tags.strong, class: "md-strong" }, { tag: tags.emphasis, class: "md-em" }, { tag: tags.strikethrough, class: "md-del" },
-  { tag: tags.link, class: "md-link" }, { tag: tags.url, class: "md-url" }, { tag: tags.monospace, class: "md-code" }, { tag: tags.contentSeparator, class: "md-rule" },
-  { tag: tags.processingInstruction, class: "md-mark" }, { tag: tags.labelName, class: "md-mark" }, { tag: tags.comment, class: "md-comment" },
-  { tag: own.wikilink, class: "md-link" }, { tag: own.embed, class: "md-link" }, { tag: own.tag, class: "md-tag" }, { tag: own.marked, class: "md-high" },
-  { tag: own.comment, class: "md-comment" }, { tag: own.block, class: "md-mark" }, { tag: own.front, class: "md-front" }, { tag: own.mark, class: "md-mark" }, { tag: own.math, class: "md-code" }, { tag: own.html, class: "md-html" },
+  ...[1, 2, 3, 4, 5, 6].map((level) => ({
+    tag: /** @type {any} */ (tags)[`heading${level}`],
+    class: `md-h md-h${level}`,
+  })),
+  { tag: tags.strong, class: "md-strong" },
+  { tag: tags.emphasis, class: "md-em" },
+  { tag: tags.strikethrough, class: "md-del" },
+  { tag: tags.link, class: "md-link" },
+  { tag: tags.url, class: "md-url" },
+  { tag: tags.monospace, class: "md-code" },
+  { tag: tags.contentSeparator, class: "md-rule" },
+  { tag: tags.processingInstruction, class: "md-mark" },
+  { tag: tags.labelName, class: "md-mark" },
+  { tag: tags.comment, class: "md-comment" },
+  { tag: own.wikilink, class: "md-link" },
+  { tag: own.embed, class: "md-link" },
+  { tag: own.tag, class: "md-tag" },
+  { tag: own.marked, class: "md-high" },
+  { tag: own.comment, class: "md-comment" },
+  { tag: own.block, class: "md-mark" },
+  { tag: own.front, class: "md-front" },
+  { tag: own.mark, class: "md-mark" },
+  { tag: own.math, class: "md-code" },
+  { tag: own.html, class: "md-html" },
 ]);
 
 /** The extensions that colour notes. */
-export const language = () => [new LanguageSupport(new Language(facet, markdown, [], "markdown")), syntaxHighlighting(style)];
+export const language = () => [
+  new LanguageSupport(new Language(facet, markdown, [], "markdown")),
+  syntaxHighlighting(style),
+];

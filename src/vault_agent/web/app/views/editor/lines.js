@@ -1,13 +1,43 @@
 // What whole lines look like: quotes and callouts, code, lists, and lines in another direction.
 
-import { Decoration, RangeSetBuilder, StateEffect, StateField, EditorView, ViewPlugin, syntaxTree } from "../../../vendor/codemirror.js";
+import {
+  Decoration,
+  RangeSetBuilder,
+  StateEffect,
+  StateField,
+  EditorView,
+  ViewPlugin,
+  syntaxTree,
+} from "../../../vendor/codemirror.js";
 
 const CALLOUT = /^[ \t>]*\[!([\w-]+)\]/;
 const OTHER_WAY = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 const MARKS = /^[\s>]*(?:\[![\w-]+\][+-]?)?\s*(?:[-*+]|\d+[.)])?\s*(?:\[.\])?/; // they say nothing of a line's direction
 const FAMILIES = /** @type {Record<string, string>} */ ({
-  warning: "warn", caution: "warn", attention: "warn", question: "warn", help: "warn", faq: "warn", tip: "tip", hint: "tip", important: "tip", abstract: "tip", summary: "tip", tldr: "tip",
-  success: "ok", check: "ok", done: "ok", failure: "bad", fail: "bad", missing: "bad", danger: "bad", error: "bad", bug: "bad", example: "plum", quote: "quiet", cite: "quiet",
+  warning: "warn",
+  caution: "warn",
+  attention: "warn",
+  question: "warn",
+  help: "warn",
+  faq: "warn",
+  tip: "tip",
+  hint: "tip",
+  important: "tip",
+  abstract: "tip",
+  summary: "tip",
+  tldr: "tip",
+  success: "ok",
+  check: "ok",
+  done: "ok",
+  failure: "bad",
+  fail: "bad",
+  missing: "bad",
+  danger: "bad",
+  error: "bad",
+  bug: "bad",
+  example: "plum",
+  quote: "quiet",
+  cite: "quiet",
 });
 
 /** The direction of a line, by its first letter. Without letters, none. @param {string} text @returns {"" | "rtl" | "ltr"} */
@@ -23,25 +53,39 @@ function decorations(view) {
   /** @type {Map<number, string[]>} */
   const classes = new Map();
   const add = (/** @type {any} */ node, /** @type {(line: any, first: boolean, last: boolean) => string} */ name) => {
-    const [from, to] = [doc.lineAt(node.from), doc.lineAt(Math.max(node.from, node.to - (doc.sliceString(node.to - 1, node.to) === "\n" ? 1 : 0)))];
-    const [start, end] = [Math.max(from.number, doc.lineAt(view.viewport.from).number), Math.min(to.number, doc.lineAt(view.viewport.to).number)];
+    const [from, to] = [
+      doc.lineAt(node.from),
+      doc.lineAt(Math.max(node.from, node.to - (doc.sliceString(node.to - 1, node.to) === "\n" ? 1 : 0))),
+    ];
+    const [start, end] = [
+      Math.max(from.number, doc.lineAt(view.viewport.from).number),
+      Math.min(to.number, doc.lineAt(view.viewport.to).number),
+    ];
     for (let at = start; at <= end; at += 1) {
       const line = doc.line(at);
       classes.set(line.from, [...(classes.get(line.from) ?? []), name(line, at === from.number, at === to.number)]);
     }
   };
-  const ends = (/** @type {boolean} */ first, /** @type {boolean} */ last) => `${first ? " first" : ""}${last ? " last" : ""}`;
+  const ends = (/** @type {boolean} */ first, /** @type {boolean} */ last) =>
+    `${first ? " first" : ""}${last ? " last" : ""}`;
   for (const { from, to } of view.visibleRanges) {
-    tree.iterate({ from, to, enter: (node) => {
-      if (node.name === "Blockquote" && node.node.parent?.name !== "Blockquote") {
-        const kind = CALLOUT.exec(doc.lineAt(node.from).text)?.[1].toLowerCase();
-        add(node, (_, first, last) => (kind ? `ln-callout tone-${FAMILIES[kind] ?? "info"}${ends(first, last)}` : `ln-quote${ends(first, last)}`));
-      } else if (node.name === "FencedCode" || node.name === "CodeBlock") {
-        add(node, (_, first, last) => `ln-code${ends(first, last)}`);
-      } else if (node.name === "Frontmatter") add(node, (_, first, last) => `ln-code ln-front${ends(first, last)}`);
-      else if (node.name === "Table") add(node, () => "ln-table");
-      else if (node.name === "Task" && /^\[[xX]\]/.test(doc.sliceString(node.from, node.from + 3))) add(node, () => "ln-done");
-    } });
+    tree.iterate({
+      from,
+      to,
+      enter: (node) => {
+        if (node.name === "Blockquote" && node.node.parent?.name !== "Blockquote") {
+          const kind = CALLOUT.exec(doc.lineAt(node.from).text)?.[1].toLowerCase();
+          add(node, (_, first, last) =>
+            kind ? `ln-callout tone-${FAMILIES[kind] ?? "info"}${ends(first, last)}` : `ln-quote${ends(first, last)}`,
+          );
+        } else if (node.name === "FencedCode" || node.name === "CodeBlock") {
+          add(node, (_, first, last) => `ln-code${ends(first, last)}`);
+        } else if (node.name === "Frontmatter") add(node, (_, first, last) => `ln-code ln-front${ends(first, last)}`);
+        else if (node.name === "Table") add(node, () => "ln-table");
+        else if (node.name === "Task" && /^\[[xX]\]/.test(doc.sliceString(node.from, node.from + 3)))
+          add(node, () => "ln-done");
+      },
+    });
   }
   const builder = new RangeSetBuilder();
   let at = -1;
@@ -54,12 +98,21 @@ function decorations(view) {
       at = line.from;
       const names = classes.get(line.from) ?? [];
       const item = /^(?:[-*+]|(\d+[.)]))[ \t]+(\[.\] )?/.exec(line.text);
-      if (item && !/ln-(code|front|table)/.test(names.join())) names.push(`ln-item${item[2] ? " x" : item[1] ? " n" : ""}`);
+      if (item && !/ln-(code|front|table)/.test(names.join()))
+        names.push(`ln-item${item[2] ? " x" : item[1] ? " n" : ""}`);
       const dir = directionOf(line.text) || (names.includes("ln-table") ? before : "");
       before = dir;
       // A line of this page's own direction needs no attribute, unless it holds letters of the other.
       const turned = dir === "rtl" || OTHER_WAY.test(line.text.slice(0, 500));
-      if (names.length || turned) builder.add(line.from, line.from, Decoration.line({ class: names.join(" ") || undefined, attributes: turned ? { dir: dir || "auto" } : undefined }));
+      if (names.length || turned)
+        builder.add(
+          line.from,
+          line.from,
+          Decoration.line({
+            class: names.join(" ") || undefined,
+            attributes: turned ? { dir: dir || "auto" } : undefined,
+          }),
+        );
     }
   }
   return builder.finish();
@@ -94,7 +147,8 @@ const marks = StateField.define({
       const builder = new RangeSetBuilder();
       const { doc } = change.state;
       for (const [from, to] of /** @type {[number, number][]} */ (/** @type {any} */ (each.value))) {
-        for (let at = Math.max(0, from); at < Math.min(to, doc.lines); at += 1) builder.add(doc.line(at + 1).from, doc.line(at + 1).from, Decoration.line({ class: "ln-theirs" }));
+        for (let at = Math.max(0, from); at < Math.min(to, doc.lines); at += 1)
+          builder.add(doc.line(at + 1).from, doc.line(at + 1).from, Decoration.line({ class: "ln-theirs" }));
       }
       return /** @type {any} */ (builder.finish());
     }

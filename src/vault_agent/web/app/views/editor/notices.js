@@ -25,10 +25,25 @@ export function Notices({ onCompare, onLeave }) {
   const kind = clash.value?.kind;
   const save = () => void saveAsNew().catch((error) => toast(sentence(error)));
   const said = [];
-  if (offered.value) said.push(html`<div class="say" role="status" key="offer"><${Icon} name="clock" /><span>${t.offer.text(fullDate(new Date(offered.value.at).toISOString()))}</span><span class="acts"><button class="quiet" onClick=${() => answerOffer(true)}>${t.offer.restore}</button><button class="quiet" onClick=${() => answerOffer(false)}>${t.offer.discard}</button></span></div>`);
-  if (kind === "merged") said.push(html`<div class="say" role="status" key="merged"><${Icon} name="info" /><span>${t.merged.text}</span><span class="acts"><button class="quiet" onClick=${onCompare}>${t.merged.compare}</button><button class="primary" onClick=${() => settle()}>${t.merged.keep}</button></span></div>`);
-  if (kind === "gone") said.push(html`<div class="say bad" role="alert" key="gone"><${Icon} name="warn" /><span>${t.gone.text}</span><span class="acts"><button class="quiet" onClick=${onLeave}>${t.gone.leave}</button><button class="primary" onClick=${save}>${t.gone.act}</button></span></div>`);
-  if ((saveState.value === "refused" || saveState.value === "failed") && saveFault.value) said.push(html`<div class=${`say ${saveState.value === "refused" ? "bad" : ""}`} role="status" key="fault"><${Icon} name="warn" /><span>${sentence(saveFault.value)}</span></div>`);
-  if (draftless.value) said.push(html`<div class="say" role="status" key="draftless"><${Icon} name="warn" /><span>${t.draftless}</span></div>`);
+  if (offered.value)
+    said.push(
+      html`<div class="say" role="status" key="offer"><${Icon} name="clock" /><span>${t.offer.text(fullDate(new Date(offered.value.at).toISOString()))}</span><span class="acts"><button class="quiet" onClick=${() => answerOffer(true)}>${t.offer.restore}</button><button class="quiet" onClick=${() => answerOffer(false)}>${t.offer.discard}</button></span></div>`,
+    );
+  if (kind === "merged")
+    said.push(
+      html`<div class="say" role="status" key="merged"><${Icon} name="info" /><span>${t.merged.text}</span><span class="acts"><button class="quiet" onClick=${onCompare}>${t.merged.compare}</button><button class="primary" onClick=${() => settle()}>${t.merged.keep}</button></span></div>`,
+    );
+  if (kind === "gone")
+    said.push(
+      html`<div class="say bad" role="alert" key="gone"><${Icon} name="warn" /><span>${t.gone.text}</span><span class="acts"><button class="quiet" onClick=${onLeave}>${t.gone.leave}</button><button class="primary" onClick=${save}>${t.gone.act}</button></span></div>`,
+    );
+  if ((saveState.value === "refused" || saveState.value === "failed") && saveFault.value)
+    said.push(
+      html`<div class=${`say ${saveState.value === "refused" ? "bad" : ""}`} role="status" key="fault"><${Icon} name="warn" /><span>${sentence(saveFault.value)}</span></div>`,
+    );
+  if (draftless.value)
+    said.push(
+      html`<div class="say" role="status" key="draftless"><${Icon} name="warn" /><span>${t.draftless}</span></div>`,
+    );
   return said.length ? html`<div class="notices">${said}</div>` : null;
 }

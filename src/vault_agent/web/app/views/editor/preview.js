@@ -27,14 +27,17 @@ export function patch(prose, rendered, enhance, note) {
   let first = 0;
   while (first < Math.min(known.length, keys.length) && known[first].key === keys[first]) first += 1;
   let last = 0;
-  while (last < Math.min(known.length, keys.length) - first && known.at(-1 - last).key === keys.at(-1 - last)) last += 1;
+  while (last < Math.min(known.length, keys.length) - first && known.at(-1 - last).key === keys.at(-1 - last))
+    last += 1;
   const lined = (/** @type {Element} */ old, /** @type {Element} */ now) => {
     const to = [now, ...now.querySelectorAll("[data-line]")].filter((each) => each.hasAttribute("data-line"));
     const from = [old, ...old.querySelectorAll("[data-line]")].filter((each) => each.hasAttribute("data-line"));
     from.forEach((each, at) => to[at] && each.setAttribute("data-line", to[at].getAttribute("data-line") ?? ""));
   };
   const kept = known.slice(known.length - last);
-  kept.forEach((/** @type {any} */ each, /** @type {number} */ at) => lined(each.element, fresh[fresh.length - last + at]));
+  kept.forEach((/** @type {any} */ each, /** @type {number} */ at) =>
+    lined(each.element, fresh[fresh.length - last + at]),
+  );
   const added = fresh.slice(first, fresh.length - last);
   for (const each of known.slice(first, known.length - last)) each.element.remove();
   made.replaceChildren(...added);
@@ -43,7 +46,11 @@ export function patch(prose, rendered, enhance, note) {
   const before = kept[0]?.element ?? null;
   for (const each of now) prose.insertBefore(each, before);
   // What is added may be wrapped, as a table is: still one element each.
-  /** @type {any} */ (prose).shown = [...known.slice(0, first), ...now.map((element, at) => ({ element, key: keys[first + at] })), ...kept];
+  /** @type {any} */ (prose).shown = [
+    ...known.slice(0, first),
+    ...now.map((element, at) => ({ element, key: keys[first + at] })),
+    ...kept,
+  ];
   return end;
 }
 
@@ -52,7 +59,11 @@ export function Preview({ text, version, note, reading, box, onShown }) {
   const prose = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal("");
   const state = useRef({ due: 0, timer: /** @type {any} */ (0), ends: /** @type {(() => void)[]} */ ([]) });
-  const render = useRef(newestOnly((abort, /** @type {string} */ source, /** @type {string} */ path) => ask("POST", "/render", { body: { text: source, path }, signal: abort })));
+  const render = useRef(
+    newestOnly((abort, /** @type {string} */ source, /** @type {string} */ path) =>
+      ask("POST", "/render", { body: { text: source, path }, signal: abort }),
+    ),
+  );
   useEffect(() => {
     const now = state.current;
     clearTimeout(now.timer);

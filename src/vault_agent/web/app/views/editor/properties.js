@@ -12,17 +12,40 @@ import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { ask } from "../../wire.js";
 import { words } from "../../words.js";
 
-const KNOWN = /** @type {const} */ (["type", "tags", "aliases", "status", "date", "links", "created", "updated", "title"]);
+const KNOWN = /** @type {const} */ ([
+  "type",
+  "tags",
+  "aliases",
+  "status",
+  "date",
+  "links",
+  "created",
+  "updated",
+  "title",
+]);
 const LISTS = new Set(["tags", "aliases", "links"]);
 const TYPES = ["journal", "decision", "module", "note", "pattern", "bug", "snippet"];
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Suggestions for the values of a property. @param {string} name */
 const lookFor = (name) => async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => {
-  if (name === "type") return TYPES.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }));
+  if (name === "type")
+    return TYPES.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }));
   if (name !== "tags" && name !== "links") return [];
-  const { data } = await ask("GET", "/suggest", { query: { q: text.replace(/^#|^\[\[|\]\]$/g, ""), kinds: name === "tags" ? "tag" : "note", from: editing.peek()?.id, limit: 8 }, signal });
-  return data.suggestions.map((/** @type {any} */ each) => (name === "tags" ? { value: each.insert, label: each.label } : { value: `[[${each.insert}]]`, label: each.label, detail: each.detail }));
+  const { data } = await ask("GET", "/suggest", {
+    query: {
+      q: text.replace(/^#|^\[\[|\]\]$/g, ""),
+      kinds: name === "tags" ? "tag" : "note",
+      from: editing.peek()?.id,
+      limit: 8,
+    },
+    signal,
+  });
+  return data.suggestions.map((/** @type {any} */ each) =>
+    name === "tags"
+      ? { value: each.insert, label: each.label }
+      : { value: `[[${each.insert}]]`, label: each.label, detail: each.detail },
+  );
 };
 
 export function Properties() {
@@ -61,7 +84,9 @@ export function Properties() {
     values.value = next;
     try {
       const saved = await changeHead(async (expectedHash) => {
-        const { data } = await ask("POST", "/write/frontmatter", { body: { noteId: id, ...change, expectedHash, waitMs: 0 } });
+        const { data } = await ask("POST", "/write/frontmatter", {
+          body: { noteId: id, ...change, expectedHash, waitMs: 0 },
+        });
         return data.changed ? data.hashAfter : null;
       });
       if (saved) return announce(words.edit.state.saved);
@@ -73,8 +98,15 @@ export function Properties() {
   };
 
   const t = words.edit.properties;
-  if (fault.value) return html`<div class="fm"><p class="say" role="status"><${Icon} name="warn" /><span>${t.bad(sentence(fault.value))}</span><button class="quiet" onClick=${() => { fault.value = null; showHead(false); }}>${t.asForm}</button></p></div>`;
-  if (headAsText.value) return html`<div class="fm"><button class="quiet" onClick=${() => { showHead(false); }}>${t.asForm}</button></div>`;
+  if (fault.value)
+    return html`<div class="fm"><p class="say" role="status"><${Icon} name="warn" /><span>${t.bad(sentence(fault.value))}</span><button class="quiet" onClick=${() => {
+      fault.value = null;
+      showHead(false);
+    }}>${t.asForm}</button></p></div>`;
+  if (headAsText.value)
+    return html`<div class="fm"><button class="quiet" onClick=${() => {
+      showHead(false);
+    }}>${t.asForm}</button></div>`;
   const list = Object.entries(values.value ?? {});
   const toggle = () => {
     open.value = !open.peek();
@@ -85,24 +117,42 @@ export function Properties() {
     adding.value = false;
     if (!name || (values.peek() && name in /** @type {any} */ (values.peek()))) return;
     values.value = { ...values.peek(), [name]: LISTS.has(name) ? [] : "" };
-    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (form.current?.querySelector("dl > div:last-of-type input"))?.focus());
+    requestAnimationFrame(() =>
+      /** @type {HTMLElement | null} */ (form.current?.querySelector("dl > div:last-of-type input"))?.focus(),
+    );
   };
   return html`<section class="fm" aria-label=${t.title} ref=${form}>
     <header><button class="fold" aria-expanded=${open.value} onClick=${toggle}><${Icon} name="right" small /><span>${t.title}</span>${!open.value && list.length > 0 && html`<span class="num">${list.length}</span>`}</button>
       ${open.value && head.value && html`<button class="quiet" onClick=${() => showHead(true)}>${t.asText}</button>`}</header>
-    ${open.value && html`<dl>${list.map(([name, value]) => html`<div key=${name}><dt title=${name}><bdi>${plain(name, 60)}</bdi></dt><dd><${Value} name=${name} value=${value} onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })} /><button class="icon" aria-label=${t.remove(name)} title=${t.remove(name)} onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}><${Icon} name="x" small /></button></dd></div>`)}</dl>
-      ${adding.value ? html`<div class="add"><${Combo} label=${t.name} placeholder=${t.name} shown look=${async (/** @type {string} */ text) => rest.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }))} onTake=${add} /></div>`
-        : html`<button class="plus" onClick=${() => { adding.value = true; requestAnimationFrame(() => /** @type {HTMLElement | null} */ (form.current?.querySelector(".add input"))?.focus()); }}><${Icon} name="plus" small />${t.add}</button>`}`}</section>`;
+    ${
+      open.value &&
+      html`<dl>${list.map(([name, value]) => html`<div key=${name}><dt title=${name}><bdi>${plain(name, 60)}</bdi></dt><dd><${Value} name=${name} value=${value} onChange=${(/** @type {any} */ now) => void write({ set: { [name]: now } })} /><button class="icon" aria-label=${t.remove(name)} title=${t.remove(name)} onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}><${Icon} name="x" small /></button></dd></div>`)}</dl>
+      ${
+        adding.value
+          ? html`<div class="add"><${Combo} label=${t.name} placeholder=${t.name} shown look=${async (/** @type {string} */ text) => rest.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }))} onTake=${add} /></div>`
+          : html`<button class="plus" onClick=${() => {
+              adding.value = true;
+              requestAnimationFrame(() =>
+                /** @type {HTMLElement | null} */ (form.current?.querySelector(".add input"))?.focus(),
+              );
+            }}><${Icon} name="plus" small />${t.add}</button>`
+      }`
+    }</section>`;
 }
 
 /** @param {{ name: string, value: any, onChange: (value: any) => void }} given */
 function Value({ name, value, onChange }) {
   const t = words.edit.properties;
-  if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null)) return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
-  if (typeof value === "boolean") return html`<input type="checkbox" aria-label=${t.value(name)} checked=${value} onChange=${(/** @type {any} */ event) => onChange(event.target.checked)} />`;
-  if (typeof value === "object" && value !== null) return html`<button class="nested" onClick=${() => showHead(true)} title=${t.nested}><code dir="ltr">${plain(JSON.stringify(value), 120)}</code></button>`;
-  if (LISTS.has(name) && value !== null && value !== "") return html`<${Many} name=${name} list=${[value]} onChange=${onChange} />`;
-  if (name === "type") return html`<${Combo} label=${t.value(name)} value=${String(value ?? "")} shown keep look=${lookFor(name)} onTake=${(/** @type {string} */ now) => now !== value && onChange(now)} />`;
+  if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null))
+    return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
+  if (typeof value === "boolean")
+    return html`<input type="checkbox" aria-label=${t.value(name)} checked=${value} onChange=${(/** @type {any} */ event) => onChange(event.target.checked)} />`;
+  if (typeof value === "object" && value !== null)
+    return html`<button class="nested" onClick=${() => showHead(true)} title=${t.nested}><code dir="ltr">${plain(JSON.stringify(value), 120)}</code></button>`;
+  if (LISTS.has(name) && value !== null && value !== "")
+    return html`<${Many} name=${name} list=${[value]} onChange=${onChange} />`;
+  if (name === "type")
+    return html`<${Combo} label=${t.value(name)} value=${String(value ?? "")} shown keep look=${lookFor(name)} onTake=${(/** @type {string} */ now) => now !== value && onChange(now)} />`;
   return html`<${One} name=${name} value=${value} onChange=${onChange} />`;
 }
 
@@ -125,7 +175,12 @@ function Many({ name, list: given, onChange }) {
   const t = words.edit.properties;
   const shown = (/** @type {any} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
   const add = (/** @type {string} */ text) => {
-    const clean = name === "tags" ? text.replace(/^#+/, "").replace(/\s+/g, "-") : name === "links" && !/^\[\[.*\]\]$/.test(text) ? `[[${text}]]` : text;
+    const clean =
+      name === "tags"
+        ? text.replace(/^#+/, "").replace(/\s+/g, "-")
+        : name === "links" && !/^\[\[.*\]\]$/.test(text)
+          ? `[[${text}]]`
+          : text;
     if (clean && !list.includes(clean)) onChange([...list, clean]);
   };
   return html`<span class="pills">${list.map((each, at) => html`<span class="tag" key=${`${at} ${each}`}><bdi>${shown(each)}</bdi><button aria-label=${t.drop(shown(each))} onClick=${() => onChange(list.filter((_, other) => other !== at))}><${Icon} name="x" small /></button></span>`)}

@@ -1,13 +1,44 @@
 // The text field: CodeMirror with what is ours.
 
 import {
-  EditorState, EditorView, Prec, Transaction, acceptCompletion, defaultKeymap, drawSelection, dropCursor, highlightSpecialChars, history, historyKeymap,
-  indentLess, indentMore, indentUnit, isolateHistory, keymap, placeholder, syntaxTree, StateEffect,
+  EditorState,
+  EditorView,
+  Prec,
+  Transaction,
+  acceptCompletion,
+  defaultKeymap,
+  drawSelection,
+  dropCursor,
+  highlightSpecialChars,
+  history,
+  historyKeymap,
+  indentLess,
+  indentMore,
+  indentUnit,
+  isolateHistory,
+  keymap,
+  placeholder,
+  syntaxTree,
+  StateEffect,
 } from "../../../vendor/codemirror.js";
 import { changesOf } from "../../state/merge.js";
 import { words } from "../../words.js";
 import { completion, offer } from "./complete.js";
-import { bullets, code, heading, inList, link, newline, numbers, put, quote, table, tick, wikilink, wrap } from "./format.js";
+import {
+  bullets,
+  code,
+  heading,
+  inList,
+  link,
+  newline,
+  numbers,
+  put,
+  quote,
+  table,
+  tick,
+  wikilink,
+  wrap,
+} from "./format.js";
 import { language } from "./language.js";
 import { lineLooks, setMarks } from "./lines.js";
 
@@ -18,8 +49,18 @@ const phrases = () => EditorState.phrases.of(words.edit.phrases);
 
 /** What the toolbar offers: a name, an icon, keys as the page writes them, and what it does. */
 export const TOOLS = /** @type {const} */ ([
-  ["bold", "Mod+b", wrap("**")], ["italic", "Mod+i", wrap("*")], ["heading", "Mod+Shift+h", heading], ["list", "Mod+Shift+8", bullets], ["numbers", "Mod+Shift+7", numbers], ["task", "Mod+Enter", tick],
-  ["quote", "Mod+Shift+9", quote], ["code", "Mod+Shift+m", code], ["link", "Mod+k", link], ["wikilink", "Mod+Shift+l", (/** @type {any} */ view) => wikilink(view) && offer(view)], ["image", "Mod+Shift+u", null], ["table", "Mod+Shift+y", table],
+  ["bold", "Mod+b", wrap("**")],
+  ["italic", "Mod+i", wrap("*")],
+  ["heading", "Mod+Shift+h", heading],
+  ["list", "Mod+Shift+8", bullets],
+  ["numbers", "Mod+Shift+7", numbers],
+  ["task", "Mod+Enter", tick],
+  ["quote", "Mod+Shift+9", quote],
+  ["code", "Mod+Shift+m", code],
+  ["link", "Mod+k", link],
+  ["wikilink", "Mod+Shift+l", (/** @type {any} */ view) => wikilink(view) && offer(view)],
+  ["image", "Mod+Shift+u", null],
+  ["table", "Mod+Shift+y", table],
 ]);
 
 /** @param {string} keys */
@@ -28,7 +69,14 @@ const ofCodeMirror = (keys) => keys.replaceAll("+", "-");
 /** What stands in a link at a position: the target and the note that it names. @param {any} state @param {number} pos */
 export function linkAt(state, pos) {
   for (let node = syntaxTree(state).resolveInner(pos, 1); node; node = /** @type {any} */ (node.parent)) {
-    if (/^Wiki/.test(node.name)) return { target: state.sliceDoc(node.from, node.to).replace(/^!?\[\[|\]\]$/g, "").split("|")[0], wiki: true };
+    if (/^Wiki/.test(node.name))
+      return {
+        target: state
+          .sliceDoc(node.from, node.to)
+          .replace(/^!?\[\[|\]\]$/g, "")
+          .split("|")[0],
+        wiki: true,
+      };
     if (node.name === "Link" || node.name === "URL" || node.name === "Autolink") {
       const url = node.name === "Link" ? node.getChild("URL") : node;
       if (url) return { target: state.sliceDoc(url.from, url.to).replace(/^<|>$/g, ""), wiki: false };
@@ -45,7 +93,13 @@ async function find(view) {
   if (!searching.has(view)) {
     searching.add(view);
     const keys = keymap.of(searchKeymap.filter((each) => each.key !== "Mod-g")); // that is the graph
-    view.dispatch({ effects: StateEffect.appendConfig.of([search({ top: true }), keys, highlightSelectionMatches({ minSelectionLength: 3 })]) });
+    view.dispatch({
+      effects: StateEffect.appendConfig.of([
+        search({ top: true }),
+        keys,
+        highlightSelectionMatches({ minSelectionLength: 3 }),
+      ]),
+    });
   }
   openSearchPanel(view);
 }
@@ -69,25 +123,59 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
       extensions: [
         nonce ? EditorView.cspNonce.of(nonce) : [],
         phrases(),
-        history(), drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1100 }), dropCursor(), highlightSpecialChars(),
-        EditorView.lineWrapping, EditorState.allowMultipleSelections.of(true), indentUnit.of("\t"), EditorState.tabSize.of(4),
-        language(), lineLooks, completion(note, onFault), placeholder(words.edit.placeholder),
-        EditorView.contentAttributes.of({ "aria-label": words.edit.text, spellcheck: "true", autocapitalize: "sentences", autocorrect: "on" }),
-        Prec.high(keymap.of([
-          { key: "Tab", run: acceptCompletion },
-          { key: "Mod-s", run: () => (onKey("save"), true), preventDefault: true },
-          ...TOOLS.map(([name, keys, run]) => ({ key: ofCodeMirror(keys), run: run ?? (() => (onKey(/** @type {any} */ (name)), true)), preventDefault: true })),
-          { key: "Mod-e", run: () => (onKey("preview"), true), preventDefault: true },
-          { key: "Mod-Shift-Enter", run: () => (onKey("done"), true) },
-          { key: "Mod-f", run: (view) => (void find(view), true), preventDefault: true },
-          { key: "Alt-Enter", run: follow },
-          { key: "Enter", run: newline },
-          { key: "Tab", run: (view) => (view.state.selection.ranges.some((each) => !each.empty) || inList(view) ? indentMore(view) : put(view, "\t")), shift: indentLess },
-        ])),
-        keymap.of([...historyKeymap, ...defaultKeymap.filter((each) => each.key !== "Mod-i" && each.key !== "Mod-Enter")]),
+        history(),
+        drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1100 }),
+        dropCursor(),
+        highlightSpecialChars(),
+        EditorView.lineWrapping,
+        EditorState.allowMultipleSelections.of(true),
+        indentUnit.of("\t"),
+        EditorState.tabSize.of(4),
+        language(),
+        lineLooks,
+        completion(note, onFault),
+        placeholder(words.edit.placeholder),
+        EditorView.contentAttributes.of({
+          "aria-label": words.edit.text,
+          spellcheck: "true",
+          autocapitalize: "sentences",
+          autocorrect: "on",
+        }),
+        Prec.high(
+          keymap.of([
+            { key: "Tab", run: acceptCompletion },
+            { key: "Mod-s", run: () => (onKey("save"), true), preventDefault: true },
+            ...TOOLS.map(([name, keys, run]) => ({
+              key: ofCodeMirror(keys),
+              run: run ?? (() => (onKey(/** @type {any} */ (name)), true)),
+              preventDefault: true,
+            })),
+            { key: "Mod-e", run: () => (onKey("preview"), true), preventDefault: true },
+            { key: "Mod-Shift-Enter", run: () => (onKey("done"), true) },
+            { key: "Mod-f", run: (view) => (void find(view), true), preventDefault: true },
+            { key: "Alt-Enter", run: follow },
+            { key: "Enter", run: newline },
+            {
+              key: "Tab",
+              run: (view) =>
+                view.state.selection.ranges.some((each) => !each.empty) || inList(view)
+                  ? indentMore(view)
+                  : put(view, "\t"),
+              shift: indentLess,
+            },
+          ]),
+        ),
+        keymap.of([
+          ...historyKeymap,
+          ...defaultKeymap.filter((each) => each.key !== "Mod-i" && each.key !== "Mod-Enter"),
+        ]),
         EditorView.domEventHandlers({
           paste: (event, at) => onFiles([...(event.clipboardData?.files ?? [])], at.state.selection.main.from),
-          drop: (event, at) => onFiles([...(event.dataTransfer?.files ?? [])], at.posAtCoords({ x: event.clientX, y: event.clientY }) ?? at.state.selection.main.from),
+          drop: (event, at) =>
+            onFiles(
+              [...(event.dataTransfer?.files ?? [])],
+              at.posAtCoords({ x: event.clientX, y: event.clientY }) ?? at.state.selection.main.from,
+            ),
           mousedown: (event, at) => {
             if (!(event.ctrlKey || event.metaKey) || event.button) return false;
             const pos = at.posAtCoords({ x: event.clientX, y: event.clientY });
@@ -110,6 +198,9 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
  * @param {any} view @param {string} text @param {[number, number][]} marks @param {boolean} own */
 export function showText(view, text, marks, own) {
   const changes = changesOf(view.state.doc.toString(), text);
-  view.dispatch({ changes, annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(own), isolateHistory.of("full")] });
+  view.dispatch({
+    changes,
+    annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(own), isolateHistory.of("full")],
+  });
   view.dispatch({ effects: setMarks.of(/** @type {any} */ (marks)) });
 }

@@ -40,7 +40,8 @@ export function together(view, source, preview, above) {
     if (!leads(source)) return;
     const y = source.getBoundingClientRect().top - view.documentTop;
     if (y <= 0) return void (preview.scrollTop = 0);
-    if (source.scrollTop + source.clientHeight >= source.scrollHeight - 2) return void (preview.scrollTop = preview.scrollHeight);
+    if (source.scrollTop + source.clientHeight >= source.scrollHeight - 2)
+      return void (preview.scrollTop = preview.scrollHeight);
     const block = view.lineBlockAtHeight(y);
     const line = view.state.doc.lineAt(block.from).number + above() + (y - block.top) / Math.max(1, block.height);
     preview.scrollTop = between(anchors(preview), "line", "y", line);
@@ -51,11 +52,16 @@ export function together(view, source, preview, above) {
     const line = between(anchors(preview), "y", "line", preview.scrollTop) - above();
     const number = Math.max(1, Math.min(view.state.doc.lines, Math.floor(line)));
     const block = view.lineBlockAt(view.state.doc.line(number).from);
-    source.scrollTop += view.documentTop + block.top + (line - number) * block.height - source.getBoundingClientRect().top;
+    source.scrollTop +=
+      view.documentTop + block.top + (line - number) * block.height - source.getBoundingClientRect().top;
   };
   let asked = 0;
   const soon = (/** @type {() => void} */ run) => () => {
-    if (!asked) asked = requestAnimationFrame(() => { asked = 0; run(); });
+    if (!asked)
+      asked = requestAnimationFrame(() => {
+        asked = 0;
+        run();
+      });
   };
   const [one, other] = [soon(fromSource), soon(fromPreview)];
   source.addEventListener("scroll", one, { passive: true });

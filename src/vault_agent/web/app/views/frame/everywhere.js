@@ -14,7 +14,7 @@ import { overlay } from "./overlay.js";
 export const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 
 export function nextTheme() {
-  const now = THEMES.findIndex((each) => each === settings.peek().theme);
+  const now = THEMES.indexOf(settings.peek().theme);
   set({ theme: THEMES[(now + 1) % THEMES.length] });
   toast(words.top.theme[THEMES[(now + 1) % THEMES.length]]);
 }
@@ -33,21 +33,66 @@ export function addEverywhere() {
   add([
     { id: "notes", name: words.commands.notes, icon: "notes", run: () => go({ view: "notes" }) },
     { id: "graph", name: words.commands.graph, icon: "graph", keys: ["Mod+g"], run: () => go({ view: "graph" }) },
-    { id: "memory", name: words.commands.memory, icon: "memory", run: () => go({ view: "memory", session: "" }), get hidden() { return !hasMemory.peek(); } },
+    {
+      id: "memory",
+      name: words.commands.memory,
+      icon: "memory",
+      run: () => go({ view: "memory", session: "" }),
+      get hidden() {
+        return !hasMemory.peek();
+      },
+    },
     { id: "jobs", name: words.commands.jobs, icon: "jobs", run: () => go({ view: "jobs" }) },
     { id: "settings", name: words.commands.settings, icon: "gear", run: () => go({ view: "settings" }) },
     { id: "theme", name: words.commands.theme, icon: "sun", run: nextTheme },
     { id: "index", name: words.commands.index, icon: "jobs", run: () => void index() },
-    { id: "search", name: words.commands.search, icon: "search", keys: ["Mod+Shift+f"], run: () => { go({ view: "notes" }); setTimeout(() => document.getElementById("find")?.focus(), 60); } },
+    {
+      id: "search",
+      name: words.commands.search,
+      icon: "search",
+      keys: ["Mod+Shift+f"],
+      run: () => {
+        go({ view: "notes" });
+        setTimeout(() => document.getElementById("find")?.focus(), 60);
+      },
+    },
     { id: "keys", name: words.commands.keys, icon: "key", keys: ["?"], run: () => (overlay.value = { name: "keys" }) },
-    { id: "palette", name: words.commands.palette, keys: ["Mod+k", "Mod+p"], run: () => (overlay.value = { name: "palette" }), hidden: true },
-    { id: "switcher", name: words.commands.switcher, icon: "notes", keys: ["Mod+o"], run: () => (overlay.value = { name: "palette", only: "notes" }) },
+    {
+      id: "palette",
+      name: words.commands.palette,
+      keys: ["Mod+k", "Mod+p"],
+      run: () => (overlay.value = { name: "palette" }),
+      hidden: true,
+    },
+    {
+      id: "switcher",
+      name: words.commands.switcher,
+      icon: "notes",
+      keys: ["Mod+o"],
+      run: () => (overlay.value = { name: "palette", only: "notes" }),
+    },
     { id: "back", name: words.commands.back, icon: "back", keys: ["Alt+ArrowLeft"], run: () => history.back() },
-    { id: "forward", name: words.commands.forward, icon: "right", keys: ["Alt+ArrowRight"], run: () => history.forward() },
+    {
+      id: "forward",
+      name: words.commands.forward,
+      icon: "right",
+      keys: ["Alt+ArrowRight"],
+      run: () => history.forward(),
+    },
   ]);
   let remove = () => {};
   effect(() => {
     remove();
-    remove = mayWrite.value ? add([{ id: "new", name: words.commands.newNote, icon: "plus", keys: ["Alt+n"], run: () => (overlay.value = { name: "create" }) }]) : () => {};
+    remove = mayWrite.value
+      ? add([
+          {
+            id: "new",
+            name: words.commands.newNote,
+            icon: "plus",
+            keys: ["Alt+n"],
+            run: () => (overlay.value = { name: "create" }),
+          },
+        ])
+      : () => {};
   });
 }

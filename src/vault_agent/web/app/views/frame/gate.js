@@ -11,7 +11,14 @@ export function Gate() {
   const other = stopped.value === "vault" || stopped.value === "novault";
   const { title, text } = words.faults[/** @type {"vault" | "novault" | "session"} */ (stopped.value)];
   return html`<main class="gate"><${Empty} icon=${other ? "folder" : "key"} title=${title}><p>${text}</p>
-    ${other ? html`<button class="primary" onClick=${() => { history.replaceState(null, "", "#"); location.reload(); }}>${words.faults[/** @type {"vault"} */ (stopped.value)].act}</button>` : html`<p><code>${words.faults.session.command}</code></p>`}<//></main>`;
+    ${
+      other
+        ? html`<button class="primary" onClick=${() => {
+            history.replaceState(null, "", "#");
+            location.reload();
+          }}>${words.faults[/** @type {"vault"} */ (stopped.value)].act}</button>`
+        : html`<p><code>${words.faults.session.command}</code></p>`
+    }<//></main>`;
 }
 
 export function Banner() {

@@ -10,11 +10,15 @@ import { words } from "../../words.js";
 import { closeOverlay } from "./overlay.js";
 
 export function Overlay() {
-  const all = [...commands.value.filter((each) => each.keys?.length), { id: "close", name: words.commands.close, keys: ["Escape"] }];
+  const all = [
+    ...commands.value.filter((each) => each.keys?.length),
+    { id: "close", name: words.commands.close, keys: ["Escape"] },
+  ];
   const single = all.filter((each) => each.keys?.[0].length === 1);
   const others = all.filter((each) => !single.includes(each));
   /** @param {any[]} list */
-  const table = (list) => html`<dl class="keys">${list.map((each) => html`<div key=${each.id}><dt>${each.name}</dt><dd>${each.keys.map((/** @type {string} */ keys) => html`<${Key} keys=${keys} />`)}</dd></div>`)}</dl>`;
+  const table = (list) =>
+    html`<dl class="keys">${list.map((each) => html`<div key=${each.id}><dt>${each.name}</dt><dd>${each.keys.map((/** @type {string} */ keys) => html`<${Key} keys=${keys} />`)}</dd></div>`)}</dl>`;
   return html`<${Dialog} label=${words.keys.title} onClose=${closeOverlay}><div class="boxed">
     <header><h1>${words.keys.title}</h1><button class="icon end" aria-label=${words.close} onClick=${closeOverlay}><${Icon} name="x" /></button></header>
     <section><h2 class="group">${words.keys.everywhere}</h2>${table(others)}</section>

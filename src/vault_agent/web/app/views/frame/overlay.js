@@ -6,7 +6,9 @@ import { composing } from "../../parts/keys.js";
 /** Choose a note of some vaults for something else than to be read. The hit has the identity of its vault.
  * @typedef {{ among: string[], choose: (hit: any) => void }} Pick */
 
-export const overlay = signal(/** @type {{ name: string, only?: string, pick?: Pick, title?: string } | null} */ (null));
+export const overlay = signal(
+  /** @type {{ name: string, only?: string, pick?: Pick, title?: string } | null} */ (null),
+);
 let typed = "";
 export const closeOverlay = () => {
   typed = "";
@@ -22,7 +24,15 @@ export function takeTyped() {
 
 /** Keep what is typed while a dialog is loaded: it would run commands of the view, or go into a note. @param {KeyboardEvent} event */
 function keep(event) {
-  if (!overlay.peek() || document.querySelector("dialog[open]") || composing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (
+    !overlay.peek() ||
+    document.querySelector("dialog[open]") ||
+    composing(event) ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey
+  )
+    return;
   const failed = event.target instanceof Element && event.target.closest("[role=alert]"); // with a button to try again
   if (event.key === "Escape") closeOverlay();
   else if (failed) return;

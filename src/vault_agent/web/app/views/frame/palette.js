@@ -19,16 +19,31 @@ const MOST = 20;
 
 /** @param {any} hit @param {import("./overlay.js").Pick | undefined} pick @returns {Option} */
 const asOption = (hit, pick) => ({
-  id: `note-${hit.vault ?? ""}${hit.noteId}`, type: hit.type, name: plain(hit.label, 160), detail: plain(hit.detail, 160), ranges: hit.match,
-  group: words.palette.results, run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId })),
+  id: `note-${hit.vault ?? ""}${hit.noteId}`,
+  type: hit.type,
+  name: plain(hit.label, 160),
+  detail: plain(hit.detail, 160),
+  ranges: hit.match,
+  group: words.palette.results,
+  run: () => (pick ? pick.choose(hit) : go({ view: "notes", note: hit.noteId })),
 });
 
 /** @param {string} text @returns {Option[]} */
 function commandOptions(text) {
   const sought = text.toLocaleLowerCase().trim();
-  return commands.peek()
+  return commands
+    .peek()
     .filter((each) => !each.hidden && each.name.toLocaleLowerCase().includes(sought))
-    .map((each) => ({ id: `command-${each.id}`, icon: each.icon ?? "right", name: each.name, detail: "", ranges: hitsOf(each.name, text), keys: each.keys?.[0], group: words.palette.commands, run: each.run }));
+    .map((each) => ({
+      id: `command-${each.id}`,
+      icon: each.icon ?? "right",
+      name: each.name,
+      detail: "",
+      ranges: hitsOf(each.name, text),
+      keys: each.keys?.[0],
+      group: words.palette.commands,
+      run: each.run,
+    }));
 }
 
 /** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: import("./overlay.js").Pick }} given */
@@ -38,32 +53,62 @@ export function Overlay({ only, pick }) {
   const hits = useSignal(/** @type {Option[]} */ ([]));
   const at = useSignal(0);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
-  const look = useRef(newestOnly(async (abort, /** @type {string} */ q) => {
-    const query = { q, kinds: "note", limit: MOST };
-    if (!pick) return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((/** @type {any} */ each) => asOption(each, pick));
-    const found = await Promise.all(pick.among.map(async (vault) => {
-      const { data } = await ask("GET", `/vaults/${vault}/suggest`, { whole: true, query, signal: abort });
-      return data.suggestions.map((/** @type {any} */ each) => asOption({ ...each, vault }, pick));
-    }));
-    return found.flat();
-  }));
+  const look = useRef(
+    newestOnly(async (abort, /** @type {string} */ q) => {
+      const query = { q, kinds: "note", limit: MOST };
+      if (!pick)
+        return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map(
+          (/** @type {any} */ each) => asOption(each, pick),
+        );
+      const found = await Promise.all(
+        pick.among.map(async (vault) => {
+          const { data } = await ask("GET", `/vaults/${vault}/suggest`, { whole: true, query, signal: abort });
+          return data.suggestions.map((/** @type {any} */ each) => asOption({ ...each, vault }, pick));
+        }),
+      );
+      return found.flat();
+    }),
+  );
 
   const onlyCommands = text.value.startsWith(">") && !only;
   const sought = onlyCommands ? text.value.slice(1) : text.value.trim();
-  useLayoutEffect(() => { // at once: an effect would ask a frame later
+  useLayoutEffect(() => {
+    // at once: an effect would ask a frame later
     at.value = 0;
     if (onlyCommands || !sought) return void (hits.value = []);
-    look.current(sought).then((found) => { if (found) { hits.value = found; announce(words.notes.said(String(found.length))); } }, () => (hits.value = []));
+    look.current(sought).then(
+      (found) => {
+        if (found) {
+          hits.value = found;
+          announce(words.notes.said(String(found.length)));
+        }
+      },
+      () => (hits.value = []),
+    );
   }, [sought, onlyCommands]);
 
-  const last = () => (pick ? [] : recent.value).map((each) => ({ id: `note-${each.id}`, type: each.type, name: plain(each.title, 160), detail: plain(each.path, 160), ranges: [], group: words.palette.recent, run: () => go({ view: "notes", note: each.id }) }));
+  const last = () =>
+    (pick ? [] : recent.value).map((each) => ({
+      id: `note-${each.id}`,
+      type: each.type,
+      name: plain(each.title, 160),
+      detail: plain(each.path, 160),
+      ranges: [],
+      group: words.palette.recent,
+      run: () => go({ view: "notes", note: each.id }),
+    }));
   /** @type {Option[]} */
-  const options = onlyCommands ? commandOptions(sought)
-    : sought ? [...hits.value, ...(only ? [] : commandOptions(sought).slice(0, 5))]
-    : [...last().slice(0, only ? MOST : 6), ...(only ? [] : commandOptions(""))];
+  const options = onlyCommands
+    ? commandOptions(sought)
+    : sought
+      ? [...hits.value, ...(only ? [] : commandOptions(sought).slice(0, 5))]
+      : [...last().slice(0, only ? MOST : 6), ...(only ? [] : commandOptions(""))];
   const chosen = Math.min(at.value, options.length - 1);
 
-  useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [chosen, options.length]);
+  useEffect(
+    () => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }),
+    [chosen, options.length],
+  );
 
   /** @param {Option | undefined} option */
   const run = (option) => {
@@ -82,7 +127,12 @@ export function Overlay({ only, pick }) {
       event.preventDefault();
       return create();
     }
-    const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 + options.length, PageDown: Math.min(chosen + 8, options.length - 1), PageUp: Math.max(chosen - 8, 0) }[event.key];
+    const to = {
+      ArrowDown: chosen + 1,
+      ArrowUp: chosen - 1 + options.length,
+      PageDown: Math.min(chosen + 8, options.length - 1),
+      PageUp: Math.max(chosen - 8, 0),
+    }[event.key];
     if (to !== undefined && options.length) {
       event.preventDefault();
       at.value = to % options.length;
@@ -95,7 +145,11 @@ export function Overlay({ only, pick }) {
   return html`<${Dialog} label=${only ? words.palette.switcher : words.palette.label} className="palette" onClose=${closeOverlay}>
     <label class="field"><${Icon} name="search" /><span class="visually-hidden">${words.palette.label}</span>
       <input type="text" role="combobox" aria-expanded="true" aria-controls="options" aria-autocomplete="list" aria-activedescendant=${options[chosen]?.id} dir="auto" spellcheck=${false} autocomplete="off" maxlength="200"
-        placeholder=${only ? words.palette.switcher : words.palette.placeholder} value=${text.value} onInput=${(/** @type {any} */ event) => { if (!event.isComposing) text.value = event.target.value; }} onCompositionEnd=${(/** @type {any} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
+        placeholder=${only ? words.palette.switcher : words.palette.placeholder} value=${text.value} onInput=${(
+          /** @type {any} */ event,
+        ) => {
+          if (!event.isComposing) text.value = event.target.value;
+        }} onCompositionEnd=${(/** @type {any} */ event) => (text.value = event.target.value)} onKeyDown=${keyed} /></label>
     <div class="options" id="options" role="listbox" aria-label=${words.palette.results} ref=${list} tabindex=${-1}>
       ${options.map((option, index) => {
         const head = option.group !== group && option.group !== words.palette.results ? option.group : "";

@@ -18,7 +18,9 @@ export function Stats() {
     .map((kind) => [kind, types.find((/** @type {any} */ each) => each.type?.toLowerCase() === kind)?.count ?? 0])
     .filter(([, n]) => n > 0)
     .slice(0, SHOWN);
-  const indexed = index?.indexedAt ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000)) : words.stats.never;
+  const indexed = index?.indexedAt
+    ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000))
+    : words.stats.never;
   const running = job.value && !job.value.finishedAt;
   const share = health.value?.embeddings;
   const sep = (/** @type {string} */ more) => html`<span class=${`sep ${more}`} aria-hidden="true">·</span>`;
@@ -37,6 +39,12 @@ const THUMBS = /** @type {const} */ (["notes", "graph", "memory", "jobs", "setti
 
 export function Thumbs() {
   const { view } = address.value;
-  return html`<nav class="thumbs" aria-label=${words.views.nav}>${THUMBS.filter((each) => each !== "memory" || hasMemory.value).map((each) => html`<a key=${each} href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })} aria-current=${each === view ? "page" : undefined}>
-    <${Icon} name=${each === "settings" ? "gear" : each} />${words.views[each]}</a>`)}</nav>`;
+  return html`<nav class="thumbs" aria-label=${words.views.nav}>${THUMBS.filter(
+    (each) => each !== "memory" || hasMemory.value,
+  ).map(
+    (
+      each,
+    ) => html`<a key=${each} href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })} aria-current=${each === view ? "page" : undefined}>
+    <${Icon} name=${each === "settings" ? "gear" : each} />${words.views[each]}</a>`,
+  )}</nav>`;
 }

@@ -2,15 +2,19 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/dialog.js";
-import { Trouble } from "../../parts/fault.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { health, switchedOn, vaults, readVaults, vaultName } from "../../state/vault.js";
-import { ask, vaultId } from "../../wire.js";
+import { vaultId } from "../../wire.js";
 import { count, words } from "../../words.js";
 
-const ICONS = /** @type {Record<string, string>} */ ({ default: "home", project: "folder", global: "star", other: "folder" });
+const ICONS = /** @type {Record<string, string>} */ ({
+  default: "home",
+  project: "folder",
+  global: "star",
+  other: "folder",
+});
 const CLOSED = ["missing", "untrusted"];
 
 /** The vault that is shown: a button where the server has several. */
@@ -31,15 +35,23 @@ export function VaultName() {
     if (open.peek()) void readVaults();
   };
   return html`<button class="vault" ref=${anchor} aria-haspopup="true" aria-expanded=${open.value} aria-label=${words.top.vault(name)} title=${name} onClick=${toggle}>${brand}<${Icon} name="down" small /></button>
-    ${open.value && html`<${Menu} anchor=${anchor.current} label=${words.vaults.label} onClose=${close}>
-      ${list.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}<//>`}`;
+    ${
+      open.value &&
+      html`<${Menu} anchor=${anchor.current} label=${words.vaults.label} onClose=${close}>
+      ${list.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}<//>`
+    }`;
 }
 
 /** @param {{ vault: any }} given */
 function Entry({ vault }) {
   const here = vault.identity === vaultId.value;
   const gone = CLOSED.includes(vault.state);
-  const said = gone || vault.state === "error" ? words.vaults.states[/** @type {"missing"} */ (vault.state)] : vault.notes === null ? words.vaults.states[/** @type {"closed"} */ (vault.state)] : `${count(vault.notes)} ${words.stats.notes(vault.notes)}`;
+  const said =
+    gone || vault.state === "error"
+      ? words.vaults.states[/** @type {"missing"} */ (vault.state)]
+      : vault.notes === null
+        ? words.vaults.states[/** @type {"closed"} */ (vault.state)]
+        : `${count(vault.notes)} ${words.stats.notes(vault.notes)}`;
   const inside = html`<svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><${Icon} name=${ICONS[vault.role] ?? "folder"} />
     <bdi class="cut">${plain(vaultName(vault.identity), 60)}</bdi><small class="n num">${said}</small>`;
   if (gone) return html`<span class="entry mute">${inside}</span>`;

@@ -19,7 +19,18 @@ import { Canvas } from "./stage.js";
 const EDGES_OUT = 20_000;
 const NAMED = 400; // folders and tags to choose from
 
-const NO_FILTER = { hidden: /** @type {string[]} */ ([]), orphans: false, unresolved: false, clusters: true, colour: "type", first: -Infinity, last: Infinity, search: false, folder: "", tag: "" };
+const NO_FILTER = {
+  hidden: /** @type {string[]} */ ([]),
+  orphans: false,
+  unresolved: false,
+  clusters: true,
+  colour: "type",
+  first: -Infinity,
+  last: Infinity,
+  search: false,
+  folder: "",
+  tag: "",
+};
 
 export function View() {
   const stage = useRef(/** @type {import("./stage.js").Stage | null} */ (null));
@@ -51,7 +62,9 @@ export function View() {
   const sought = find.value.trim().toLocaleLowerCase();
   const found = useMemo(() => {
     if (!now || !sought) return null;
-    return [...now.titles.keys()].filter((each) => mask[each] && now.titles[each].toLocaleLowerCase().includes(sought)).sort((a, b) => now.degree[b] - now.degree[a]);
+    return [...now.titles.keys()]
+      .filter((each) => mask[each] && now.titles[each].toLocaleLowerCase().includes(sought))
+      .sort((a, b) => now.degree[b] - now.degree[a]);
   }, [now, mask, sought]);
   const bright = useMemo(() => {
     if (!now || !found) return null;
@@ -59,7 +72,13 @@ export function View() {
     for (const each of found) made[each] = 1;
     return made;
   }, [found]);
-  const ranked = useMemo(() => (now ? Uint32Array.from([...now.ids.keys()].sort((a, b) => now.degree[b] - now.degree[a] || a - b)) : new Uint32Array()), [now]);
+  const ranked = useMemo(
+    () =>
+      now
+        ? Uint32Array.from([...now.ids.keys()].sort((a, b) => now.degree[b] - now.degree[a] || a - b))
+        : new Uint32Array(),
+    [now],
+  );
 
   const coloured = colour !== "type";
   const scene = () => {
@@ -71,8 +90,24 @@ export function View() {
     });
     const kind = Uint8Array.from(now.types, (type) => KINDS.indexOf(kindOf(type)));
     stage.current?.tell("scene", {
-      middle, refit: true,
-      scene: { x, y, kind, kinds: KINDS, degree: now.degree, edges: strongest(now), group: colour === "folder" ? now.folderGroup : now.group, mask, bright, ranked, titles: now.titles.map((title) => plain(title, 60)), names: clusterNames(now, colour), clusters: clusters && middle < 0, grouped: coloured },
+      middle,
+      refit: true,
+      scene: {
+        x,
+        y,
+        kind,
+        kinds: KINDS,
+        degree: now.degree,
+        edges: strongest(now),
+        group: colour === "folder" ? now.folderGroup : now.group,
+        mask,
+        bright,
+        ranked,
+        titles: now.titles.map((title) => plain(title, 60)),
+        names: clusterNames(now, colour),
+        clusters: clusters && middle < 0,
+        grouped: coloured,
+      },
     });
   };
   useEffect(scene, [now, middle, depth, styled]);
@@ -81,7 +116,15 @@ export function View() {
     else if (now) scene();
   }, [mask, bright]);
   useEffect(() => {
-    if (now) stage.current?.tell("paint", { changes: { grouped: coloured, clusters: clusters && middle < 0, group: colour === "folder" ? now.folderGroup : now.group, names: clusterNames(now, colour) } });
+    if (now)
+      stage.current?.tell("paint", {
+        changes: {
+          grouped: coloured,
+          clusters: clusters && middle < 0,
+          group: colour === "folder" ? now.folderGroup : now.group,
+          names: clusterNames(now, colour),
+        },
+      });
   }, [clusters, colour, grouped.value]);
 
   /** @param {number} next */
@@ -98,7 +141,8 @@ export function View() {
   const hear = (message) => {
     if (message.type === "picked") choose(message.at);
     else if (message.type === "drawn") left.value = message.left;
-    else if (message.type === "dropped" && now?.ids[message.at] && middle < 0) pin(/** @type {string} */ (now.ids[message.at]), [message.x, message.y]);
+    else if (message.type === "dropped" && now?.ids[message.at] && middle < 0)
+      pin(/** @type {string} */ (now.ids[message.at]), [message.x, message.y]);
   };
   const findNext = (/** @type {number} */ step) => {
     if (!found?.length) return;
@@ -106,21 +150,45 @@ export function View() {
     choose(found[nextFound.current]);
   };
   useEffect(() => void (nextFound.current = -1), [sought]);
-  useCommands(() => [
-    { id: "search", name: words.graph.find, icon: "search", keys: ["Mod+Shift+f", "/"], run: () => document.getElementById("find")?.focus() },
-    { id: "aslist", name: words.commands.asList, icon: "list", keys: ["l"], run: () => (list.value = !list.peek()) },
-  ], []);
+  useCommands(
+    () => [
+      {
+        id: "search",
+        name: words.graph.find,
+        icon: "search",
+        keys: ["Mod+Shift+f", "/"],
+        run: () => document.getElementById("find")?.focus(),
+      },
+      { id: "aslist", name: words.commands.asList, icon: "list", keys: ["l"], run: () => (list.value = !list.peek()) },
+    ],
+    [],
+  );
 
   const counts = useMemo(() => {
     /** @type {Map<string, number>} */
     const made = new Map();
-    now?.types.forEach((type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1));
+    now?.types.forEach(
+      (type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1),
+    );
     return made;
   }, [now]);
-  const names = useMemo(() => ({ folders: now ? branches(now.folders) : [], tags: now ? branches(now.tags.flat()) : [] }), [now]);
+  const names = useMemo(
+    () => ({ folders: now ? branches(now.folders) : [], tags: now ? branches(now.tags.flat()) : [] }),
+    [now],
+  );
   const span = useMemo(() => {
     const days = now?.days.filter((day) => day !== null) ?? [];
-    return /** @type {[number, number]} */ (days.length ? [Math.max(0, days.reduce((a, b) => Math.min(a, b))), Math.floor(Date.now() / 86_400_000)] : [0, 0]);
+    return /** @type {[number, number]} */ (
+      days.length
+        ? [
+            Math.max(
+              0,
+              days.reduce((a, b) => Math.min(a, b)),
+            ),
+            Math.floor(Date.now() / 86_400_000),
+          ]
+        : [0, 0]
+    );
   }, [now]);
 
   const id = now?.ids[at.value];
@@ -129,7 +197,11 @@ export function View() {
     if (id && now) pin(id, isPinned ? null : [now.x[at.peek()], now.y[at.peek()]]);
     scene();
   };
-  const notes = [now?.truncated && words.graph.truncated(count(now.ids.length)), left.value > 0 && words.graph.strongest(count(EDGES_OUT)), now && !now.laid && words.graph.pending].filter(Boolean);
+  const notes = [
+    now?.truncated && words.graph.truncated(count(now.ids.length)),
+    left.value > 0 && words.graph.strongest(count(EDGES_OUT)),
+    now && !now.laid && words.graph.pending,
+  ].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
   if (!styled) return null;
   return html`<div class="graph"><h1 class="visually-hidden">${words.graph.title}</h1>
@@ -138,8 +210,11 @@ export function View() {
     ${!now && !graphFault.value && html`<p class="wait" role="status">${words.graph.loading}</p>`}
     ${now && shown === 0 && html`<div class="wait"><${Empty} icon="graph" title=${words.graph.none.noneAtAll} /></div>`}
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
-    ${now && html`<${Panel} counts=${counts} names=${names} filter=${filter.value} span=${span} found=${found && found.length} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
-      notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} searched=${searching.value || filtered.value} />`}
+    ${
+      now &&
+      html`<${Panel} counts=${counts} names=${names} filter=${filter.value} span=${span} found=${found ? found.length : null} find=${find} onFind=${findNext} onFilter=${(/** @type {any} */ changes) => (filter.value = { ...filter.peek(), ...changes })}
+      notes=${notes} list=${list.value} onList=${() => (list.value = !list.peek())} searched=${searching.value || filtered.value} />`
+    }
     ${now && at.value >= 0 && at.value < now.ids.length && html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`}
   </div>`;
 }
@@ -148,14 +223,26 @@ export function View() {
 function branches(each) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
-  for (const name of each) for (let at = name.length; at > 0; at = name.lastIndexOf("/", at - 1)) sizes.set(name.slice(0, at), (sizes.get(name.slice(0, at)) ?? 0) + 1);
-  return [...sizes].sort((a, b) => b[1] - a[1]).slice(0, NAMED).sort((a, b) => collator.compare(a[0], b[0]));
+  for (const name of each)
+    for (let at = name.length; at > 0; at = name.lastIndexOf("/", at - 1))
+      sizes.set(name.slice(0, at), (sizes.get(name.slice(0, at)) ?? 0) + 1);
+  return [...sizes]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, NAMED)
+    .sort((a, b) => collator.compare(a[0], b[0]));
 }
 
 /** Links with the strongest first, so that the first ones stay when there are too many. @param {import("../../state/graph.js").Graph} of */
 function strongest(of) {
   if (of.weights.length <= EDGES_OUT) return of.edges;
-  const order = [...of.weights.keys()].sort((a, b) => of.weights[b] - of.weights[a] || of.degree[of.edges[2 * b]] + of.degree[of.edges[2 * b + 1]] - of.degree[of.edges[2 * a]] - of.degree[of.edges[2 * a + 1]]);
+  const order = [...of.weights.keys()].sort(
+    (a, b) =>
+      of.weights[b] - of.weights[a] ||
+      of.degree[of.edges[2 * b]] +
+        of.degree[of.edges[2 * b + 1]] -
+        of.degree[of.edges[2 * a]] -
+        of.degree[of.edges[2 * a + 1]],
+  );
   const made = new Uint32Array(of.edges.length);
   order.forEach((each, rank) => made.set([of.edges[2 * each], of.edges[2 * each + 1]], rank * 2));
   return made;
@@ -168,5 +255,9 @@ function clusterNames(of, colour) {
   const sizes = new Map();
   for (const group of of.folderGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   const first = new Map([...of.folderGroup].map((group, each) => [group, of.folders[each]]));
-  return [...sizes].filter(([group]) => group >= 0).sort((a, b) => b[1] - a[1]).slice(0, 40).map(([group, size]) => ({ group, name: plain((first.get(group) ?? "").replace(/^.*\//, ""), 40) || "/", size }));
+  return [...sizes]
+    .filter(([group]) => group >= 0)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 40)
+    .map(([group, size]) => ({ group, name: plain((first.get(group) ?? "").replace(/^.*\//, ""), 40) || "/", size }));
 }

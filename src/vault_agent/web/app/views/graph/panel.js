@@ -14,25 +14,57 @@ const t = words.graph;
 export function Panel({ counts, names, filter, span, found, find, onFind, onFilter, notes, list, onList, searched }) {
   const folded = useSignal(true);
   const { near, depth } = address.value;
-  const toggle = (/** @type {string} */ kind) => onFilter({ hidden: filter.hidden.includes(kind) ? filter.hidden.filter((/** @type {string} */ each) => each !== kind) : [...filter.hidden, kind] });
+  const toggle = (/** @type {string} */ kind) =>
+    onFilter({
+      hidden: filter.hidden.includes(kind)
+        ? filter.hidden.filter((/** @type {string} */ each) => each !== kind)
+        : [...filter.hidden, kind],
+    });
   const kinds = KINDS.filter((kind) => counts.get(kind));
-  const tab = (/** @type {boolean} */ on, /** @type {string} */ label, /** @type {() => void} */ run) => html`<button role="radio" aria-checked=${on} onClick=${run}>${label}</button>`;
+  const tab = (/** @type {boolean} */ on, /** @type {string} */ label, /** @type {() => void} */ run) =>
+    html`<button role="radio" aria-checked=${on} onClick=${run}>${label}</button>`;
   return html`<section class="panel filters" aria-label=${t.filters} data-folded=${folded.value}>
     <label class="field"><${Icon} name="search" /><span class="visually-hidden">${t.find}</span>
       <input id="find" dir="auto" spellcheck=${false} autocomplete="off" placeholder=${t.find} value=${find.value} onInput=${(/** @type {any} */ event) => (find.value = event.target.value)}
-        onKeyDown=${(/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" && !event.isComposing) { event.preventDefault(); onFind(event.shiftKey ? -1 : 1); } else if (event.key === "Escape" && find.value) { event.preventDefault(); find.value = ""; } }} />
+        onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+          if (event.key === "Enter" && !event.isComposing) {
+            event.preventDefault();
+            onFind(event.shiftKey ? -1 : 1);
+          } else if (event.key === "Escape" && find.value) {
+            event.preventDefault();
+            find.value = "";
+          }
+        }} />
       ${found !== null && html`<span class="mode num" role="status">${t.found(count(found))}</span>`}</label>
     <div class="legend" role="group" aria-label=${t.types}>${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} aria-label=${words.kinds[kind]} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet /></button>`)}
       <button aria-expanded=${!folded.value} aria-label=${t.filters} onClick=${() => (folded.value = !folded.peek())}><${Icon} name="gear" /></button></div>
-    ${(near || searched) && html`<div class="scope big"><span class="tabs" role="radiogroup" aria-label=${t.title}>
-      ${tab(!near && !filter.search, t.whole, () => { onFilter({ search: false }); go({ near: "" }); })}
+    ${
+      (near || searched) &&
+      html`<div class="scope big"><span class="tabs" role="radiogroup" aria-label=${t.title}>
+      ${tab(!near && !filter.search, t.whole, () => {
+        onFilter({ search: false });
+        go({ near: "" });
+      })}
       ${near && [1, 2, 3].map((each) => tab(Number(depth || 1) === each, t.steps(each), () => go({ depth: each === 1 ? "" : String(each) })))}
-      ${!near && searched && tab(filter.search, t.results, () => onFilter({ search: true }))}</span></div>`}
+      ${!near && searched && tab(filter.search, t.results, () => onFilter({ search: true }))}</span></div>`
+    }
     <div class="big"><h2>${t.types}</h2><div class="types">${kinds.map((kind) => html`<button key=${kind} aria-pressed=${!filter.hidden.includes(kind)} onClick=${() => toggle(kind)}><${Shape} type=${kind} quiet />${words.kinds[kind]}<span class="n num">${count(counts.get(kind) ?? 0)}</span></button>`)}</div></div>
-    ${(names.folders.length > 0 || names.tags.length > 0) && html`<div class="big among">
-      ${/** @type {const} */ ([["folder", "folders", "folder"], ["tag", "tags", "tag"]]).map(([field, list, icon]) => names[list].length > 0 && html`<label key=${field}><${Icon} name=${icon} /><span class="visually-hidden">${t.only[field]}</span>
+    ${
+      (names.folders.length > 0 || names.tags.length > 0) &&
+      html`<div class="big among">
+      ${
+        /** @type {const} */ ([
+          ["folder", "folders", "folder"],
+          ["tag", "tags", "tag"],
+        ]).map(
+          ([field, list, icon]) =>
+            names[list].length > 0 &&
+            html`<label key=${field}><${Icon} name=${icon} /><span class="visually-hidden">${t.only[field]}</span>
         <select value=${filter[field]} onChange=${(/** @type {any} */ event) => onFilter({ [field]: event.target.value })}><option value="">${t.any[field]}</option>
-          ${names[list].map(([name, size]) => html`<option key=${name} value=${name}>${`${plain(name, 60)} (${count(size)})`}</option>`)}</select></label>`)}</div>`}
+          ${names[list].map(([name, size]) => html`<option key=${name} value=${name}>${`${plain(name, 60)} (${count(size)})`}</option>`)}</select></label>`,
+        )
+      }</div>`
+    }
     ${span[1] > span[0] && html`<div class="big"><h2>${t.dates}</h2><${Range} span=${span} filter=${filter} onFilter=${onFilter} /></div>`}
     <div class="big by"><h2>${t.colour}</h2><span class="tabs" role="radiogroup" aria-label=${t.colour}>${/** @type {const} */ (["type", "folder", "cluster"]).map((each) => tab(filter.colour === each, t.colours[each], () => onFilter({ colour: each })))}</span></div>
     <div class="big">${/** @type {const} */ (["clusters", "orphans", "unresolved"]).map((each) => html`<button key=${each} class="opt" role="switch" aria-checked=${filter[each]} onClick=${() => onFilter({ [each]: !filter[each] })}>${t[each]}<span class="switch"></span></button>`)}
@@ -49,7 +81,11 @@ function Range({ span: [first, last], filter, onFilter }) {
   const named = (/** @type {number} */ day) => months.format(day * DAY);
   const set = (/** @type {"first" | "last"} */ end, /** @type {any} */ event) => {
     const value = Number(event.target.value);
-    onFilter(end === "first" ? { first: value <= first ? -Infinity : Math.min(value, to) } : { last: value >= last ? Infinity : Math.max(value, from) });
+    onFilter(
+      end === "first"
+        ? { first: value <= first ? -Infinity : Math.min(value, to) }
+        : { last: value >= last ? Infinity : Math.max(value, from) },
+    );
   };
   return html`<div class="range"><i style=${{ insetInlineStart: share(from), insetInlineEnd: `calc(100% - ${share(to)})` }}></i>
       <input type="range" min=${first} max=${last} value=${from} aria-label=${t.firstDay} aria-valuetext=${named(from)} onInput=${(/** @type {any} */ event) => set("first", event)} />

@@ -31,7 +31,11 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
 
   useLayoutEffect(() => {
     const worker = startWorker(new URL("../../workers/graph.js", import.meta.url));
-    const tell = (/** @type {string} */ act, /** @type {any} */ given = {}, /** @type {Transferable[]} */ transfer = []) => worker.postMessage({ act, ...given }, transfer);
+    const tell = (
+      /** @type {string} */ act,
+      /** @type {any} */ given = {},
+      /** @type {Transferable[]} */ transfer = [],
+    ) => worker.postMessage({ act, ...given }, transfer);
     stage.current = { tell };
     worker.onmessage = ({ data }) => {
       if (data.type === "hover") over.value = data.at >= 0;
@@ -40,14 +44,24 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       if (data.type === "grabbed") press.current.node = data.at >= 0;
       hear.current(data);
     };
-    const [big, small] = [/** @type {HTMLCanvasElement} */ (canvas.current).transferControlToOffscreen(), /** @type {HTMLCanvasElement} */ (map.current).transferControlToOffscreen()];
+    const [big, small] = [
+      /** @type {HTMLCanvasElement} */ (canvas.current).transferControlToOffscreen(),
+      /** @type {HTMLCanvasElement} */ (map.current).transferControlToOffscreen(),
+    ];
     tell("start", { canvas: big, map: small }, [big, small]);
     tell("look", { colours: palette() });
     const size = () => {
       const box = /** @type {HTMLCanvasElement} */ (canvas.current);
       const wide = box.clientWidth > 1240;
       const margin = { start: wide ? 300 : 44, end: wide ? 40 : 44, top: wide ? 30 : 90, bottom: 30 };
-      tell("size", { width: box.clientWidth, height: box.clientHeight, ratio: devicePixelRatio || 1, mapWidth: map.current?.clientWidth ?? 0, mapHeight: map.current?.clientHeight ?? 0, margin });
+      tell("size", {
+        width: box.clientWidth,
+        height: box.clientHeight,
+        ratio: devicePixelRatio || 1,
+        mapWidth: map.current?.clientWidth ?? 0,
+        mapHeight: map.current?.clientHeight ?? 0,
+        margin,
+      });
     };
     size();
     const resized = new ResizeObserver(size);
@@ -85,8 +99,13 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     const before = pointers.current.get(event.pointerId);
     if (!before) return void tell("hover", now);
     if (pointers.current.size === 2) {
-      const other = /** @type {{ x: number, y: number }} */ ([...pointers.current].find(([id]) => id !== event.pointerId)?.[1]);
-      const [was, is] = [Math.hypot(before.x - other.x, before.y - other.y), Math.hypot(now.x - other.x, now.y - other.y)];
+      const other = /** @type {{ x: number, y: number }} */ (
+        [...pointers.current].find(([id]) => id !== event.pointerId)?.[1]
+      );
+      const [was, is] = [
+        Math.hypot(before.x - other.x, before.y - other.y),
+        Math.hypot(now.x - other.x, now.y - other.y),
+      ];
       if (was > 0) tell("zoom", { factor: is / was, x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
       press.current.moved = true;
     } else if (press.current.moved || Math.hypot(now.x - press.current.x, now.y - press.current.y) > FAR) {
@@ -120,7 +139,8 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     if (step) tell("pan", { dx: step[0], dy: step[1] });
     else if (event.key === "+" || event.key === "=") tell("zoom", { factor: 1.3 });
     else if (event.key === "-") tell("zoom", { factor: 1 / 1.3 });
-    else if (event.key === "F") tell("frames", {}); // for measurements
+    else if (event.key === "F")
+      tell("frames", {}); // for measurements
     else if (event.key === "Enter" && !onMap) onOpen();
     else if (event.key === "Escape") onEscape();
     else return;
@@ -131,7 +151,10 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     tell("mapTo", { x: event.clientX - box.left, y: event.clientY - box.top });
   };
-  useCommands(() => [{ id: "fit", name: words.commands.fit, icon: "fit", keys: ["0"], run: () => tell("fit", {}) }], []);
+  useCommands(
+    () => [{ id: "fit", name: words.commands.fit, icon: "fit", keys: ["0"], run: () => tell("fit", {}) }],
+    [],
+  );
   return html`<canvas ref=${canvas} role="img" aria-label=${label} tabindex="0" data-over=${over.value} data-moving=${moving.value} data-drawn=${drawn.value} data-frames=${frames.value}
       onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onPointerLeave=${() => tell("leave", {})} onDblClick=${onOpen} onKeyDown=${keyed}></canvas>
     <div class="panel zoom"><button class="icon" aria-label=${words.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}><${Icon} name="minus" /></button>

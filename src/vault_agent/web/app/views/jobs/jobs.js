@@ -74,14 +74,23 @@ function Running({ job }) {
         <span class="num mute">${phase.total === null ? count(phase.done) : words.jobs.ofTotal(count(phase.done), count(phase.total))}</span></div>`;
     })}</div>
     <${Warnings} job=${job} /></div>
-    ${sure.value && html`<${Dialog} label=${words.jobs.cancel} onClose=${() => (sure.value = false)}><div class="boxed"><p>${words.jobs.sure}</p>
-      <div class="head"><span class="acts end"><button class="quiet" onClick=${() => (sure.value = false)}>${words.jobs.no}</button><button class="primary" onClick=${cancel}>${words.jobs.yes}</button></span></div></div><//>`}</section>`;
+    ${
+      sure.value &&
+      html`<${Dialog} label=${words.jobs.cancel} onClose=${() => (sure.value = false)}><div class="boxed"><p>${words.jobs.sure}</p>
+      <div class="head"><span class="acts end"><button class="quiet" onClick=${() => (sure.value = false)}>${words.jobs.no}</button><button class="primary" onClick=${cancel}>${words.jobs.yes}</button></span></div></div><//>`
+    }</section>`;
 }
 
 /** Numbers as they are shown, without zeros. @param {Record<string, number>} counts */
-const shownCounts = (counts) => Object.fromEntries(Object.entries(counts).map(([name, n]) => [name, typeof n === "number" && n > 0 ? count(n) : ""]));
+const shownCounts = (counts) =>
+  Object.fromEntries(Object.entries(counts).map(([name, n]) => [name, typeof n === "number" && n > 0 ? count(n) : ""]));
 
-const SIGNS = /** @type {Record<string, [string, string]>} */ ({ succeeded: ["check", "ok"], failed: ["warn", "bad"], cancelled: ["x", "mute"], interrupted: ["warn", "warned"] });
+const SIGNS = /** @type {Record<string, [string, string]>} */ ({
+  succeeded: ["check", "ok"],
+  failed: ["warn", "bad"],
+  cancelled: ["x", "mute"],
+  interrupted: ["warn", "warned"],
+});
 
 /** @param {{ job: any }} given */
 function Past({ job }) {
@@ -102,6 +111,8 @@ function Warnings({ job }) {
   const codes = new Map();
   for (const each of job.warnings) codes.set(each.code, [...(codes.get(each.code) ?? []), each]);
   return html`<details class="log"><summary>${words.jobs.warnings(job.warningCount)}</summary>
-    ${[...codes].map(([code, list]) => html`<div key=${code}><code>${code}</code> <span class="num">${list.length}</span>
-      <ul>${list.slice(0, 20).map((each, at) => html`<li key=${at}>${each.details?.path && html`<bdi>${plain(each.details.path, 200)}</bdi>: `}${plain(each.message, 400)}</li>`)}</ul></div>`)}</details>`;
+    ${[...codes].map(
+      ([code, list]) => html`<div key=${code}><code>${code}</code> <span class="num">${list.length}</span>
+      <ul>${list.slice(0, 20).map((each, at) => html`<li key=${at}>${each.details?.path && html`<bdi>${plain(each.details.path, 200)}</bdi>: `}${plain(each.message, 400)}</li>`)}</ul></div>`,
+    )}</details>`;
 }

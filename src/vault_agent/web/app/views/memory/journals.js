@@ -7,7 +7,16 @@ import { toast } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
-import { journals, loadJournals, loadSession, loadSessions, makeJournal, readDraft, reviewJournal, session } from "../../state/memory.js";
+import {
+  journals,
+  loadJournals,
+  loadSession,
+  loadSessions,
+  makeJournal,
+  readDraft,
+  reviewJournal,
+  session,
+} from "../../state/memory.js";
 import { identityOf, job, remembered, revision, switchedOn } from "../../state/vault.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { agentName } from "./names.js";
@@ -15,7 +24,13 @@ import { agentName } from "./names.js";
 const t = words.journals;
 const [SOON, LATER] = [1500, 5000]; // ms
 const FIRST = ["draft", "incomplete", "pending"];
-const SIGNS = /** @type {Record<string, [string, string]>} */ ({ complete: ["check", "ok"], incomplete: ["warn", "warned"], draft: ["edit", "warned"], pending: ["clock", "mute"], skipped: ["minus", "mute"] });
+const SIGNS = /** @type {Record<string, [string, string]>} */ ({
+  complete: ["check", "ok"],
+  incomplete: ["warn", "warned"],
+  draft: ["edit", "warned"],
+  pending: ["clock", "mute"],
+  skipped: ["minus", "mute"],
+});
 
 /** @param {{ project: string }} given */
 export function Journals({ project }) {
@@ -23,16 +38,21 @@ export function Journals({ project }) {
   const waits = journals.value?.some((each) => each.state === "pending");
   useEffect(() => {
     // No event tells when a journal is written.
-    const timer = setInterval(() => document.visibilityState === "visible" && void loadJournals(project), waits ? SOON : LATER);
+    const timer = setInterval(
+      () => document.visibilityState === "visible" && void loadJournals(project),
+      waits ? SOON : LATER,
+    );
     return () => clearInterval(timer);
   }, [waits, project]);
   if (!journals.value) return null;
   if (!journals.value.length) return html`<${Empty} icon="notes" title=${t.none.title}><p>${t.none.text}</p><//>`;
   const rank = (/** @type {any} */ each) => (FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length);
   const list = [...journals.value].sort((a, b) => rank(a) - rank(b));
-  return html`<ul class="card">${list.map((each) => html`<li class="line" key=${each.sessionId}>
+  return html`<ul class="card">${list.map(
+    (each) => html`<li class="line" key=${each.sessionId}>
     <span class="grow"><${JournalState} of=${each} vault=${each.vault} sessionId=${each.sessionId} />
-      <small>${agentName(each.agent)}${each.project && html` · <bdi>${plain(each.project, 60)}</bdi>`}${each.endedAt && html` · <time class="num" title=${fullDate(each.endedAt)}>${agoWords((Date.now() - timeOf(each.endedAt)) / 1000)}</time>`}</small></span></li>`)}</ul>`;
+      <small>${agentName(each.agent)}${each.project && html` · <bdi>${plain(each.project, 60)}</bdi>`}${each.endedAt && html` · <time class="num" title=${fullDate(each.endedAt)}>${agoWords((Date.now() - timeOf(each.endedAt)) / 1000)}</time>`}</small></span></li>`,
+  )}</ul>`;
 }
 
 /** The state of a journal, and what can be done about it. @param {{ of: any, vault: string, sessionId?: string }} given */
@@ -43,26 +63,51 @@ export function JournalState({ of, vault, sessionId }) {
   const state = t.states[/** @type {"draft"} */ (of.state)];
   const title = plain(of.title, 120);
   /** @param {Promise<any>} work @param {string} done */
-  const act = (work, done) => void work.then(() => {
-    toast(done);
-    void loadSessions("");
-    if (journals.peek()) void loadJournals("");
-    if (session.peek()) void loadSession(session.peek().sessionId);
-  }, (error) => toast(sentence(error)));
-  const said = [state, of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120)), of.attempts > 1 && t.attempts(count(of.attempts)), of.nextTryAt && t.nextTry(fullDate(of.nextTryAt))].filter(Boolean);
+  const act = (work, done) =>
+    void work.then(
+      () => {
+        toast(done);
+        void loadSessions("");
+        if (journals.peek()) void loadJournals("");
+        if (session.peek()) void loadSession(session.peek().sessionId);
+      },
+      (error) => toast(sentence(error)),
+    );
+  const said = [
+    state,
+    of.reason && (t.reasons[of.reason] ?? plain(of.reason, 120)),
+    of.attempts > 1 && t.attempts(count(of.attempts)),
+    of.nextTryAt && t.nextTry(fullDate(of.nextTryAt)),
+  ].filter(Boolean);
   return html`<span class="journal"><span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
     <span class="grow">${of.noteId && identity ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${title || t.open}</bdi></a>` : html`<bdi>${title || t.unnamed}</bdi>`}<small>${said.join(" · ")}</small></span>
-    ${switchedOn("journal.enabled") && sessionId && html`<span class="acts">
+    ${
+      switchedOn("journal.enabled") &&
+      sessionId &&
+      html`<span class="acts">
       ${of.state === "draft" && html`<button class="quiet" onClick=${() => (draft.value = true)}>${t.read}</button>`}
-      ${of.state === "incomplete" && html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`}</span>`}
-    ${draft.value && html`<${Draft} id=${sessionId} onClose=${() => (draft.value = false)} onReview=${(/** @type {boolean} */ accept) => { draft.value = false; act(reviewJournal(sessionId ?? "", accept), accept ? t.accepted : t.dropped); }} />`}</span>`;
+      ${of.state === "incomplete" && html`<button class="quiet" onClick=${() => act(makeJournal(sessionId), t.retrying)}>${t.retry}</button>`}</span>`
+    }
+    ${
+      draft.value &&
+      html`<${Draft} id=${sessionId} onClose=${() => (draft.value = false)} onReview=${(
+        /** @type {boolean} */ accept,
+      ) => {
+        draft.value = false;
+        act(reviewJournal(sessionId ?? "", accept), accept ? t.accepted : t.dropped);
+      }} />`
+    }</span>`;
 }
 
 /** The note that a draft would be, and what becomes of it. @param {{ id: string, onClose: () => void, onReview: (accept: boolean) => void }} given */
 function Draft({ id, onClose, onReview }) {
   const text = useSignal("");
   const fault = useSignal(/** @type {any} */ (null));
-  const read = () => readDraft(id).then((found) => ((text.value = found), (fault.value = null)), (error) => (fault.value = error));
+  const read = () =>
+    readDraft(id).then(
+      (found) => ((text.value = found), (fault.value = null)),
+      (error) => (fault.value = error),
+    );
   useEffect(() => void read(), [id]);
   return html`<${Dialog} label=${t.draftTitle} onClose=${onClose}><div class="boxed">
     <header><h1>${t.draftTitle}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></header>

@@ -25,8 +25,10 @@ export function View() {
   const only = project[0] ?? "";
   useEffect(() => void (vaults.peek().length || !switchedOn("vaults.enabled") || readVaults()), []);
   if (!styled) return null;
-  if (session) return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div><${Session} key=${session} id=${session} /></div></section>`;
-  const tab = (/** @type {boolean} */ on, /** @type {string} */ label) => html`<button role="radio" aria-checked=${journals === on} onClick=${() => (chosen.value = on)}>${label}</button>`;
+  if (session)
+    return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div><${Session} key=${session} id=${session} /></div></section>`;
+  const tab = (/** @type {boolean} */ on, /** @type {string} */ label) =>
+    html`<button role="radio" aria-checked=${journals === on} onClick=${() => (chosen.value = on)}>${label}</button>`;
   return html`<section class="page memory" tabindex="0" aria-label=${t.title}><div>
     <div class="head"><h1>${t.title}</h1><span class="acts"><${Projects} only=${only} />${both && html`<span class="tabs" role="radiogroup" aria-label=${t.title}>${tab(false, t.sessions)}${tab(true, t.journals)}</span>`}</span></div>
     ${memoryFault.value && html`<${Trouble} fault=${memoryFault.value} again=${() => void loadSessions(only)} />`}
@@ -36,7 +38,9 @@ export function View() {
 
 /** The projects to choose from. @param {{ only: string }} given */
 function Projects({ only }) {
-  const names = new Set(vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, "")));
+  const names = new Set(
+    vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, "")),
+  );
   for (const each of sessions.value?.list ?? []) if (each.project) names.add(each.project);
   if (only) names.add(only);
   if (names.size < 2) return null;
@@ -50,7 +54,8 @@ function Sessions({ project }) {
   useEffect(() => void loadSessions(project), [project, remembered.value, clock.value]);
   const now = sessions.value;
   if (!now) return null;
-  if (!now.list.length) return html`<${Empty} icon="memory" title=${t.none.title}><p>${t.none.text}</p><p><code>${t.none.command}</code></p><//>`;
+  if (!now.list.length)
+    return html`<${Empty} icon="memory" title=${t.none.title}><p>${t.none.text}</p><p><code>${t.none.command}</code></p><//>`;
   return html`<p class="mute">${t.lead}</p>
     <ul class="sessions">${now.list.map((each) => html`<${Card} key=${each.sessionId} of=${each} />`)}</ul>
     ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>${words.more}</button>`}`;

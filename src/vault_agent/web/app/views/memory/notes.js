@@ -38,4 +38,5 @@ export function GotNote({ note, onRemove, onAdd, sign }) {
 const percent = (share) => `${count(Math.round(share * 100))} %`;
 
 /** @param {{ notes: any[] }} given */
-export const LeftOut = ({ notes }) => html`<details class="log"><summary>${t.leftOut(notes.length)}</summary><ul class="got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}</ul></details>`;
+export const LeftOut = ({ notes }) =>
+  html`<details class="log"><summary>${t.leftOut(notes.length)}</summary><ul class="got-list">${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}</ul></details>`;

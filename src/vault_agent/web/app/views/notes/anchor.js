@@ -5,7 +5,8 @@ export function showAnchor(scroller, id) {
   const target = scroller.querySelector(`#${CSS.escape(id.startsWith("n-") ? id : `n-${id}`)}`);
   if (!target) return;
   if (/** @type {HTMLElement} */ (target).hidden) return void (scroller.scrollTop = 0);
-  for (let each = target.closest("details:not([open])"); each; each = each.closest("details:not([open])")) /** @type {HTMLDetailsElement} */ (each).open = true;
+  for (let each = target.closest("details:not([open])"); each; each = each.closest("details:not([open])"))
+    /** @type {HTMLDetailsElement} */ (each).open = true;
   target.scrollIntoView({ block: "start" });
   target.classList.add("flash");
   setTimeout(() => target.classList.remove("flash"), 1600);

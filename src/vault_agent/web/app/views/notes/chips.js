@@ -23,15 +23,18 @@ function typeCounts() {
     for (const row of results.value.rows) if (row.type) counts.set(row.type, (counts.get(row.type) ?? 0) + 1);
   } else for (const { type, count: notes } of stats.value?.types ?? []) if (type) counts.set(type, notes);
   for (const type of address.value.type) if (!counts.has(type)) counts.set(type, 0);
-  const rank = (/** @type {string} */ type) => (address.value.type.includes(type) ? 2 : KINDS.some((each) => each === type.toLowerCase()) ? 1 : 0);
+  const rank = (/** @type {string} */ type) =>
+    address.value.type.includes(type) ? 2 : KINDS.some((each) => each === type.toLowerCase()) ? 1 : 0;
   return [...counts].sort((a, b) => rank(b[0]) - rank(a[0]) || b[1] - a[1]).slice(0, MOST);
 }
 
 /** @param {string} type */
-const plural = (type) => (type.toLowerCase() in words.kinds ? /** @type {any} */ (words.kinds)[type.toLowerCase()] : plain(typeName(type), 24));
+const plural = (type) =>
+  type.toLowerCase() in words.kinds ? /** @type {any} */ (words.kinds)[type.toLowerCase()] : plain(typeName(type), 24);
 
 /** @param {string[]} list @param {string} value */
-export const toggled = (list, value) => (list.includes(value) ? list.filter((each) => each !== value) : [...list, value]);
+export const toggled = (list, value) =>
+  list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
 
 export function Chips() {
   const now = address.value;
@@ -40,45 +43,80 @@ export function Chips() {
   const close = () => (menu.value = "");
   const projects = projectNames();
   /** @param {string} name @param {string} icon @param {string} label */
-  const opener = (name, icon, label) => html`<button class="chip" aria-haspopup="true" aria-expanded=${menu.value === name}
-    ref=${(/** @type {HTMLElement | null} */ each) => each && (anchors.current[name] = each)}
+  const opener = (
+    name,
+    icon,
+    label,
+  ) => html`<button class="chip" aria-haspopup="true" aria-expanded=${menu.value === name}
+    ref=${(/** @type {HTMLElement | null} */ each) => each && ((anchors.current[name] = each))}
     onClick=${() => (menu.value = menu.peek() === name ? "" : name)}><${Icon} name=${icon} />${label}<${Icon} name="down" /></button>`;
   // The menus stand beside the row: what it cuts off at its end would cut them off too.
   return html`<div class="chips" role="group" aria-label=${words.notes.filters} tabindex=${-1}>
-    <${Set} />
-    ${typeCounts().map(([type, notes]) => html`<button class="chip" key=${type} aria-pressed=${now.type.includes(type)} onClick=${() => go({ type: toggled(now.type, type) })}>
-      <${Shape} type=${kindOf(type)} quiet /><span class="cut" dir="auto">${plural(type)}</span><span class="n num">${count(notes)}</span></button>`)}
+    <${Others} />
+    ${typeCounts().map(
+      ([
+        type,
+        notes,
+      ]) => html`<button class="chip" key=${type} aria-pressed=${now.type.includes(type)} onClick=${() => go({ type: toggled(now.type, type) })}>
+      <${Shape} type=${kindOf(type)} quiet /><span class="cut" dir="auto">${plural(type)}</span><span class="n num">${count(notes)}</span></button>`,
+    )}
     ${opener("tags", "tag", words.notes.tags)}
     ${opener("folder", "folder", words.notes.folder)}
     ${opener("date", "date", words.notes.date)}
     ${projects.length > 0 && opener("project", "home", words.memory.project)}
-    ${!searching.value && html`<button class="chip" aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
-      <button class="chip" aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button>`}</div>
+    ${
+      !searching.value &&
+      html`<button class="chip" aria-pressed=${now.linked === "false"} onClick=${() => go({ linked: now.linked === "false" ? "" : "false" })}><${Icon} name="link" />${words.notes.unlinked}</button>
+      <button class="chip" aria-pressed=${now.tasks === "open"} onClick=${() => go({ tasks: now.tasks ? "" : "open" })}><${Icon} name="task" />${words.notes.tasks}</button>`
+    }</div>
     ${menu.value === "tags" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "tags", anchor: anchors.current.tags, onClose: close }} />`}
     ${menu.value === "folder" && html`<${Later} load=${TREES} name="TreeMenu" given=${{ kind: "folders", anchor: anchors.current.folder, onClose: close }} />`}
     ${menu.value === "date" && html`<${Later} load=${DATES} name="DateMenu" given=${{ anchor: anchors.current.date, onClose: close }} />`}
-    ${menu.value === "project" && html`<${Menu} anchor=${anchors.current.project} label=${words.memory.project} onClose=${close}>${projects.map((name) => html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.project.includes(name)} onClick=${() => go({ project: toggled(now.project, name) })}>
-      <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><bdi class="cut">${plain(name, 60)}</bdi></button>`)}<//>`}`;
+    ${
+      menu.value === "project" &&
+      html`<${Menu} anchor=${anchors.current.project} label=${words.memory.project} onClose=${close}>${projects.map(
+        (
+          name,
+        ) => html`<button class="entry" role="menuitemcheckbox" key=${name} aria-checked=${now.project.includes(name)} onClick=${() => go({ project: toggled(now.project, name) })}>
+      <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg><bdi class="cut">${plain(name, 60)}</bdi></button>`,
+      )}<//>`
+    }`;
 }
 
 /** The projects whose notes can be asked for. Those of a project's own vault all belong to it. */
 function projectNames() {
   const own = vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
-  return own ? [] : vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, ""));
+  return own
+    ? []
+    : vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, ""));
 }
 
 /** The filters that are set and have no chip of their own. */
-function Set() {
+function Others() {
   const now = address.value;
   const chips = [
     ...now.tag.map((tag) => ({ icon: "tag", text: plain(tag, 40), without: { tag: toggled(now.tag, tag) } })),
-    ...now.path.map((path) => ({ icon: "folder", text: plain(path.replace(/\/$/, ""), 40), without: { path: toggled(now.path, path) } })),
-    ...now.project.map((name) => ({ icon: "home", text: plain(name, 40), without: { project: toggled(now.project, name) } })),
+    ...now.path.map((path) => ({
+      icon: "folder",
+      text: plain(path.replace(/\/$/, ""), 40),
+      without: { path: toggled(now.path, path) },
+    })),
+    ...now.project.map((name) => ({
+      icon: "home",
+      text: plain(name, 40),
+      without: { project: toggled(now.project, name) },
+    })),
     ...(now.after ? [{ icon: "date", text: words.notes.after(fullDate(now.after)), without: { after: "" } }] : []),
     ...(now.before ? [{ icon: "date", text: words.notes.before(fullDate(now.before)), without: { before: "" } }] : []),
   ];
-  return html`${chips.map(({ icon, text, without }) => html`<button class="chip" data-on="true" key=${icon + text} aria-label=${words.notes.remove(text)} onClick=${() => go(without)}>
-    <${Icon} name=${icon} /><bdi class="cut">${text}</bdi><${Icon} name="x" /></button>`)}`;
+  return html`${chips.map(
+    ({
+      icon,
+      text,
+      without,
+    }) => html`<button class="chip" data-on="true" key=${icon + text} aria-label=${words.notes.remove(text)} onClick=${() => go(without)}>
+    <${Icon} name=${icon} /><bdi class="cut">${text}</bdi><${Icon} name="x" /></button>`,
+  )}`;
 }
 
 const SORTS = /** @type {const} */ (["updated", "created", "title", "connections"]);
@@ -89,10 +127,25 @@ export function Count() {
   const { rows, total, more, time, key } = results.value;
   const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || "updated");
   const close = () => (open.value = false);
-  const said = !key ? "" : total === null ? words.notes.results(count(rows.length), more, words.time.milliseconds(count(Math.round(time)))) : words.notes.total(count(total));
+  const said = !key
+    ? ""
+    : total === null
+      ? words.notes.results(count(rows.length), more, words.time.milliseconds(count(Math.round(time))))
+      : words.notes.total(count(total));
   return html`<div class="count"><span class="num" role="status">${said}</span>
     ${searching.value ? html`<span>${words.notes.sort.best}</span>` : html`<button ref=${anchor} aria-haspopup="true" aria-expanded=${open.value} aria-label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`} onClick=${() => (open.value = !open.peek())}>${words.notes.sort[sort]}<${Icon} name="down" small /></button>`}
-    ${open.value && html`<${Menu} anchor=${anchor.current} label=${words.notes.sort.label} onClose=${close}>
-      ${SORTS.map((each) => html`<button class="entry" role="menuitemradio" aria-checked=${each === sort} key=${each} onClick=${() => { go({ sort: each === "updated" ? "" : each }); close(); anchor.current?.focus(); }}>
-        <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.sort[each]}</button>`)}<//>`}</div>`;
+    ${
+      open.value &&
+      html`<${Menu} anchor=${anchor.current} label=${words.notes.sort.label} onClose=${close}>
+      ${SORTS.map(
+        (
+          each,
+        ) => html`<button class="entry" role="menuitemradio" aria-checked=${each === sort} key=${each} onClick=${() => {
+          go({ sort: each === "updated" ? "" : each });
+          close();
+          anchor.current?.focus();
+        }}>
+        <svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.sort[each]}</button>`,
+      )}<//>`
+    }</div>`;
 }

@@ -15,10 +15,25 @@ export function day(ago) {
 /** @param {{ anchor: HTMLElement, onClose: () => void }} given */
 export function DateMenu({ anchor, onClose }) {
   const { after, before } = address.value;
-  const spans = /** @type {const} */ ([["any", ""], ["today", day(0)], ["week", day(6)], ["month", day(29)], ["year", `${new Date().getFullYear()}-01-01`]]);
+  const spans = /** @type {const} */ ([
+    ["any", ""],
+    ["today", day(0)],
+    ["week", day(6)],
+    ["month", day(29)],
+    ["year", `${new Date().getFullYear()}-01-01`],
+  ]);
   return html`<${Menu} anchor=${anchor} label=${words.notes.date} onClose=${onClose}>
-    ${spans.map(([name, since]) => html`<button class="entry" role="menuitemradio" key=${name} aria-checked=${after === since && !before}
-      onClick=${() => { go({ after: since, before: "" }); onClose(); anchor.focus(); }}><svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.dates[name]}</button>`)}
+    ${spans.map(
+      ([
+        name,
+        since,
+      ]) => html`<button class="entry" role="menuitemradio" key=${name} aria-checked=${after === since && !before}
+      onClick=${() => {
+        go({ after: since, before: "" });
+        onClose();
+        anchor.focus();
+      }}><svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>${words.notes.dates[name]}</button>`,
+    )}
     <label class="entry">${words.notes.from}<input class="end" type="date" value=${after} onChange=${(/** @type {any} */ event) => go({ after: event.target.value })} /></label>
     <label class="entry">${words.notes.until}<input class="end" type="date" value=${before} onChange=${(/** @type {any} */ event) => go({ before: event.target.value })} /></label>
   <//>`;

@@ -10,9 +10,31 @@ import { colour } from "./code.js";
 import { mark } from "./marks.js";
 
 const CALLOUT_ICONS = /** @type {Record<string, string>} */ ({
-  warning: "warn", caution: "warn", attention: "warn", danger: "warn", error: "warn", question: "help", help: "help", faq: "help",
-  tip: "flame", hint: "flame", important: "flame", success: "check", check: "check", done: "check", failure: "x", fail: "x", missing: "x",
-  bug: "warn", quote: "quote", cite: "quote", example: "list", todo: "task", abstract: "list", summary: "list", tldr: "list",
+  warning: "warn",
+  caution: "warn",
+  attention: "warn",
+  danger: "warn",
+  error: "warn",
+  question: "help",
+  help: "help",
+  faq: "help",
+  tip: "flame",
+  hint: "flame",
+  important: "flame",
+  success: "check",
+  check: "check",
+  done: "check",
+  failure: "x",
+  fail: "x",
+  missing: "x",
+  bug: "warn",
+  quote: "quote",
+  cite: "quote",
+  example: "list",
+  todo: "task",
+  abstract: "list",
+  summary: "list",
+  tldr: "list",
 });
 
 /** An icon of the sprite as an element. @param {string} name */
@@ -45,7 +67,8 @@ export function enhance(prose, note) {
   headings(prose, note);
   callouts(prose);
   remotes(prose);
-  for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (prose.querySelectorAll("input"))) box.setAttribute("aria-label", box.checked ? words.note.done : words.note.open);
+  for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (prose.querySelectorAll("input")))
+    box.setAttribute("aria-label", box.checked ? words.note.done : words.note.open);
   tables(prose);
   codes(prose);
   void formulas(prose, () => stopped);
@@ -56,7 +79,8 @@ export function enhance(prose, note) {
 /** The title stands above the text: a first heading that repeats it is not shown. @param {HTMLElement} prose @param {string} text */
 export function hideTitle(prose, text) {
   const first = prose.firstElementChild;
-  if (first?.tagName === "H1" && first.textContent?.trim() === text.trim()) /** @type {HTMLElement} */ (first).hidden = true;
+  if (first?.tagName === "H1" && first.textContent?.trim() === text.trim())
+    /** @type {HTMLElement} */ (first).hidden = true;
 }
 
 /** Our links become addresses of the page. @param {HTMLElement} prose */
@@ -67,7 +91,8 @@ function links(prose) {
     else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
     else if (host) link.title = words.note.toHost(plain(host, 100));
     else if (link.classList.contains("unresolved")) missing(link);
-    else if (link.getAttribute("href")?.startsWith("#n-")) link.setAttribute("href", changed({ at: link.getAttribute("href")?.slice(1) }));
+    else if (link.getAttribute("href")?.startsWith("#n-"))
+      link.setAttribute("href", changed({ at: link.getAttribute("href")?.slice(1) }));
   }
 }
 
@@ -165,7 +190,10 @@ function codes(prose) {
     caption.className = "cap";
     const name = document.createElement("bdi");
     name.textContent = plain(language, 30);
-    caption.append(name, button("icon", words.note.copyCode, "copy", () => void copy(text)));
+    caption.append(
+      name,
+      button("icon", words.note.copyCode, "copy", () => void copy(text)),
+    );
     pre.tabIndex = 0;
     pre.dir = "ltr";
     pre.setAttribute("role", "region");
@@ -190,7 +218,12 @@ async function formulas(prose, stopped) {
     if (!tex.trim() || tex.length > FORMULA) continue;
     const made = document.createElement("span");
     try {
-      render(tex, made, { displayMode: place.dataset.display === "true", trust: false, maxExpand: 100, throwOnError: true });
+      render(tex, made, {
+        displayMode: place.dataset.display === "true",
+        trust: false,
+        maxExpand: 100,
+        throwOnError: true,
+      });
       place.replaceChildren(...made.childNodes);
       if (place.dataset.display === "true") place.tabIndex = 0;
     } catch {

@@ -34,7 +34,13 @@ export function Find() {
     sent.current = text.peek();
     const now = address.peek();
     const filters = any
-      ? { type: merged(now.type, found.type), tag: merged(now.tag, found.tag), path: merged(now.path, found.path), after: found.after || now.after, before: found.before || now.before }
+      ? {
+          type: merged(now.type, found.type),
+          tag: merged(now.tag, found.tag),
+          path: merged(now.path, found.path),
+          after: found.after || now.after,
+          before: found.before || now.before,
+        }
       : {};
     if (sent.current !== now.q) chosen.value = "";
     go({ q: text.peek(), ...filters }, { replace: !any });
@@ -69,9 +75,27 @@ export function Find() {
     send(false);
     input.current?.focus();
   };
-  useCommands(() => [{ id: "search", name: words.commands.search, icon: "search", keys: ["Mod+Shift+f", "/"], run: () => { input.current?.focus(); input.current?.select(); } }], []);
+  useCommands(
+    () => [
+      {
+        id: "search",
+        name: words.commands.search,
+        icon: "search",
+        keys: ["Mod+Shift+f", "/"],
+        run: () => {
+          input.current?.focus();
+          input.current?.select();
+        },
+      },
+    ],
+    [],
+  );
 
-  const mode = searching.value ? /** @type {any} */ (words.notes.mode)[results.value.mode] : embeds.value ? words.notes.mode.hybrid : words.notes.mode.lexical;
+  const mode = searching.value
+    ? /** @type {any} */ (words.notes.mode)[results.value.mode]
+    : embeds.value
+      ? words.notes.mode.hybrid
+      : words.notes.mode.lexical;
   return html`<div class="find" role="search"><label class="field"><${Icon} name="search" /><span class="visually-hidden">${words.notes.find}</span>
     <input id="find" ref=${input} type="text" inputmode="search" enterkeyhint="search" dir="auto" spellcheck=${false} autocomplete="off" maxlength="1000" value=${text.value} placeholder=${words.notes.hint}
       onInput=${typed} onKeyDown=${keyed} onCompositionEnd=${typed} />

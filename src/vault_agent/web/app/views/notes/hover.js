@@ -36,13 +36,17 @@ const hide = () => {
 /** Follow the links of an element. Return a function that stops it. @param {HTMLElement} element */
 export function watchLinks(element) {
   const over = (/** @type {Event} */ event) => {
-    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-note], a[data-peek]"));
+    const link = /** @type {HTMLElement | null} */ (
+      /** @type {Element} */ (event.target).closest("a[data-note], a[data-peek]")
+    );
     if (!link || !target(link) || card.peek()?.pinned) return;
     clearTimeout(timer);
     timer = setTimeout(() => void show(link), WAIT);
   };
   const keyed = (/** @type {KeyboardEvent} */ event) => {
-    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-note], a[data-peek]"));
+    const link = /** @type {HTMLElement | null} */ (
+      /** @type {Element} */ (event.target).closest("a[data-note], a[data-peek]")
+    );
     if (event.key === " " && link && target(link)) {
       event.preventDefault();
       void show(link);

@@ -16,7 +16,8 @@ const PAGE = 20;
 const MENTIONS = 50;
 
 /** @param {() => void} run */
-const whenIdle = (run) => ("requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 400 }) : setTimeout(run, 60));
+const whenIdle = (run) =>
+  "requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 400 }) : setTimeout(run, 60);
 
 /** @param {{ id: string }} given */
 export function Links({ id }) {
@@ -61,7 +62,8 @@ export function Links({ id }) {
     }
   };
 
-  if (fault.value) return html`<section class="back"><${Trouble} fault=${fault.value} again=${() => void load()} /></section>`;
+  if (fault.value)
+    return html`<section class="back"><${Trouble} fault=${fault.value} again=${() => void load()} /></section>`;
   if (!linked.value) return null;
   const lists = { linked: linked.value.backlinks, unlinked: unlinked.value?.mentions ?? [] };
   const counts = { linked: linked.value.total, unlinked: unlinked.value?.total };
@@ -70,7 +72,9 @@ export function Links({ id }) {
   const keyed = (event) => {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     tab.value = shown === "linked" ? "unlinked" : "linked";
-    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus());
+    requestAnimationFrame(() =>
+      /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus(),
+    );
   };
   return html`<section class="back" aria-label=${words.note.backlinks}><header><h2>${words.note.backlinks}</h2>
       <div class="tabs" role="tablist" aria-label=${words.note.backlinks} ref=${tabs} onKeyDown=${keyed}>${/** @type {const} */ (["linked", "unlinked"]).map((each) => html`<button key=${each} role="tab" id=${`tab-${each}`} aria-controls="refs" tabindex=${each === shown ? 0 : -1} aria-selected=${each === shown} onClick=${() => (tab.value = each)}>${words.note[each]}<span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span></button>`)}</div></header>

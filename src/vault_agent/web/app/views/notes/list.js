@@ -4,7 +4,19 @@ import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../ve
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/fault.js";
 import { address, FILTERS, go, LISTS } from "../../state/address.js";
-import { asked, busy, chosen, fault, fetchMore, filtered, hovered, refresh, reload, results, searching } from "../../state/results.js";
+import {
+  asked,
+  busy,
+  chosen,
+  fault,
+  fetchMore,
+  filtered,
+  hovered,
+  refresh,
+  reload,
+  results,
+  searching,
+} from "../../state/results.js";
 import { health, job } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { agoWords, timeOf, words } from "../../words.js";
@@ -59,19 +71,38 @@ export function List() {
     const at = rows.indexOf(row);
     const box = scroll.current;
     if (at * height.value < box.scrollTop) box.scrollTop = at * height.value;
-    else if ((at + 1) * height.value > box.scrollTop + box.clientHeight) box.scrollTop = (at + 1) * height.value - box.clientHeight;
+    else if ((at + 1) * height.value > box.scrollTop + box.clientHeight)
+      box.scrollTop = (at + 1) * height.value - box.clientHeight;
     measure();
-    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (box.querySelector(`[data-note="${row.id}"]`))?.focus({ preventScroll: true }));
+    requestAnimationFrame(() =>
+      /** @type {HTMLElement | null} */ (box.querySelector(`[data-note="${row.id}"]`))?.focus({ preventScroll: true }),
+    );
   };
-  useCommands(() => [
-    { id: "next", name: words.commands.next, keys: ["j"], run: () => walk(document.activeElement?.closest(".rows") || chosen.peek() || open ? focusAt + 1 : 0), hidden: true },
-    { id: "previous", name: words.commands.previous, keys: ["k"], run: () => walk(focusAt - 1), hidden: true },
-  ], [rows, focusAt, height.value, open]);
+  useCommands(
+    () => [
+      {
+        id: "next",
+        name: words.commands.next,
+        keys: ["j"],
+        run: () => walk(document.activeElement?.closest(".rows") || chosen.peek() || open ? focusAt + 1 : 0),
+        hidden: true,
+      },
+      { id: "previous", name: words.commands.previous, keys: ["k"], run: () => walk(focusAt - 1), hidden: true },
+    ],
+    [rows, focusAt, height.value, open],
+  );
 
   /** @param {KeyboardEvent} event */
   const keyed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = { ArrowDown: focusAt + 1, ArrowUp: focusAt - 1, Home: 0, End: rows.length - 1, PageDown: focusAt + visible.value - 1, PageUp: focusAt - visible.value + 1 }[event.key];
+    const to = {
+      ArrowDown: focusAt + 1,
+      ArrowUp: focusAt - 1,
+      Home: 0,
+      End: rows.length - 1,
+      PageDown: focusAt + visible.value - 1,
+      PageUp: focusAt - visible.value + 1,
+    }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     if (event.key === "ArrowUp" && focusAt === 0) document.getElementById("find")?.focus();
@@ -90,24 +121,35 @@ export function List() {
       onPointerLeave=${() => (hovered.value = "")}
       onPointerOver=${(/** @type {any} */ event) => (hovered.value = event.target.closest?.(".row")?.dataset.note ?? "")}>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
-    ${rows.length > 0 && html`<ol class="rows" aria-label=${words.notes.list} style=${{ blockSize: `${size * height.value}px` }}>
+    ${
+      rows.length > 0 &&
+      html`<ol class="rows" aria-label=${words.notes.list} style=${{ blockSize: `${size * height.value}px` }}>
       ${shown.map((at) => {
         const row = rows[at];
         return html`<li key=${row ? row.id : `ghost-${at}`} style=${{ insetBlockStart: `${at * height.value}px` }} aria-setsize=${total ?? (more ? -1 : rows.length)} aria-posinset=${at + 1}>
-          ${row ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)} />`
-            : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`}</li>`;
-      })}</ol>`}
+          ${
+            row
+              ? html`<${Row} row=${row} query=${query} current=${row.id === open} focusable=${at === focusAt} onOpen=${() => (chosen.value = row.id)} />`
+              : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`
+          }</li>`;
+      })}</ol>`
+    }
     <div class="row visually-hidden" ref=${probe} aria-hidden="true" style=${{ blockSize: "var(--row)" }}></div>
     ${!rows.length && !fault.value && (busy.value || !key ? html`<${Ghosts} />` : html`<${None} />`)}
   </div>`;
 }
 
-const Ghosts = () => html`<div aria-hidden="true">${[...Array(GHOSTS).keys()].map((at) => html`<div class="ghost" key=${at}><i></i><i></i><i></i></div>`)}</div>`;
+const Ghosts = () =>
+  html`<div aria-hidden="true">${[...Array(GHOSTS).keys()].map((at) => html`<div class="ghost" key=${at}><i></i><i></i><i></i></div>`)}</div>`;
 
 function None() {
   const { indexedAt } = results.value;
   if (searching.value || filtered.value) {
-    const clear = () => go({ q: "", ...Object.fromEntries(FILTERS.map((name) => [name, LISTS.some((each) => each === name) ? [] : ""])) });
+    const clear = () =>
+      go({
+        q: "",
+        ...Object.fromEntries(FILTERS.map((name) => [name, LISTS.some((each) => each === name) ? [] : ""])),
+      });
     return html`<${Empty} icon="search" title=${words.notes.none.title}><p>${words.notes.none.text}
       ${indexedAt && ` ${words.notes.none.indexed(agoWords((Date.now() - timeOf(indexedAt)) / 1000))}`}</p>
       <button class="quiet" onClick=${clear}>${words.notes.none.clear}</button><//>`;

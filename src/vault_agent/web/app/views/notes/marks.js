@@ -11,7 +11,10 @@ export function mark(prose) {
   const sought = markedWords(asked.peek().text);
   if (!sought.length) return void (/** @type {any} */ (CSS).highlights.delete("hits"));
   const cjk = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/u;
-  const pattern = new RegExp(sought.map((each) => (cjk.test(each) ? each : `(?<![\\p{L}\\p{N}])${each}`)).join("|"), "giu");
+  const pattern = new RegExp(
+    sought.map((each) => (cjk.test(each) ? each : `(?<![\\p{L}\\p{N}])${each}`)).join("|"),
+    "giu",
+  );
   const ranges = [];
   const walker = document.createTreeWalker(prose, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node && ranges.length < MOST; node = walker.nextNode()) {

@@ -26,7 +26,10 @@ export function Mini({ read }) {
     const abort = new AbortController();
     const begin = async () => {
       try {
-        const { data } = await ask("GET", `/notes/${read.id}/graph`, { query: { depth: depth.value, limit: MOST }, signal: abort.signal });
+        const { data } = await ask("GET", `/notes/${read.id}/graph`, {
+          query: { depth: depth.value, limit: MOST },
+          signal: abort.signal,
+        });
         const laid = await layOut(data, read.type);
         if (!abort.signal.aborted) graph.value = laid;
       } catch {
@@ -67,13 +70,25 @@ export function Mini({ read }) {
       <a class="icon" href=${changed({ view: "graph", near: read.id })} aria-label=${words.note.openGraph} title=${words.note.openGraph}><${Icon} name="fit" /></a></h2>
     <div class="mini"><canvas ref=${canvas} role="img" aria-label=${words.note.localGraphSays(Math.max(0, nodes.length - 1))}
       onPointerMove=${(/** @type {PointerEvent} */ event) => (hot.value = nearest(event))} onPointerLeave=${() => (hot.value = -1)}
-      onClick=${(/** @type {PointerEvent} */ event) => { const at = nearest(event); if (at > 0) go({ note: nodes[at].id }); }}></canvas></div></section>`;
+      onClick=${(/** @type {PointerEvent} */ event) => {
+        const at = nearest(event);
+        if (at > 0) go({ note: nodes[at].id });
+      }}></canvas></div></section>`;
 }
 
 /** @param {any} data @param {string | null} type */
 async function layOut(data, type) {
-  const { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } = await import("../../../vendor/d3-force.js");
-  const nodes = data.nodes.map((/** @type {any} */ node, /** @type {number} */ at) => ({ id: node.noteId, title: plain(node.title, 40), kind: kindOf(at ? node.type : type), degree: node.in + node.out, distance: node.distance, ...(at === 0 && { fx: 0, fy: 0 }) }));
+  const { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } = await import(
+    "../../../vendor/d3-force.js"
+  );
+  const nodes = data.nodes.map((/** @type {any} */ node, /** @type {number} */ at) => ({
+    id: node.noteId,
+    title: plain(node.title, 40),
+    kind: kindOf(at ? node.type : type),
+    degree: node.in + node.out,
+    distance: node.distance,
+    ...(at === 0 && { fx: 0, fy: 0 }),
+  }));
   const links = data.edges.map((/** @type {[number, number]} */ [source, target]) => ({ source, target }));
   const simulation = forceSimulation(nodes)
     .force("link", forceLink(links).distance(46).strength(0.5))
@@ -96,7 +111,8 @@ function draw(canvas, { nodes, links }, hot) {
   const to = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   to.scale(ratio, ratio);
   const colours = palette();
-  const reach = (/** @type {"x" | "y"} */ axis) => Math.max(40, ...nodes.map((/** @type {any} */ node) => Math.abs(node[axis])));
+  const reach = (/** @type {"x" | "y"} */ axis) =>
+    Math.max(40, ...nodes.map((/** @type {any} */ node) => Math.abs(node[axis])));
   const scale = Math.min((width / 2 - 34) / reach("x"), (height / 2 - 24) / reach("y"), 1.7);
   for (const node of nodes) [node.sx, node.sy] = [width / 2 + node.x * scale, height / 2 + node.y * scale - 4];
   for (const near of [false, true]) {
@@ -125,10 +141,18 @@ function draw(canvas, { nodes, links }, hot) {
     to.stroke();
     to.lineWidth = 1;
   });
-  const ranked = nodes.map((/** @type {any} */ node, /** @type {number} */ at) => ({ node, at })).sort((/** @type {any} */ a, /** @type {any} */ b) => Number(b.at === hot) - Number(a.at === hot) || Number(b.at === 0) - Number(a.at === 0) || b.node.degree - a.node.degree);
+  const ranked = nodes
+    .map((/** @type {any} */ node, /** @type {number} */ at) => ({ node, at }))
+    .sort(
+      (/** @type {any} */ a, /** @type {any} */ b) =>
+        Number(b.at === hot) - Number(a.at === hot) ||
+        Number(b.at === 0) - Number(a.at === 0) ||
+        b.node.degree - a.node.degree,
+    );
   /** @type {number[][]} */
   const taken = [];
-  const over = (/** @type {number[]} */ one, /** @type {number[]} */ other) => other[0] < one[2] && one[0] < other[2] && other[1] < one[3] && one[1] < other[3];
+  const over = (/** @type {number[]} */ one, /** @type {number[]} */ other) =>
+    other[0] < one[2] && one[0] < other[2] && other[1] < one[3] && one[1] < other[3];
   const circles = nodes.map((/** @type {any} */ { sx, sy, r }) => [sx - r, sy - r, sx + r, sy + r]);
   to.textAlign = "center";
   to.textBaseline = "middle";
@@ -142,7 +166,10 @@ function draw(canvas, { nodes, links }, hot) {
     const x = Math.max(half + 4, Math.min(node.sx, width - half - 4));
     const y = node.sy + node.r + (at ? 9 : 13);
     const box = [x - half - 2, y - 7, x + half + 2, y + 7];
-    const free = !taken.some((other) => over(box, other)) && (strong || !circles.some((/** @type {number[]} */ other, /** @type {number} */ each) => each !== at && over(box, other)));
+    const free =
+      !taken.some((other) => over(box, other)) &&
+      (strong ||
+        !circles.some((/** @type {number[]} */ other, /** @type {number} */ each) => each !== at && over(box, other)));
     if (at !== hot && !free) continue;
     taken.push(box);
     to.strokeStyle = colours.paper;

@@ -29,10 +29,19 @@ export function Notes() {
     if (matchMedia("(max-width: 1240px)").matches) drawer.value = !drawer.peek();
     else set({ side: !settings.peek().side });
   };
-  useCommands(() => [
-    { id: "list", name: words.commands.list, icon: "list", keys: ["["], run: () => set({ list: !settings.peek().list }) },
-    { id: "side", name: words.commands.side, icon: "side", keys: ["]"], run: toggleSide },
-  ], []);
+  useCommands(
+    () => [
+      {
+        id: "list",
+        name: words.commands.list,
+        icon: "list",
+        keys: ["["],
+        run: () => set({ list: !settings.peek().list }),
+      },
+      { id: "side", name: words.commands.side, icon: "side", keys: ["]"], run: toggleSide },
+    ],
+    [],
+  );
   return html`<div class="notes" data-open=${note ? "note" : "list"} data-list=${String(list || !note)} data-side=${String(side && Boolean(note) && !writes)}>
     <section class="list" aria-label=${words.notes.title}><h1 class="visually-hidden">${words.notes.title}</h1><${Find} />${counted.value && html`<${Chips} /><${Count} /><${List} />`}</section>
     ${note ? html`<${Later} load=${READ} name="Read" given=${{ drawer, onSide: toggleSide }} />` : html`<${Nothing} />`}</div>`;

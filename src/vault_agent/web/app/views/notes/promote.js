@@ -16,14 +16,18 @@ import { words } from "../../words.js";
 const t = words.promote;
 
 /** Whether notes of this page can be promoted. */
-const here = () => switchedOn("memory.enabled") && vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
+const here = () =>
+  switchedOn("memory.enabled") && vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
 const globalVault = () => vaults.value.find((each) => each.role === "global")?.identity;
 
 /** The button of a note, and its dialog. @param {{ read: import("../../state/note.js").Note }} given */
 export function Promote({ read }) {
   const open = useSignal(false);
   const may = Boolean(here() && globalVault());
-  useCommands(() => [{ id: "promote", name: t.title, icon: "star", run: () => (open.value = true), hidden: !may }], [may]);
+  useCommands(
+    () => [{ id: "promote", name: t.title, icon: "star", run: () => (open.value = true), hidden: !may }],
+    [may],
+  );
   if (!may) return null;
   const done = read.properties.some(({ key, values }) => key === "promoted" && values[0]?.text === "true");
   const name = done ? t.done : t.title;
@@ -52,14 +56,27 @@ function Sheet({ read, done, onClose }) {
     busy.value = false;
   };
   /** @param {object} how */
-  const promote = (how) => run(() => ask("POST", path, { body: how, patience: 30_000 }), ({ global, created, updated }) =>
-    toast(created ? t.made : updated ? t.renewed : t.as, t.open, () => (location.hash = addressIn(globalVault(), global.noteId))));
+  const promote = (how) =>
+    run(
+      () => ask("POST", path, { body: how, patience: 30_000 }),
+      ({ global, created, updated }) =>
+        toast(
+          created ? t.made : updated ? t.renewed : t.as,
+          t.open,
+          () => (location.hash = addressIn(globalVault(), global.noteId)),
+        ),
+    );
   /** @param {boolean} keep */
-  const undo = (keep) => run(() => ask("DELETE", path, { query: { keep } }), () => toast(t.undone));
+  const undo = (keep) =>
+    run(
+      () => ask("DELETE", path, { query: { keep } }),
+      () => toast(t.undone),
+    );
   const code = fault.value?.code;
   const { similar = [], secrets = [] } = fault.value?.details ?? {};
   /** @param {string} label @param {() => void} act @param {string} [look] */
-  const button = (label, act, look = "quiet") => html`<button class=${look} disabled=${busy.value} onClick=${act}>${label}</button>`;
+  const button = (label, act, look = "quiet") =>
+    html`<button class=${look} disabled=${busy.value} onClick=${act}>${label}</button>`;
   return html`<${Dialog} label=${t.title} onClose=${onClose}><div class="boxed">
     <header><h1>${done ? t.done : t.title}</h1><button class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button></header>
     <p>${done ? t.doneText : t.text(title)}</p>
@@ -67,7 +84,11 @@ function Sheet({ read, done, onClose }) {
     ${similar.length > 0 && html`<ul class="card">${similar.map((/** @type {any} */ each) => html`<li class="line" key=${each.noteId}><${Icon} name="notes" /><a class="grow" href=${addressIn(globalVault(), each.noteId)}><bdi>${plain(each.title, 120) || words.untitled}</bdi><small><bdi>${plain(each.path, 200)}</bdi></small></a></li>`)}</ul>`}
     ${secrets.length > 0 && html`<ul class="card">${secrets.map((/** @type {any} */ each, /** @type {number} */ at) => html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`)}</ul>`}
     <div class="head"><span class="acts end">
-      ${done ? html`${code === "PROMOTE_EDITED" ? button(t.keep, () => undo(true)) : button(t.undo, () => undo(false))}${button(t.update, () => promote({ update: true }), "primary")}`
-        : code === "PROMOTE_SIMILAR" ? button(t.force, () => promote({ force: true }), "primary")
-        : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")}</span></div></div><//>`;
+      ${
+        done
+          ? html`${code === "PROMOTE_EDITED" ? button(t.keep, () => undo(true)) : button(t.undo, () => undo(false))}${button(t.update, () => promote({ update: true }), "primary")}`
+          : code === "PROMOTE_SIMILAR"
+            ? button(t.force, () => promote({ force: true }), "primary")
+            : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")
+      }</span></div></div><//>`;
 }

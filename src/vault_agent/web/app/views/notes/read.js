@@ -30,7 +30,9 @@ export function Read(given) {
   const styled = useSheet("prose.css");
   const { edit } = address.value;
   if (!styled || (edit && !health.value)) return null;
-  return edit && mayWrite.value ? html`<${Later} load=${elsewhere.editor} name="Editor" given=${{ reading: READING }} />` : html`<${Reader} ...${given} />`;
+  return edit && mayWrite.value
+    ? html`<${Later} load=${elsewhere.editor} name="Editor" given=${{ reading: READING }} />`
+    : html`<${Reader} ...${given} />`;
 }
 
 /** @param {{ drawer: { value: boolean }, onSide: () => void }} given */
@@ -47,7 +49,8 @@ function Reader({ drawer, onSide }) {
     if (!scroller || !read || read.id !== wanted) return;
     // The link that was followed is gone, and the focus with it.
     if (arrival.peek() !== "start" && document.activeElement === document.body) scroller.focus({ preventScroll: true });
-    if (arrival.peek() === "back" && remembered.peek().scroll !== undefined) return stayAt(scroller, remembered.peek().scroll);
+    if (arrival.peek() === "back" && remembered.peek().scroll !== undefined)
+      return stayAt(scroller, remembered.peek().scroll);
     else if (at) showAnchor(scroller, at);
     else if (line) showLine(scroller, Number(line));
     else scroller.scrollTop = 0;
@@ -68,11 +71,21 @@ function Reader({ drawer, onSide }) {
   };
   const edits = () => go({ note: address.peek().note, edit: "1" });
   const close = () => (history.length > 1 && arrival.peek() === "go" ? history.back() : go({ note: "" }));
-  useCommands(() => [
-    { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
-    { id: "edit", name: words.commands.edit, icon: "edit", keys: ["e", "Mod+e"], run: edits, hidden: !wanted },
-    { id: "local", name: words.commands.local, icon: "graph", run: () => go({ view: "graph", near: address.peek().note }), hidden: !wanted },
-  ].filter((each) => mayWrite.peek() || each.id !== "edit"), [wanted, mayWrite.value]);
+  useCommands(
+    () =>
+      [
+        { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
+        { id: "edit", name: words.commands.edit, icon: "edit", keys: ["e", "Mod+e"], run: edits, hidden: !wanted },
+        {
+          id: "local",
+          name: words.commands.local,
+          icon: "graph",
+          run: () => go({ view: "graph", near: address.peek().note }),
+          hidden: !wanted,
+        },
+      ].filter((each) => mayWrite.peek() || each.id !== "edit"),
+    [wanted, mayWrite.value],
+  );
 
   const folder = read?.path.includes("/") ? read.path.slice(0, read.path.lastIndexOf("/")) : "";
   const title = plain(read?.title) || words.untitled;
@@ -88,10 +101,13 @@ function Reader({ drawer, onSide }) {
           <button class="icon" aria-label=${words.note.side} title=${words.note.side} onClick=${onSide}><${Icon} name="side" /></button>
           ${mayWrite.value && html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}><${Icon} name="edit" /><span class="m-hide">${words.note.edit}</span><span class="visually-hidden only-s">${words.note.edit}</span></button>`}</div></div>
       ${noteFault.value && html`<div class="doc">${noteFault.value.status === 404 ? html`<${Empty} icon="file" title=${words.note.gone.title}><p>${words.note.gone.text}</p><//>` : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`}</div>`}
-      ${read && html`<div class="doc">
+      ${
+        read &&
+        html`<div class="doc">
         <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
         ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
-        <${Links} key=${read.id} id=${read.id} /></div>`}
+        <${Links} key=${read.id} id=${read.id} /></div>`
+      }
     </article>
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}`;
 }
@@ -133,7 +149,9 @@ const SEGMENTED = 20_000; // characters; longer texts are estimated
 function countWords(rendered) {
   const text = rendered.replace(/<[^>]*>/g, " ");
   const part = text.slice(0, SEGMENTED);
-  const found = segmenter ? [...segmenter.segment(part)].filter((each) => each.isWordLike).length : part.split(/\s+/).length;
+  const found = segmenter
+    ? [...segmenter.segment(part)].filter((each) => each.isWordLike).length
+    : part.split(/\s+/).length;
   return Math.round((found * text.length) / Math.max(1, part.length));
 }
 

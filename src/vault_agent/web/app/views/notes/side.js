@@ -69,6 +69,9 @@ function Properties({ list }) {
 function Value({ name, value, many }) {
   const text = plain(value.text.replace(/^\[\[(?:[^\]|]*\|)?([^\]]*)\]\]$/, "$1"), 300);
   if (value.noteId) return html`<a href=${changed({ note: value.noteId })}><bdi>${text}</bdi></a>`;
-  if (name === "tags" || name === "tag") return html`<a class="tag" href=${changed({ tag: [text.replace(/^#/, "")], q: "" })}><bdi>${text}</bdi></a>`;
-  return many ? html`<bdi class="tag">${text}</bdi>` : html`<bdi class=${/^[\d\s:.TZ+-]+$/.test(text) ? "num" : ""}>${text}</bdi>`;
+  if (name === "tags" || name === "tag")
+    return html`<a class="tag" href=${changed({ tag: [text.replace(/^#/, "")], q: "" })}><bdi>${text}</bdi></a>`;
+  return many
+    ? html`<bdi class="tag">${text}</bdi>`
+    : html`<bdi class=${/^[\d\s:.TZ+-]+$/.test(text) ? "num" : ""}>${text}</bdi>`;
 }

@@ -16,7 +16,10 @@ const MOST = 100; // entries in the document: typing finds the others
 
 /** @param {any[]} nodes @param {string} field @param {number} depth @returns {Entry[]} */
 function flat(nodes, field, depth = 0) {
-  return nodes.flatMap((node) => [{ name: node[field], total: node.total, depth }, ...flat(node.children, field, depth + 1)]);
+  return nodes.flatMap((node) => [
+    { name: node[field], total: node.total, depth },
+    ...flat(node.children, field, depth + 1),
+  ]);
 }
 
 /** @param {{ kind: "tags" | "folders", anchor: HTMLElement, onClose: () => void }} given */

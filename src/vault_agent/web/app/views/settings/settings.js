@@ -19,7 +19,14 @@ export function View() {
   return html`<section class="page" tabindex="0" aria-label=${t.title}><div><h1>${t.title}</h1>
     <section><h2>${t.look}</h2><${Look} /></section>
     <section><h2>${t.health}</h2>${health.value && html`<${Health} now=${health.value} />`}<p class="mute">${t.cli}</p></section>
-    ${document.documentElement.dataset.key === "required" && html`<section><h2>${t.session}</h2><button class="quiet danger" onClick=${() => signOut().then(() => toast(t.signedOut), (/** @type {any} */ error) => toast(sentence(error)))}>${t.signOut}</button></section>`}
+    ${
+      document.documentElement.dataset.key === "required" &&
+      html`<section><h2>${t.session}</h2><button class="quiet danger" onClick=${() =>
+        signOut().then(
+          () => toast(t.signedOut),
+          (/** @type {any} */ error) => toast(sentence(error)),
+        )}>${t.signOut}</button></section>`
+    }
   </div></section>`;
 }
 
@@ -45,18 +52,48 @@ function Look() {
 function Health({ now }) {
   const { index, embeddings, watch } = now;
   const share = `${Math.round(embeddings.share * 100)} %`;
-  const semantic = !embeddings.enabled ? [t.embeddingsOff, "mute"] : !embeddings.available ? [t.embeddingsGone, "warned"] : embeddings.share < 1 ? [t.embeddingsPart(share), "warned"] : [t.embeddingsOk, "ok"];
+  const semantic = !embeddings.enabled
+    ? [t.embeddingsOff, "mute"]
+    : !embeddings.available
+      ? [t.embeddingsGone, "warned"]
+      : embeddings.share < 1
+        ? [t.embeddingsPart(share), "warned"]
+        : [t.embeddingsOk, "ok"];
   const state = !index.available ? [t.indexNone, "bad"] : index.stale ? [t.indexStale, "warned"] : [t.indexOk, "ok"];
   const watching = watch?.enabled ? [t.watchOk(count(watch.folders)), "ok"] : [t.watchOff, "mute"];
   const rows = [
     ["folder", t.vault, plain(now.vault.name, 100), t.vaultLine(count(index.notes), count(index.chunks)), ""],
-    ["notes", t.index, state[0], index.indexedAt ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000)) : "", state[1]],
+    [
+      "notes",
+      t.index,
+      state[0],
+      index.indexedAt ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000)) : "",
+      state[1],
+    ],
     ["search", t.embeddings, semantic[0], "", semantic[1]],
     ["clock", t.watch, watching[0], "", watching[1]],
     ["edit", t.write, switchedOn("write.enabled") ? t.on : t.writeOff, "", switchedOn("write.enabled") ? "ok" : "mute"],
-    ["folder", t.vaults, switchedOn("vaults.enabled") ? t.on : t.vaultsOff, "", switchedOn("vaults.enabled") ? "ok" : "mute"],
-    ["memory", t.memory, switchedOn("memory.enabled") ? t.on : t.memoryOff, "", switchedOn("memory.enabled") ? "ok" : "mute"],
-    ["notes", t.journals, switchedOn("journal.enabled") ? t.on : t.journalsOff, "", switchedOn("journal.enabled") ? "ok" : "mute"],
+    [
+      "folder",
+      t.vaults,
+      switchedOn("vaults.enabled") ? t.on : t.vaultsOff,
+      "",
+      switchedOn("vaults.enabled") ? "ok" : "mute",
+    ],
+    [
+      "memory",
+      t.memory,
+      switchedOn("memory.enabled") ? t.on : t.memoryOff,
+      "",
+      switchedOn("memory.enabled") ? "ok" : "mute",
+    ],
+    [
+      "notes",
+      t.journals,
+      switchedOn("journal.enabled") ? t.on : t.journalsOff,
+      "",
+      switchedOn("journal.enabled") ? "ok" : "mute",
+    ],
     ["info", t.version, now.version, /** @type {any} */ (words.stats)[live.value], ""],
   ];
   return html`<div class="card">
