@@ -4,6 +4,9 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The checks of the web page, from the npm registry. Node itself is in requirements/dev.txt.
+NPM := web/node_modules/.locked
+BIOME := $(BIN)/node web/node_modules/@biomejs/biome/bin/biome
 # Wheels only, so that no compiler is needed.
 INSTALL := $(PIP) install --quiet --only-binary :all: --require-hashes
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -36,14 +39,17 @@ test: lint  ## Check the code and the links of the documentation, and run all bu
 	@if [ -n "$$CI" ] && command -v apt-get >/dev/null; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-lint: $(VENV)/.dev  ## Run the linter, the format check and the type checker
+lint: $(NPM)  ## Run the linters, the format checks and the type checkers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIOME) ci --error-on-warnings
+	$(BIN)/node web/check.mjs
 
-format: $(VENV)/.dev  ## Format the code and apply safe fixes
+format: $(NPM)  ## Format the code and apply safe fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIOME) check --write
 
 bench: $(VENV)/.dev  ## Measure performance, e.g. make bench ARGS=--quick
 	$(BIN)/python benchmarks/run.py $(ARGS)
@@ -62,8 +68,8 @@ browser:  ## Install a browser for the tests of the web page, where apt can
 		echo "Install Chromium, Chrome or Edge, or give its path as VAULT_AGENT_TEST_BROWSER." >&2; exit 1; \
 	fi
 
-vendor:  ## Build the vendored files of the web page; needs Node 20 and the npm registry
-	cd web && npm ci --ignore-scripts --no-audit --no-fund && node build.mjs
+vendor: $(NPM)  ## Build the vendored files of the web page
+	$(BIN)/node web/build.mjs
 
 recording: $(VENV)/.dev  ## Record the demo for the README
 	$(BIN)/python docs/images/record.py
@@ -82,7 +88,7 @@ lock: $(VENV)/.dev  ## Update the locked dependencies
 		--group dev pyproject.toml --output-file requirements/dev.txt
 
 clean:  ## Remove everything that these commands created
-	rm -rf $(VENV) .tox build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules .tox build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -101,4 +107,9 @@ $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@echo "Installing the locked development tools into $(VENV)"
 	@$(INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(NPM): web/package-lock.json $(VENV)/.dev
+	@echo "Installing the locked checks of the web page into web/node_modules"
+	@$(BIN)/npm --prefix web ci --ignore-scripts --no-audit --no-fund --silent
 	@touch $@

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.node import node
 
 from vault_agent.cli.agent_hooks import AGENTS, hook_command, install, remove, state
 from vault_agent.cli.jsonc import loads
@@ -194,7 +194,6 @@ def test_opencode_gets_a_plugin(tmp_path: Path):
     assert not remove("opencode", path)
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_the_plugin_calls_the_hook_and_gives_what_it_prints(tmp_path: Path):
     told = tmp_path / "told.jsonl"
     hook = tmp_path / "hook.py"
@@ -235,7 +234,7 @@ def test_the_plugin_calls_the_hook_and_gives_what_it_prints(tmp_path: Path):
         """
     )
     done = subprocess.run(
-        ["node", str(drive)], capture_output=True, text=True, check=True, timeout=60
+        [node(), str(drive)], capture_output=True, text=True, check=True, timeout=60
     )
     assert json.loads(done.stdout) == [
         ["base", "from session.created", "from chat.message"],

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from dateutil import rrule
+from tests.node import node
 
 from vault_agent.markdown.recurrence import LAST, Rule, Unit, next_day, parse_rule
 
@@ -203,16 +204,14 @@ def test_ten_thousand_dates_agree_with_dateutil():
 @pytest.mark.plugin
 def test_ten_thousand_dates_agree_with_the_plugin_s_library(tmp_path: Path):
     """Node reads the text itself, so this also compares what the rules mean."""
-    npm = shutil.which("npm")
-    assert npm is not None, "needs Node 20 or later with npm"
     subprocess.run(
-        [npm, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", RRULE],
+        [node("npm"), "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", RRULE],
         cwd=tmp_path, check=True, stdout=subprocess.DEVNULL, timeout=300,
     )  # fmt: skip
     shutil.copy(DRIVER, tmp_path)
     asked = examples(10_000, seed=3)
     done = subprocess.run(
-        ["node", DRIVER.name],
+        [node(), DRIVER.name],
         cwd=tmp_path,
         input=json.dumps([[text, str(start)] for text, start in asked]),
         env={**os.environ, "TZ": "UTC"},

@@ -1,6 +1,6 @@
 """The official conformance suite of the protocol, against a real server.
 
-Runs with `tox -e conformance` only: it needs Node 22 or later with `npx`, and the npm registry.
+Runs with `tox -e conformance` only: it needs the npm registry.
 `CONFORMANCE` may hold another command that runs the suite.
 """
 
@@ -13,10 +13,11 @@ import subprocess
 
 import pytest
 from tests.clocks import PATIENCE
+from tests.node import node, with_node
 
 pytestmark = pytest.mark.conformance
 
-COMMAND = "npx --yes @modelcontextprotocol/conformance@0.2.0-alpha.12"
+SUITE = ("--yes", "@modelcontextprotocol/conformance@0.2.0-alpha.12")
 OLD, NEW = "2025-11-25", "2026-07-28"
 BOTH = (
     "completion-complete",
@@ -43,10 +44,11 @@ NEED_THEIR_TOOLS = {
 
 
 def run(url: str, scenario: str, version: str, folder: str) -> str:
-    command = shlex.split(os.environ.get("CONFORMANCE", COMMAND))
+    command = shlex.split(os.environ.get("CONFORMANCE", "")) or [node("npx"), *SUITE]
     made = subprocess.run(
         [*command, "server", "--url", url, "--scenario", scenario, "--spec-version", version],
         cwd=folder,
+        env=with_node(),
         capture_output=True,
         text=True,
         timeout=PATIENCE * 4,

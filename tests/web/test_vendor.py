@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.node import node
 
 ROOT = Path(__file__).parents[2]
 VENDOR = ROOT / "src" / "vault_agent" / "web" / "vendor"
@@ -63,13 +64,12 @@ def test_no_file_can_evaluate_text_or_fetch_from_elsewhere():
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("npm") is None, reason="Node is not installed")
 def test_the_build_gives_the_same_bytes(tmp_path: Path):
     for name in ("package.json", "package-lock.json", "build.mjs"):
         shutil.copy(ROOT / "web" / name, tmp_path)
     for command in (
-        ["npm", "ci", "--ignore-scripts"],
-        ["node", "build.mjs", str(tmp_path / "out")],
+        [node("npm"), "ci", "--ignore-scripts"],
+        [node(), "build.mjs", str(tmp_path / "out")],
     ):
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
     for file in VENDOR.iterdir():
